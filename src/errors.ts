@@ -1,0 +1,52 @@
+/** Every code a {@link DeviceCloudError} can have. */
+export const ERROR_CODES = [
+  'NOT_CONFIGURED',
+  'INVALID_INPUT',
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'NOT_FOUND',
+  'REDIRECT',
+  'GATEWAY',
+  'SERVER_ERROR',
+  'UNEXPECTED_STATUS',
+  'TIMEOUT',
+  'UNREACHABLE',
+  'CONNECTION_LOST',
+  'INVALID_RESPONSE',
+  'QUEUE_FULL',
+  'NOT_CONNECTED',
+] as const;
+
+/** The stable name of a kind of failure. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * The one error of this package. `code` is stable; `message` names the call and the device, repeats
+ * what the service said, and says what to do. There is never a `cause`: an error of a library below
+ * may carry a signed URL.
+ */
+export class DeviceCloudError extends Error {
+  override readonly name = 'DeviceCloudError';
+  readonly code: ErrorCode;
+  /** The HTTP status, where there was an answer. */
+  declare readonly statusCode?: number;
+
+  constructor(code: ErrorCode, message: string, statusCode?: number) {
+    super(message);
+    this.code = code;
+    if (statusCode !== undefined) this.statusCode = statusCode;
+  }
+}
+
+/** Whether a value is a {@link DeviceCloudError}, of one of the given codes if any are given. */
+export function isDeviceCloudError(
+  value: unknown,
+  ...codes: ErrorCode[]
+): value is DeviceCloudError {
+  return value instanceof DeviceCloudError && (codes.length === 0 || codes.includes(value.code));
+}
+
+/** The error for a message or property that is not what a call takes. Nothing was sent. */
+export function invalidInput(message: string): DeviceCloudError {
+  return new DeviceCloudError('INVALID_INPUT', message);
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+
+/** Request parameters by name. A value is the raw one, before any URL or form encoding. */
+export type Params = Readonly<Record<string, string>>;
+
+const md5 = (text: string): string => createHash('md5').update(text, 'utf8').digest('hex');
+
+/**
+ * The canonical text of a request's parameters (section 5.2, step 2): `key=value` pairs, lowercased
+ * as a whole, not URL-encoded, in descending order of the lowercased key, joined with `&`.
+ * A parameter `sign` takes no part.
+ */
+export function canonicalParams(params: Params): string {
+  const pairs: [key: string, pair: string][] = [];
+  for (const name of Object.keys(params)) {
+    const key = name.toLowerCase();
+    if (key !== 'sign') pairs.push([key, `${key}=${String(params[name]).toLowerCase()}`]);
+  }
+  pairs.sort(([a], [b]) => (a < b ? 1 : a > b ? -1 : 0));
+  return pairs.map(([, pair]) => pair).join('&');
+}
+
+/**
+ * Signs a request of the open API or of the channel (section 5.2).
+ * @param method the request method, in any case; the channel's is `get`
+ * @param params all parameters of the URL's query and of the POST body, raw, `appid` and `timestamp` among them
+ * @param appkey the application's key, used as it is: only method and parameters are lowercased
+ * @returns 32 lowercase hexadecimal characters
+ */
+export function signOpenApi(method: string, params: Params, appkey: string): string {
+  return md5(method.toLowerCase() + canonicalParams(params) + appkey);
+}
+
+/** What the signature of the server API is made of (section 5.1). */
+export interface ServerApiRequest {
+  /** The request method, for example `GET`. */
+  method: string;
+  /** The path alone, without scheme, host or query, for example `/api/server/devices`. */
+  path: string;
+  /** The header `Key`. */
+  key: string;
+  /** The header `Timestamp`: Unix time in seconds. */
+  timestamp: number | string;
+}
+
+/**
+ * Signs a request of the server API (section 5.1). Unlike the open API's key, the password is
+ * lowercased with all the rest.
+ * @returns 32 lowercase hexadecimal characters
+ */
+export function signServerApi(request: ServerApiRequest, password: string): string {
+  const { method, path, key, timestamp } = request;
+  return md5(`${method}${path}key=${key}timestamp=${timestamp}${password}`.toLowerCase());
+}
