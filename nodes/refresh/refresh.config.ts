@@ -1,0 +1,5 @@
+import type { DeviceConfig } from '../common/action.config';
+
+export const REFRESH_TYPE = 'device-cloud-refresh';
+
+export type RefreshConfig = DeviceConfig;

@@ -1,0 +1,9 @@
+import type { DeviceConfig, ValueType } from '../common/action.config';
+
+export const RT_STATUS_TYPE = 'device-cloud-rt-status';
+
+export interface RtStatusConfig extends DeviceConfig {
+  /** The callback's key as registered in the device's firmware. */
+  key: string;
+  keyType: ValueType;
+}
