@@ -1,0 +1,81 @@
+import { createChannelPush, type ChannelPush } from './channel-push';
+import { channelSettings } from './channel-settings';
+import { createChannels, type Channels } from './channels';
+import { createDeadlines } from './deadline';
+import { deviceLister, type ListDevices } from './device-list';
+import { createDeviceOrder, type DeviceOrder } from './device-order';
+import { createDispatcher } from './dispatcher';
+import type { HttpLine } from './http-call';
+import { openApi, type OpenApi } from './open-api';
+import { createPermits } from './permits';
+import { proxyFor } from './proxy';
+import { redactor } from './redact';
+import { serverApi, type ServerApi } from './server-api';
+import { readSettings, type ClientOptions } from './settings';
+import { USER_AGENT } from './user-agent';
+
+/** What needs the application's id and key: interfaces B and C. */
+export interface OpenPart {
+  api: OpenApi;
+  listDevices: ListDevices;
+  channels: Channels;
+  channelPush: ChannelPush;
+}
+
+/** The moving parts of one application, assembled. Nothing is opened before it is used. */
+export interface Application {
+  line: HttpLine;
+  order: DeviceOrder;
+  /** Seconds a call may take. */
+  timeout: number;
+  open: OpenPart | undefined;
+  server: ServerApi | undefined;
+  /** Ends every call, closes every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts an application together.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
+ */
+export function createApplication(options: ClientOptions): Application {
+  const settings = readSettings(options);
+  const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
+  const proxy =
+    options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
+  const deadlines = createDeadlines();
+  const order = createDeviceOrder(settings.deviceGap);
+  const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
+  const line: HttpLine = {
+    dispatcher,
+    origin: settings.origin,
+    permits: createPermits(settings.connections),
+    deadlines,
+    redact: redactor([options.appkey, options.serverKey, options.serverPassword]),
+    random,
+  };
+
+  let open: OpenPart | undefined;
+  if (settings.openApi) {
+    const identity = { ...settings.openApi, userAgent, now };
+    const api = openApi(identity);
+    const channels = createChannels(channelSettings(settings, identity, tls, proxy, random));
+    const channelPush = createChannelPush(channels, deadlines);
+    open = { api, channels, channelPush, listDevices: deviceLister(api) };
+  }
+
+  return {
+    line,
+    order,
+    timeout: settings.timeout,
+    open,
+    server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
+    async close() {
+      order.close();
+      deadlines.close();
+      open?.channelPush.close();
+      open?.channels.close();
+      await dispatcher.destroy();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { openChannel, type Channel, type ChannelSettings, type ChannelUser } from './channel';
+
+/** A place on the channel of one device, given back when it is no longer needed. */
+export interface ChannelLease {
+  readonly channel: Channel;
+  release(): void;
+}
+
+/** The channels of one application: one per device, however many use it. */
+export interface Channels {
+  /** Joins the channel of a device, and opens it if nobody has. */
+  join(chipid: string, user: ChannelUser): ChannelLease;
+  readonly size: number;
+  close(): void;
+}
+
+export function createChannels(settings: ChannelSettings): Channels {
+  const open = new Map<string, Channel>();
+
+  return {
+    join(chipid, user) {
+      let channel = open.get(chipid);
+      if (!channel) {
+        channel = openChannel(chipid, settings);
+        open.set(chipid, channel);
+      }
+      const joined = channel;
+      joined.users.add(user);
+      return {
+        channel: joined,
+        release() {
+          joined.users.delete(user);
+          if (joined.users.size > 0 || open.get(chipid) !== joined) return;
+          open.delete(chipid);
+          joined.close();
+        },
+      };
+    },
+    get size() {
+      return open.size;
+    },
+    close() {
+      for (const channel of open.values()) channel.close();
+      open.clear();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { invalidInput } from './errors';
+import { show } from './show';
+
+const DIGITS = /^[0-9]{1,20}$/;
+
+function digits(value: unknown): string | undefined {
+  if (typeof value === 'string') return DIGITS.test(value) ? value : undefined;
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? String(value) : undefined;
+}
+
+/**
+ * Reads a chip number: a non-negative integer of at most 20 digits, as a safe integer or as a string
+ * of ASCII digits. It stays text from here on, so that it never loses a digit.
+ * @throws DeviceCloudError `INVALID_INPUT` for anything else
+ */
+export function parseChipid(value: unknown): string {
+  const chipid = digits(value);
+  if (chipid !== undefined) return chipid;
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0) {
+    throw invalidInput(
+      `The chip number ${value} is beyond the safe integers and may have lost digits. ` +
+        'Give it as a string of digits.',
+    );
+  }
+  throw invalidInput(
+    `The chip number must be an integer of 1 to 20 digits, as a number or a string, but is ${show(value)}.`,
+  );
+}
+
+/** Reads an application's id, which has the form of a chip number. Undefined if it is none. */
+export function parseAppid(value: unknown): string | undefined {
+  return digits(value);
+}

@@ -1,0 +1,82 @@
+/** Why a call ended before its answer: out of time, or no longer wanted. */
+export class CallEnd extends Error {
+  override readonly name = 'CallEnd';
+  constructor(readonly reason: 'timeout' | 'aborted') {
+    super(reason);
+  }
+}
+
+/** The end of one call: one timer over all its stages, waiting for a connection among them. */
+export interface Deadline {
+  /** Seconds the call may take. */
+  readonly seconds: number;
+  readonly ended: CallEnd | undefined;
+  /** Names who is told of the end; the stage before is told no more. Told at once if it has come. */
+  listen(listener: ((end: CallEnd) => void) | undefined): void;
+  /** The call is over: no timer, no listener is left. */
+  clear(): void;
+}
+
+/** The longest time a Node.js timer can hold, in seconds. */
+export const MAX_SECONDS = 2_147_483;
+
+/** The deadlines of all calls of one client, so that closing it can end them. */
+export interface Deadlines {
+  /**
+   * Starts the clock of a call.
+   * @param seconds how long the call may take, all its stages together
+   * @param signal ends the call early
+   */
+  start(seconds: number, signal?: AbortSignal): Deadline;
+  /** Ends every call that runs, and each later one at its start. */
+  close(): void;
+}
+
+export function createDeadlines(): Deadlines {
+  const running = new Set<() => void>();
+  let closed = false;
+
+  return {
+    start(seconds, signal) {
+      let listener: ((end: CallEnd) => void) | undefined;
+      let ended: CallEnd | undefined;
+
+      const end = (reason: CallEnd['reason']): void => {
+        if (ended) return;
+        ended = new CallEnd(reason);
+        const told = listener;
+        listener = undefined;
+        told?.(ended);
+      };
+      const abort = (): void => end('aborted');
+      const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
+      if (closed || signal?.aborted) abort();
+      signal?.addEventListener('abort', abort, { once: true });
+      running.add(abort);
+
+      return {
+        seconds,
+        get ended() {
+          return ended;
+        },
+        listen(next) {
+          listener = next;
+          if (ended && next) {
+            listener = undefined;
+            next(ended);
+          }
+        },
+        clear() {
+          clearTimeout(timer);
+          listener = undefined;
+          running.delete(abort);
+          signal?.removeEventListener('abort', abort);
+        },
+      };
+    },
+    close() {
+      closed = true;
+      for (const abort of running) abort();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { isDeviceCloudError } from './errors';
+import { callService, type Answer, type HttpLine } from './http-call';
+import { DEVICE_LISTS, type OpenApi } from './open-api';
+import type { DeviceRecord } from './records';
+
+/** Lists the online devices. */
+export type ListDevices = (
+  line: HttpLine,
+  seconds: number,
+  signal?: AbortSignal,
+) => Promise<Answer<DeviceRecord[]>>;
+
+/**
+ * The service's document shows `devices/list/` and `devices/lists/` and does not say which is
+ * accepted: a 404 of one leads to the other, and the one that answered is remembered.
+ */
+export function deviceLister(api: OpenApi): ListDevices {
+  let known = 0;
+
+  return async (line, seconds, signal) => {
+    const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
+    try {
+      return await callService(line, api.devices(first), seconds, signal);
+    } catch (error) {
+      if (!isDeviceCloudError(error, 'NOT_FOUND')) throw error;
+      const other = (known + 1) % DEVICE_LISTS.length;
+      const second = DEVICE_LISTS[other] ?? DEVICE_LISTS[1];
+      const answer = await callService(line, api.devices(second), seconds, signal);
+      known = other;
+      return answer;
+    }
+  };
+}

@@ -1,0 +1,141 @@
+import type { Dispatcher } from 'undici';
+import type { CallEnd, Deadline } from './deadline';
+
+/** The longest answer that is read, in bytes. */
+export const MAX_ANSWER = 64 * 1024 * 1024;
+
+/** Of an answer that is an error, only so much is read: enough for its `msg`. */
+const MAX_ERROR_ANSWER = 64 * 1024;
+
+/** A request ready to be sent: every part validated and encoded, since undici loses a slot to a bad one. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'PUT';
+  /** Path and query, percent-encoded. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface HttpAnswer {
+  statusCode: number;
+  /** Of an error status perhaps only the beginning. */
+  body: Buffer;
+  /** The value of `Content-Encoding`, if there is one other than `identity`. */
+  encoding: string | undefined;
+}
+
+/** Why there was no answer. `sent` false: not a byte of the request has left. */
+export interface Failure {
+  kind: 'timeout' | 'aborted' | 'error' | 'too-large';
+  sent: boolean;
+  /** The error code of Node.js or undici, for example `ECONNREFUSED`. */
+  detail?: string;
+}
+
+/** Carries a {@link Failure} through a rejected promise. */
+export class ExchangeFailed extends Error {
+  override readonly name = 'ExchangeFailed';
+  constructor(readonly failure: Failure) {
+    super(failure.kind);
+  }
+}
+
+const contentEncoding = (value: string | string[] | undefined): string | undefined => {
+  const encoding = Array.isArray(value) ? value.join(', ') : value;
+  return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding;
+};
+
+const isSuccess = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
+
+/** The code of a transport error; never its text, which may hold a URL. */
+export function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string') return code;
+  // Happy Eyeballs: one error for several addresses, each with a code of its own.
+  if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
+  return error.name;
+}
+
+/**
+ * Sends one request and reads its whole answer, at most {@link MAX_ANSWER} bytes.
+ * The handler sits directly on undici's dispatch: `onRequestStart` comes right before the first byte
+ * is written, which tells exactly whether a failed request can have reached the service.
+ * @throws ExchangeFailed
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  origin: string,
+  request: HttpRequest,
+  deadline: Deadline,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let settled = false;
+    let statusCode = 0;
+    let encoding: string | undefined;
+    let size = 0;
+    const chunks: Buffer[] = [];
+
+    const settle = (): boolean => {
+      if (settled) return false;
+      settled = true;
+      deadline.listen(undefined);
+      return true;
+    };
+    const answer = (): void => {
+      if (!settle()) return;
+      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+      resolve({ statusCode, body, encoding });
+    };
+    const fail = (kind: Failure['kind'], detail?: string): void => {
+      // A status that is an error says enough, even if its body broke off.
+      if (kind === 'error' && statusCode !== 0 && !isSuccess(statusCode)) answer();
+      else if (settle()) {
+        const sent = controller !== undefined;
+        reject(new ExchangeFailed(detail === undefined ? { kind, sent } : { kind, sent, detail }));
+      }
+    };
+    const onEnd = (end: CallEnd): void => {
+      fail(end.reason);
+      controller?.abort(end);
+    };
+
+    if (deadline.ended) {
+      fail(deadline.ended.reason);
+      return;
+    }
+    deadline.listen(onEnd);
+    dispatcher.dispatch(
+      { origin, ...request, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        onRequestStart(started) {
+          // The call may have ended while undici waited for a connection: then nothing is written.
+          if (settled) started.abort(deadline.ended ?? new Error('ended'));
+          else controller = started;
+        },
+        onResponseStart(_controller, status, headers) {
+          if (status < 200) return;
+          statusCode = status;
+          encoding = contentEncoding(headers['content-encoding']);
+        },
+        onResponseData(current, chunk) {
+          size += chunk.length;
+          const max = isSuccess(statusCode) ? MAX_ANSWER : MAX_ERROR_ANSWER;
+          if (size <= max) {
+            chunks.push(chunk);
+            return;
+          }
+          size -= chunk.length;
+          if (isSuccess(statusCode)) fail('too-large');
+          else answer();
+          current.abort(new Error('answer too large'));
+        },
+        onResponseEnd: answer,
+        onResponseError(_controller, error) {
+          fail('error', errorCode(error));
+        },
+      },
+    );
+  });
+}

@@ -1,0 +1,16 @@
+export { DeviceCloudClient, type PushOptions } from './client';
+export type { ClientOptions } from './settings';
+export type { ProxySettings } from './proxy';
+export type { TlsSettings } from './dispatcher';
+export type { Answer, CallOptions } from './http-call';
+export type { PushAnswer, RefreshAnswer } from './open-api';
+export type { ResultAnswer } from './shapes';
+export type { Query } from './server-api';
+export type { Channel, ChannelState, ChannelUser } from './channel';
+export type { ChannelLease } from './channels';
+export type { Upload } from './upload-event';
+export * from './records';
+export { decodeUpload } from './decode';
+export { DeviceCloudError, ERROR_CODES, isDeviceCloudError, type ErrorCode } from './errors';
+export { signOpenApi, signServerApi, type Params, type ServerApiRequest } from './signing';
+export * from './simulator';

@@ -1,0 +1,18 @@
+/** A string, or a number: whichever comes first. Strings are matched so that digits in them are left alone. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_INTEGER = /^-?\d{16,}$/;
+const MAYBE_LONG = /[:[,\s]-?\d{16}/;
+
+/**
+ * Parses JSON without losing a digit: an integer beyond the safe ones, such as a chip number of 20
+ * digits, becomes a string. Text without one goes to JSON.parse as it is.
+ * @throws SyntaxError if the text is not JSON
+ */
+export function parseJson(text: string): unknown {
+  if (!MAYBE_LONG.test(text)) return JSON.parse(text) as unknown;
+  JSON.parse(text); // quoting digits must not mend what is not JSON
+  const quoted = text.replace(TOKEN, (token) =>
+    LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+  );
+  return JSON.parse(quoted) as unknown;
+}

@@ -1,0 +1,189 @@
+import { invalidInput } from './errors';
+import type { HttpRequest } from './exchange';
+import type { CallSpec, Shape } from './http-call';
+import type { Call } from './failures';
+import { encodeQuery } from './query';
+import type { PushFormat, PushRecord, SyncRecord, UploadRecord } from './records';
+import {
+  anyShape,
+  appShape,
+  deviceList,
+  listOf,
+  objectOf,
+  resultShape,
+  type ResultAnswer,
+} from './shapes';
+import { show } from './show';
+import { signOpenApi, type Params } from './signing';
+
+/** Who calls the open API: the application and its key (section 5.2). */
+export interface OpenApiIdentity {
+  appid: string;
+  appkey: string;
+  userAgent: string;
+  /** Milliseconds since 1970, as of Date.now. */
+  now: () => number;
+}
+
+/** The answer of the pushes, endpoints 3 and 4. */
+export interface PushAnswer {
+  msg: string;
+}
+
+/** The answer of the refresh, endpoint 11. */
+export interface RefreshAnswer {
+  status: string;
+  msg: string;
+}
+
+/**
+ * Reads the key of a callback, as it is registered in the device's firmware (endpoint 8).
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseKey(value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value.isWellFormed()) return value;
+  throw invalidInput(
+    `The key of the callback must be text that is not empty, but is ${show(value)}.`,
+  );
+}
+
+/** The two spellings of endpoint 2 that the service's document shows. */
+export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
+
+/**
+ * Signs a request of the open API now. The common parameters stand in the query; further ones stand
+ * there for GET and in the form-encoded body for POST (section 4.2, rules 2 and 3).
+ * @param path relative to `/openapi/`, with the final `/`
+ */
+function request(
+  identity: OpenApiIdentity,
+  method: 'GET' | 'POST',
+  path: string,
+  params: Params,
+): HttpRequest {
+  const common = { appid: identity.appid, timestamp: String(Math.floor(identity.now() / 1000)) };
+  const sign = signOpenApi(method, { ...params, ...common }, identity.appkey);
+  const query = `appid=${common.appid}&timestamp=${common.timestamp}&sign=${sign}`;
+  const further = encodeQuery(params);
+  const headers: Record<string, string> = { 'user-agent': identity.userAgent };
+  if (method === 'POST') {
+    headers['content-type'] = 'application/x-www-form-urlencoded';
+    return { method, path: `/openapi/${path}?${query}`, headers, body: further };
+  }
+  const all = further === '' ? query : `${query}&${further}`;
+  return { method, path: `/openapi/${path}?${all}`, headers };
+}
+
+const NO_PARAMS: Params = {};
+const onDevice = (name: string, chipid: string): Call => ({
+  name: `${name} device ${chipid}`,
+  reach: 'device',
+});
+const inCloud = (name: string): Call => ({ name, reach: 'cloud' });
+const is200 = (statusCode: number): boolean => statusCode === 200;
+
+export type OpenApi = ReturnType<typeof openApi>;
+
+/** The twelve calls of interface B (section 4.2), as specifications to be carried out. */
+export function openApi(identity: OpenApiIdentity) {
+  const spec = <T>(
+    call: Call,
+    method: 'GET' | 'POST',
+    path: string,
+    accepts: Shape<T>,
+    params: Params = NO_PARAMS,
+  ): CallSpec<T> => ({
+    call,
+    accepts,
+    succeeds: is200,
+    build: () => request(identity, method, path, params),
+  });
+
+  return {
+    app: () => spec(inCloud("Reading the application's record"), 'GET', 'apps/', appShape),
+
+    devices: (path: (typeof DEVICE_LISTS)[number]) =>
+      spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
+
+    push: (chipid: string, message: string, format: PushFormat) =>
+      spec<PushAnswer>(onDevice('Push to', chipid), 'POST', 'dev/push/message/', objectOf(), {
+        devid: chipid,
+        message,
+        format,
+      }),
+
+    pushToApp: (message: string, format: PushFormat) =>
+      spec<PushAnswer>(
+        { name: 'Push to all online devices', reach: 'device' },
+        'POST',
+        'app/push/message/',
+        objectOf(),
+        { message, format },
+      ),
+
+    uploads: (chipid: string) =>
+      spec<UploadRecord[]>(
+        inCloud(`Reading the uploads of device ${chipid}`),
+        'GET',
+        `up_messages/dev/${chipid}/`,
+        listOf(),
+      ),
+
+    pushes: (chipid: string) =>
+      spec<PushRecord[]>(
+        inCloud(`Reading the pushed commands of device ${chipid}`),
+        'GET',
+        `push_messages/dev/${chipid}/`,
+        listOf(),
+      ),
+
+    sync: (begin: string, end: string) =>
+      spec<SyncRecord[]>(
+        inCloud(`Reading all uploads from ${begin} to ${end}`),
+        'GET',
+        `sync/${begin}/${end}/`,
+        listOf(),
+      ),
+
+    rtStatus: (chipid: string, key: string) =>
+      spec<unknown>(
+        onDevice('Reading a callback of', chipid),
+        'GET',
+        `rt_status/${chipid}/`,
+        anyShape,
+        { key },
+      ),
+
+    gpioStatus: (chipid: string) =>
+      spec<ResultAnswer>(
+        onDevice('Reading the pins of', chipid),
+        'GET',
+        `gpio_status/${chipid}/`,
+        resultShape,
+      ),
+
+    setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
+      spec<ResultAnswer>(
+        onDevice(`Setting pin ${pin} to ${edge} on`, chipid),
+        'POST',
+        `set_gpio_edge/${chipid}/${pin}/${edge}/`,
+        resultShape,
+      ),
+
+    refresh: (chipid: string) =>
+      spec<RefreshAnswer>(
+        onDevice('Refreshing the status of', chipid),
+        'GET',
+        `manual_refresh/${chipid}/`,
+        objectOf(),
+      ),
+
+    reboot: (chipid: string) =>
+      spec<ResultAnswer>(
+        onDevice('Rebooting', chipid),
+        'POST',
+        `reboot/dev/${chipid}/`,
+        resultShape,
+      ),
+  };
+}

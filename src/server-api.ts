@@ -1,0 +1,161 @@
+import { invalidInput } from './errors';
+import type { HttpRequest } from './exchange';
+import type { Call } from './failures';
+import type { CallSpec } from './http-call';
+import { encodeQuery } from './query';
+import { anyShape, isObject, type JsonObject } from './shapes';
+import { show } from './show';
+import { signServerApi } from './signing';
+
+/** Who calls the server API: the product key and its password (section 5.1). */
+export interface ServerApiIdentity {
+  serverKey: string;
+  serverPassword: string;
+  userAgent: string;
+  now: () => number;
+}
+
+/** Query parameters whose names the service's document does not show: passed through. */
+export type Query = Readonly<Record<string, string | number | boolean>>;
+
+const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
+
+/**
+ * Reads a device id of the server API. Its form is not shown, so anything is taken that needs no
+ * encoding in a path, for the signature is over the path.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseDeviceid(value: unknown): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text === 'string' && DEVICEID.test(text) && !/^\.+$/.test(text)) return text;
+  throw invalidInput(
+    `The device id must be 1 to 64 letters, digits, "-", "_", "." or "~", but is ${show(value)}.`,
+  );
+}
+
+/**
+ * Reads query parameters given as an object.
+ * @throws DeviceCloudError `INVALID_INPUT` if a value is neither text, number nor boolean
+ */
+export function parseQuery(value: unknown): Query {
+  if (value === undefined || value === null || value === '') return {};
+  if (!isObject(value))
+    throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
+  for (const [name, item] of Object.entries(value)) {
+    const fits =
+      (typeof item === 'string' && item.isWellFormed()) ||
+      typeof item === 'boolean' ||
+      (typeof item === 'number' && Number.isFinite(item));
+    if (!fits || !name.isWellFormed()) {
+      throw invalidInput(
+        `The query parameter ${show(name)} must be text, a number or a boolean, but is ${show(item)}.`,
+      );
+    }
+  }
+  return value as Query;
+}
+
+/**
+ * Makes the JSON of a request body. Its fields are not shown, so any object passes.
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no object or has no JSON
+ */
+export function parseBody(value: unknown): JsonObject {
+  if (!isObject(value) || Buffer.isBuffer(value)) {
+    throw invalidInput(`The body must be a JSON object, but is ${show(value)}.`);
+  }
+  return value;
+}
+
+function toJson(body: JsonObject): string {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    const reason =
+      error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
+    throw invalidInput(`The body has no JSON form${reason}.`);
+  }
+}
+
+function request(
+  identity: ServerApiIdentity,
+  method: 'GET' | 'PUT',
+  path: string,
+  query: string,
+  body: string | undefined,
+): HttpRequest {
+  const { serverKey: key, serverPassword, userAgent } = identity;
+  const timestamp = Math.floor(identity.now() / 1000);
+  const sign = signServerApi({ method, path, key, timestamp }, serverPassword);
+  const headers: Record<string, string> = {
+    'user-agent': userAgent,
+    key,
+    timestamp: String(timestamp),
+    sign,
+  };
+  const full = query === '' ? path : `${path}?${query}`;
+  if (body === undefined) return { method, path: full, headers };
+  headers['content-type'] = 'application/json';
+  return { method, path: full, headers, body };
+}
+
+export type ServerApi = ReturnType<typeof serverApi>;
+
+/** The five calls of interface A (section 4.1), as specifications to be carried out. */
+export function serverApi(identity: ServerApiIdentity) {
+  const spec = (
+    call: Call,
+    method: 'GET' | 'PUT',
+    path: string,
+    query: Query = {},
+    body?: JsonObject,
+  ): CallSpec<unknown> => {
+    const encoded = encodeQuery(query);
+    const json = body === undefined ? undefined : toJson(body);
+    return {
+      call,
+      accepts: anyShape,
+      succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
+      mayBeEmpty: true,
+      build: () => request(identity, method, `/api/server/${path}`, encoded, json),
+    };
+  };
+
+  return {
+    devices: (query: Query) =>
+      spec({ name: "Listing the server API's devices", reach: 'cloud' }, 'GET', 'devices', query),
+
+    device: (deviceid: string) =>
+      spec(
+        { name: `Reading the record of device ${deviceid}`, reach: 'cloud' },
+        'GET',
+        `devices/${deviceid}`,
+      ),
+
+    // Both are the same request: what tells them apart is not shown (section 4.1).
+    update: (deviceid: string, body: JsonObject) =>
+      spec(
+        { name: `Changing the record of device ${deviceid}`, reach: 'device' },
+        'PUT',
+        `devices/${deviceid}`,
+        {},
+        body,
+      ),
+
+    passthrough: (deviceid: string, body: JsonObject) =>
+      spec(
+        { name: `Sending data to device ${deviceid}`, reach: 'device' },
+        'PUT',
+        `devices/${deviceid}`,
+        {},
+        body,
+      ),
+
+    uploads: (query: Query) =>
+      spec(
+        { name: "Reading the server API's uploads", reach: 'cloud' },
+        'GET',
+        'up/messages',
+        query,
+      ),
+  };
+}

@@ -1,0 +1,125 @@
+import { parseBaseUrl, type Address } from './address';
+import { parseAppid } from './chipid';
+import { DeviceCloudError } from './errors';
+import { MAX_SECONDS } from './deadline';
+import type { TlsSettings } from './dispatcher';
+import type { ProxySettings } from './proxy';
+
+/** What a client is made with. Names and units are those of the config node `device-cloud-app`. */
+export interface ClientOptions {
+  /** Scheme, host and port of the service, for example `https://cloud.example.com`. */
+  baseUrl: string;
+  /** The application's id, for the open API and the channel. */
+  appid?: string | number;
+  /** The application's key (section 5.2). */
+  appkey?: string;
+  /** The product key of the server API (section 5.1). */
+  serverKey?: string;
+  /** The password that belongs to the product key. */
+  serverPassword?: string;
+  /** Seconds a call may take, default 15. */
+  timeout?: number;
+  /** Seconds between two heartbeat messages on a channel, default 300; 0 is off. */
+  heartbeat?: number;
+  /** Seconds between two pings on a channel, default 30; 0 is off. */
+  ping?: number;
+  /** Unit of the timestamp in the channel's URL, default `ms` (section 4.3). */
+  timestampUnit?: 'ms' | 's';
+  /** HTTP connections at most, default 64. */
+  connections?: number;
+  /** Milliseconds between two commands to one device, default 0. */
+  deviceGap?: number;
+  tls?: TlsSettings;
+  /** A proxy; default: that of the environment. `false`: none. */
+  proxy?: ProxySettings | false;
+  /** User-Agent of every request, default the package's name and version. */
+  userAgent?: string;
+  /** Milliseconds since 1970, default Date.now. */
+  now?: () => number;
+  /** A number from 0 up to 1, default Math.random. */
+  random?: () => number;
+}
+
+/** {@link ClientOptions}, checked and complete. */
+export interface Settings extends Address {
+  openApi: { appid: string; appkey: string } | undefined;
+  serverApi: { serverKey: string; serverPassword: string } | undefined;
+  timeout: number;
+  heartbeat: number;
+  ping: number;
+  timestampUnit: 'ms' | 's';
+  connections: number;
+  deviceGap: number;
+}
+
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
+
+const notConfigured = (message: string): DeviceCloudError =>
+  new DeviceCloudError('NOT_CONFIGURED', message);
+
+function numberOf(
+  value: number | undefined,
+  what: string,
+  usual: number,
+  min: number,
+  max: number,
+) {
+  if (value === undefined) return usual;
+  if (typeof value === 'number' && value >= min && value <= max) return value;
+  throw notConfigured(`${what} must be a number from ${min} to ${max}.`);
+}
+
+function readOpenApi(options: ClientOptions): Settings['openApi'] {
+  const { appid, appkey } = options;
+  if (appid === undefined || appid === '' || appkey === undefined || appkey === '')
+    return undefined;
+  const id = parseAppid(appid);
+  if (id === undefined) throw notConfigured('The appid must be an integer of 1 to 20 digits.');
+  return { appid: id, appkey };
+}
+
+function readServerApi(options: ClientOptions): Settings['serverApi'] {
+  const { serverKey, serverPassword } = options;
+  if (!serverKey || !serverPassword) return undefined;
+  if (!HEADER_TEXT.test(serverKey)) {
+    throw notConfigured(
+      "The server API's key must be printable ASCII without spaces, since it goes into a header.",
+    );
+  }
+  return { serverKey, serverPassword };
+}
+
+/**
+ * Checks the options of a client, before anything is opened.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names what is wrong
+ */
+export function readSettings(options: ClientOptions): Settings {
+  const connections = numberOf(options.connections, 'The number of connections', 64, 1, 10_000);
+  if (!Number.isInteger(connections))
+    throw notConfigured('The number of connections must be whole.');
+  return {
+    ...parseBaseUrl(options.baseUrl),
+    openApi: readOpenApi(options),
+    serverApi: readServerApi(options),
+    timeout: readTimeout(options.timeout, 15),
+    heartbeat: numberOf(options.heartbeat, 'The heartbeat', 300, 0, MAX_SECONDS),
+    ping: numberOf(options.ping, 'The ping', 30, 0, MAX_SECONDS),
+    timestampUnit: options.timestampUnit ?? 'ms',
+    connections,
+    deviceGap: numberOf(
+      options.deviceGap,
+      'The gap between two commands',
+      0,
+      0,
+      MAX_SECONDS * 1000,
+    ),
+  };
+}
+
+/**
+ * Checks a time-out in seconds.
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function readTimeout(seconds: number | undefined, usual: number): number {
+  return numberOf(seconds, 'The time-out', usual, 0.001, MAX_SECONDS);
+}
