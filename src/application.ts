@@ -10,6 +10,7 @@ import { openApi, type OpenApi } from './open-api';
 import { createPermits } from './permits';
 import { proxyFor } from './proxy';
 import { redactor } from './redact';
+import { createServiceClock } from './service-clock';
 import { serverApi, type ServerApi } from './server-api';
 import { readSettings, type ClientOptions } from './settings';
 import { USER_AGENT } from './user-agent';
@@ -53,6 +54,7 @@ export function createApplication(options: ClientOptions): Application {
     deadlines,
     redact: redactor([options.appkey, options.serverKey, options.serverPassword]),
     random,
+    clock: createServiceClock(now),
   };
 
   let open: OpenPart | undefined;

@@ -196,6 +196,14 @@ export class DeviceCloudClient {
     return this.#open().channels.join(parseChipid(chipid), user);
   }
 
+  /**
+   * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
+   * status; undefined before the first. Signatures carry a timestamp that the service may check.
+   */
+  get clockSkew(): number | undefined {
+    return this.#application.line.clock.skew();
+  }
+
   /** Ends every call with an error, closes every channel and connection. */
   close(): Promise<void> {
     return this.#application.close();

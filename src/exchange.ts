@@ -22,6 +22,8 @@ export interface HttpAnswer {
   body: Buffer;
   /** The value of `Content-Encoding`, if there is one other than `identity`. */
   encoding: string | undefined;
+  /** The header `Date`: the clock of who answered. */
+  date: string | undefined;
 }
 
 /** Why there was no answer. `sent` false: not a byte of the request has left. */
@@ -40,8 +42,11 @@ export class ExchangeFailed extends Error {
   }
 }
 
+const headerText = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value;
+
 const contentEncoding = (value: string | string[] | undefined): string | undefined => {
-  const encoding = Array.isArray(value) ? value.join(', ') : value;
+  const encoding = headerText(value);
   return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding;
 };
 
@@ -74,6 +79,7 @@ export function exchange(
     let settled = false;
     let statusCode = 0;
     let encoding: string | undefined;
+    let date: string | undefined;
     let size = 0;
     const chunks: Buffer[] = [];
 
@@ -86,7 +92,7 @@ export function exchange(
     const answer = (): void => {
       if (!settle()) return;
       const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
-      resolve({ statusCode, body, encoding });
+      resolve({ statusCode, body, encoding, date });
     };
     const fail = (kind: Failure['kind'], detail?: string): void => {
       // A status that is an error says enough, even if its body broke off.
@@ -118,6 +124,7 @@ export function exchange(
           if (status < 200) return;
           statusCode = status;
           encoding = contentEncoding(headers['content-encoding']);
+          date = headerText(headers.date);
         },
         onResponseData(current, chunk) {
           size += chunk.length;

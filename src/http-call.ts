@@ -6,6 +6,7 @@ import { exchange, ExchangeFailed, type HttpAnswer, type HttpRequest } from './e
 import { answerError, statusError, transportError, type Call } from './failures';
 import { parseJson } from './json';
 import type { Permits } from './permits';
+import type { ServiceClock } from './service-clock';
 
 /** What every call resolves to. */
 export interface Answer<T> {
@@ -50,6 +51,7 @@ export interface HttpLine {
   /** Takes secrets out of what the service says. */
   redact: (text: string) => string;
   random: () => number;
+  clock: ServiceClock;
 }
 
 /** How often a read that only touches the cloud is tried again. */
@@ -125,6 +127,7 @@ async function attempt<T>(
     throw toError(line, spec.call, deadline, error);
   }
   const { statusCode } = answer;
+  if (answer.date !== undefined) line.clock.saw(answer.date);
   if (!spec.succeeds(statusCode)) {
     throw statusError(spec.call, statusCode, serviceText(line, answer));
   }
