@@ -1,0 +1,68 @@
+import type { NodeAPI } from 'node-red';
+import { DeviceCloudError } from '../../src/errors';
+import type { DeviceRecord } from '../../src/records';
+import type { AppSettings } from './options';
+import { findApp } from './app-node';
+import { testApp } from './test-app';
+
+/** What the editor may know of a device: never its `devkey`. */
+export interface DeviceChoice {
+  chipid: string;
+  name: string | null;
+  latest: string;
+  vertype: number;
+}
+
+/** Seconds the editor waits for a list or a test. */
+const TIMEOUT = 10;
+
+export const toChoice = ({ chipid, name, latest, vertype }: DeviceRecord): DeviceChoice => ({
+  chipid: String(chipid),
+  name: name === null ? null : String(name),
+  latest,
+  vertype,
+});
+
+/** An error as the editor shows it. */
+export const toProblem = (error: unknown): { code: string; message: string } =>
+  error instanceof DeviceCloudError
+    ? { code: error.code, message: error.message }
+    : { code: 'ERROR', message: error instanceof Error ? error.message : 'unknown error' };
+
+async function onlineDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
+  const app = findApp(RED, id);
+  if (app instanceof DeviceCloudError) throw app;
+  // A config node that no other node uses yet still answers; it is let go of again.
+  return app.borrow('open', async (client) => {
+    const { body } = await client.devices({ timeout: TIMEOUT });
+    return body.map(toChoice);
+  });
+}
+
+/** The routes for the editor (contract: permissioned, relative URLs). Called once per module. */
+export function addAdminRoutes(RED: NodeAPI): void {
+  RED.httpAdmin.get(
+    '/device-cloud/apps/:id/devices',
+    RED.auth.needsPermission('device-cloud.read'),
+    (request, response) => {
+      onlineDevices(RED, String(request.params['id'])).then(
+        (devices) => response.json(devices),
+        (error: unknown) => response.status(502).json({ error: toProblem(error) }),
+      );
+    },
+  );
+
+  RED.httpAdmin.post(
+    '/device-cloud/apps/test',
+    RED.auth.needsPermission('device-cloud.write'),
+    (request, response) => {
+      const settings = (request.body ?? {}) as AppSettings & { id?: string };
+      const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', id: settings.id };
+      RED.log.audit(entry, request);
+      testApp(RED, settings, TIMEOUT).then(
+        (result) => response.json(result),
+        (error: unknown) => response.status(500).json({ error: toProblem(error) }),
+      );
+    },
+  );
+}

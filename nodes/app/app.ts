@@ -1,0 +1,65 @@
+import type { NodeAPI, NodeDef } from 'node-red';
+import { addAdminRoutes } from './admin';
+import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
+import type { AppNode } from './app-node';
+import { connectionOf } from './connection';
+
+function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
+  const connection = connectionOf(RED, node, config);
+  let users = 0;
+  let stopped: Promise<void> = Promise.resolve();
+
+  const enter = (): void => {
+    if (++users === 1) connection.start();
+  };
+  const exit = (): void => {
+    if (--users === 0) stopped = Promise.all([stopped, connection.stop()]).then(() => undefined);
+  };
+
+  node.users = {};
+  node.historyEncoding = config.historyEncoding === 'base64' ? 'base64' : 'text';
+  node.problem = (face) => connection.problem(face);
+  node.client = (face) => connection.client(face);
+  node.join = (user) => {
+    if (!(user.id in node.users)) enter();
+    node.users[user.id] = user;
+  };
+  node.leave = (user) => {
+    if (node.users[user.id] !== user) return;
+    Reflect.deleteProperty(node.users, user.id);
+    exit();
+  };
+  node.borrow = async (face, use) => {
+    enter();
+    try {
+      return await use(await connection.client(face));
+    } finally {
+      exit();
+    }
+  };
+  node.on('close', (_removed: boolean, done: () => void) => {
+    Promise.all([stopped, connection.stop()]).then(
+      () => done(),
+      () => done(),
+    );
+  });
+}
+
+/** The config node: one application of the service, shared by the nodes that use it. */
+export = function (RED: NodeAPI): void {
+  RED.nodes.registerType<AppNode, NodeDef & AppConfig, unknown, AppCredentials>(
+    APP_TYPE,
+    function (this: AppNode, def: NodeDef & AppConfig) {
+      RED.nodes.createNode(this, def);
+      setUp(RED, this, def);
+    },
+    {
+      credentials: {
+        appkey: { type: 'password' },
+        serverKey: { type: 'text' },
+        serverPassword: { type: 'password' },
+      },
+    },
+  );
+  addAdminRoutes(RED);
+};

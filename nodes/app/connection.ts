@@ -1,0 +1,129 @@
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudClient } from '../../src/client';
+import { DeviceCloudError } from '../../src/errors';
+import type { Simulator } from '../../src/simulator';
+import type { AppConfig, AppCredentials } from './app.config';
+import type { Face } from './app-node';
+import { clientOptions, numberSettings } from './options';
+import { useSimulator, type SimulatorUse } from './shared-simulator';
+
+/** The client of a config node, made when it is first needed. */
+export interface Connection {
+  problem(face: Face): DeviceCloudError | undefined;
+  /** Starts what takes time: the simulator, if that is the service. */
+  start(): void;
+  client(face: Face): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** Ends everything; it may be started anew. */
+  stop(): Promise<void>;
+}
+
+const FACE_NEEDS: Readonly<Record<Face, string>> = {
+  open: 'The open API needs the appid and the app key.',
+  server: 'The server API needs its key and its password.',
+};
+
+const asProblem = (error: unknown): DeviceCloudError =>
+  error instanceof DeviceCloudError
+    ? error
+    : new DeviceCloudError(
+        'NOT_CONFIGURED',
+        error instanceof Error ? error.message : String(error),
+      );
+
+/** The real service: settings are checked at once, connections are made with the first call. */
+function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppConfig): Connection {
+  let client: DeviceCloudClient | undefined;
+  let wrong: DeviceCloudError | undefined;
+  const has: Record<Face, boolean> = { open: false, server: false };
+  const create = (): void => {
+    try {
+      const options = clientOptions(RED, node, { ...config, credentials: node.credentials });
+      client = new DeviceCloudClient(options);
+      has.open = !!options.appid && !!options.appkey;
+      has.server = !!options.serverKey && !!options.serverPassword;
+    } catch (error) {
+      wrong = asProblem(error);
+    }
+  };
+  create();
+
+  const problem = (face: Face): DeviceCloudError | undefined => {
+    if (wrong) return wrong;
+    if (has[face]) return undefined;
+    return new DeviceCloudError(
+      'NOT_CONFIGURED',
+      `${FACE_NEEDS[face]} Open the configuration of the application and fill them in.`,
+    );
+  };
+  return {
+    problem,
+    start: () => undefined,
+    client(face) {
+      const found = problem(face);
+      if (found) throw found;
+      if (!client) create();
+      if (client) return client;
+      throw wrong ?? new DeviceCloudError('NOT_CONFIGURED', FACE_NEEDS[face]);
+    },
+    async stop() {
+      const ended = client;
+      client = undefined;
+      await ended?.close();
+    },
+  };
+}
+
+/** The package's own simulator, inside this process on a loopback port. */
+function simulatorConnection(config: AppConfig): Connection {
+  let use: SimulatorUse | undefined;
+  let client: DeviceCloudClient | undefined;
+  let starting: Promise<DeviceCloudClient> | undefined;
+
+  const connect = (simulator: Simulator): DeviceCloudClient => {
+    const { baseUrl, appid, appkey, serverKey, serverPassword } = simulator;
+    client = new DeviceCloudClient({
+      ...{ baseUrl, appid, appkey, serverKey, serverPassword },
+      ...numberSettings(config),
+      proxy: false,
+    });
+    return client;
+  };
+  const start = (): Promise<DeviceCloudClient> => {
+    use ??= useSimulator();
+    starting ??= use.ready.then(connect);
+    return starting;
+  };
+  return {
+    problem: () => undefined,
+    start() {
+      // A failure to start is told to each message that needs the client.
+      start().catch(() => undefined);
+    },
+    client: () => client ?? start(),
+    async stop() {
+      const ended = { use, starting };
+      use = undefined;
+      starting = undefined;
+      client = undefined;
+      if (ended.starting) {
+        await ended.starting.then(
+          (started) => started.close(),
+          () => undefined,
+        );
+      }
+      client = undefined;
+      await ended.use?.leave();
+    },
+  };
+}
+
+/** Makes the connection of a config node to the service that it names. */
+export function connectionOf(
+  RED: NodeAPI,
+  node: Node<AppCredentials>,
+  config: AppConfig,
+): Connection {
+  return config.service === 'simulator'
+    ? simulatorConnection(config)
+    : cloudConnection(RED, node, config);
+}

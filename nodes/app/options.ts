@@ -1,0 +1,65 @@
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError } from '../../src/errors';
+import type { ClientOptions } from '../../src/settings';
+import type { AppConfig, AppCredentials } from './app.config';
+import { numberOf } from '../common/number';
+import { proxyOf, tlsOf } from './network';
+
+const VARIABLE = /^\$\{(\S+)\}$/;
+
+/** The settings of an application as they are saved or typed: anything may be missing. */
+export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
+
+/**
+ * A setting as text. Node-RED replaces `${VAR}` in deployed nodes and leaves an unset one as it is;
+ * what was only typed has not been replaced yet.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable that is not set
+ */
+function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return '';
+  const name = VARIABLE.exec(value)?.[1];
+  if (name === undefined) return value;
+  // Without a node only the variables of the process are known, which the types do not foresee.
+  const found = RED.util.evaluateNodeProperty(value, 'env', node as Node, {}) as unknown;
+  if (typeof found === 'string' && found !== '' && found !== value) return found;
+  throw new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
+}
+
+/**
+ * Makes a client's options out of the settings of an application.
+ * @param node the deployed config node, or undefined for settings that were only typed
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function clientOptions(
+  RED: NodeAPI,
+  node: Node | undefined,
+  settings: AppSettings,
+): ClientOptions {
+  const { credentials = {} } = settings;
+  const text = (value: unknown): string => textOf(RED, node, value);
+  const tls = tlsOf(RED, settings.tls);
+  const proxy = proxyOf(RED, settings.proxy);
+  return {
+    baseUrl: text(settings.baseUrl),
+    appid: text(settings.appid),
+    appkey: text(credentials.appkey),
+    serverKey: text(credentials.serverKey),
+    serverPassword: text(credentials.serverPassword),
+    ...numberSettings(settings),
+    ...(tls ? { tls } : {}),
+    ...(proxy ? { proxy } : {}),
+  };
+}
+
+/** The settings that hold for the simulator as well as for the cloud. */
+export function numberSettings(settings: AppSettings) {
+  return {
+    timeout: numberOf(settings.timeout, 15),
+    heartbeat: numberOf(settings.heartbeat, 300),
+    ping: numberOf(settings.ping, 30),
+    connections: numberOf(settings.connections, 64),
+    deviceGap: numberOf(settings.deviceGap, 0),
+    timestampUnit: settings.timestampUnit === 's' ? ('s' as const) : ('ms' as const),
+  };
+}

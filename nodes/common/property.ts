@@ -1,0 +1,80 @@
+import type { Node, NodeAPI, NodeMessage } from 'node-red';
+import { invalidInput } from '../../src/errors';
+import type { ValueType } from './action.config';
+
+/** Reads the value of one property of a node for a message. */
+export interface PropertyReader {
+  /** Whether `read` gives a promise. */
+  isAsync: boolean;
+  read: (msg: NodeMessage) => unknown;
+}
+
+const PLAIN = /^[A-Za-z_$][\w$]*$/;
+
+const unreadable = (label: string, error: unknown): Error =>
+  invalidInput(
+    `The property "${label}" could not be read: ${error instanceof Error ? error.message : String(error)}`,
+  );
+
+/** JSONata is prepared once, since that costs far more than evaluating it. */
+function jsonataReader(RED: NodeAPI, node: Node, label: string, value: string): PropertyReader {
+  const expression = RED.util.prepareJSONataExpression(value, node);
+  return {
+    isAsync: true,
+    read: (msg) =>
+      new Promise((resolve, reject) => {
+        RED.util.evaluateJSONataExpression(expression, msg, (error, result) => {
+          if (error) reject(unreadable(label, error));
+          else resolve(result as unknown);
+        });
+      }),
+  };
+}
+
+function contextReader(
+  RED: NodeAPI,
+  node: Node,
+  label: string,
+  value: string,
+  type: 'flow' | 'global',
+): PropertyReader {
+  return {
+    isAsync: true,
+    read: (msg) =>
+      new Promise((resolve, reject) => {
+        RED.util.evaluateNodeProperty(value, type, node, msg, (error, result) => {
+          if (error) reject(unreadable(label, error));
+          else resolve(result as unknown);
+        });
+      }),
+  };
+}
+
+/**
+ * Makes the reader of a property `x` with its `xType`. What cannot change from message to message is
+ * decided here, once.
+ * @throws an error of the JSONata parser if the expression is none
+ */
+export function propertyReader(
+  RED: NodeAPI,
+  node: Node,
+  label: string,
+  value: string,
+  type: ValueType,
+): PropertyReader {
+  if (type === 'jsonata') return jsonataReader(RED, node, label, value);
+  if (type === 'flow' || type === 'global') return contextReader(RED, node, label, value, type);
+  if (type === 'msg' && PLAIN.test(value)) {
+    return { isAsync: false, read: (msg) => (Object.hasOwn(msg, value) ? msg[value] : undefined) };
+  }
+  return {
+    isAsync: false,
+    read: (msg) => {
+      try {
+        return RED.util.evaluateNodeProperty(value, type, node, msg) as unknown;
+      } catch (error) {
+        throw unreadable(label, error);
+      }
+    },
+  };
+}

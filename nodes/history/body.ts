@@ -1,0 +1,40 @@
+import { decodeBase64 } from '../../src/base64';
+import { decodeUpload } from '../../src/decode';
+import { DeviceCloudError } from '../../src/errors';
+import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
+import type { HistoryConfig } from './history.config';
+
+/** A record of any of the three histories. */
+export type HistoryRecord = UploadRecord | PushRecord | SyncRecord;
+
+/** A record whose body may have been decoded. */
+export type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };
+
+const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `The body of the history record ${record.id} is not ${what}. ` +
+      'Choose another output, such as auto-detect, or another encoding in the application.',
+  );
+
+/**
+ * Decodes the bodies of records. The service's document does not show how a body is written, so the
+ * application says whether it is text or Base64.
+ * @throws DeviceCloudError `INVALID_RESPONSE` that names the record
+ */
+export function decodeRecord(
+  record: HistoryRecord,
+  encoding: 'text' | 'base64',
+  datatype: HistoryConfig['datatype'],
+): DecodedRecord {
+  if (datatype === 'raw') return record;
+  const { body: text } = record;
+  if (typeof text !== 'string') throw undecodable(record, 'text');
+  const bytes = encoding === 'base64' ? decodeBase64(text) : Buffer.from(text, 'utf8');
+  if (!bytes) throw undecodable(record, 'Base64');
+  try {
+    return { ...record, body: decodeUpload(bytes, datatype) };
+  } catch {
+    throw undecodable(record, 'JSON');
+  }
+}

@@ -1,0 +1,59 @@
+import type { NodeAPI } from 'node-red';
+import { parseChipid } from '../../src/chipid';
+import { DeviceCloudError } from '../../src/errors';
+import type { Answer } from '../../src/http-call';
+import { findApp } from '../app/app-node';
+import { registerAction, type ActionCall, type Outcome } from '../common/action';
+import { CHIPID_INPUT, type InputTable } from '../common/inputs';
+import { decodeRecord, type HistoryRecord } from './body';
+import { HISTORY_TYPE, type HistoryConfig } from './history.config';
+import { onlyNew } from './incremental';
+import { splitRecords } from './split';
+
+type HistoryInput = 'chipid' | 'begin' | 'end';
+type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
+
+const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
+
+/** Endpoints 5, 6 and 7. */
+async function read(call: HistoryCall, chipid: string): Promise<Answer<HistoryRecord[]>> {
+  const { client, config, inputs, signal } = call;
+  if (config.operation === 'sync') return client.sync(inputs.begin, inputs.end, { signal });
+  return config.operation === 'pushes'
+    ? client.pushes(chipid, { signal })
+    : client.uploads(chipid, { signal });
+}
+
+function encodingOf(RED: NodeAPI, config: HistoryConfig): 'text' | 'base64' {
+  const app = findApp(RED, config.app);
+  return app instanceof DeviceCloudError ? 'text' : app.historyEncoding;
+}
+
+/** Reads, decodes and hands over the records that are due. */
+async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
+  const { config, inputs, msg, node } = call;
+  const isSync = config.operation === 'sync';
+  const chipid = isSync ? '' : parseChipid(inputs.chipid);
+  const { statusCode, body } = await read(call, chipid);
+  const place = isSync ? 'sync' : `${config.operation}:${chipid}`;
+  const due = config.incremental ? await onlyNew(node, place, body) : undefined;
+  const encoding = encodingOf(RED, config);
+  const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
+  const records = (due?.fresh ?? body).map((record) => decodeRecord(record, encoding, datatype));
+  const fields = isSync ? { statusCode } : { statusCode, chipid };
+  const sent = due && { sent: due.remember };
+  return config.split
+    ? { messages: splitRecords(RED, msg, records, fields), ...sent }
+    : { set: { ...fields, payload: records }, ...sent };
+}
+
+/** Reads a device's uploads, its pushed commands, or all uploads between two days. */
+export = function (RED: NodeAPI): void {
+  registerAction<HistoryConfig, HistoryInput>(RED, HISTORY_TYPE, {
+    face: 'open',
+    inputs: ({ operation }) => (operation === 'sync' ? PERIOD : CHIPID_INPUT),
+    // Two readings at once would emit the same new records twice.
+    inTurn: ({ incremental }) => incremental,
+    perform: (call) => readHistory(RED, call),
+  });
+};

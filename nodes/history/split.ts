@@ -1,0 +1,23 @@
+import type { NodeAPI, NodeMessage } from 'node-red';
+import type { DecodedRecord } from './body';
+
+/**
+ * Makes one message per record, as core's split does of an array, so that join puts them together.
+ * @param fields further fields that each message gets
+ */
+export function splitRecords(
+  RED: NodeAPI,
+  msg: NodeMessage,
+  records: readonly DecodedRecord[],
+  fields: Readonly<Record<string, unknown>>,
+): NodeMessage[] {
+  const id = RED.util.generateId();
+  const count = records.length;
+  return records.map((record, index) => ({
+    ...RED.util.cloneMessage(msg),
+    ...fields,
+    payload: record.body,
+    record,
+    parts: { id, type: 'array', len: 1, index, count },
+  }));
+}

@@ -1,0 +1,120 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import { parseChipid } from '../../src/chipid';
+import type { DeviceCloudClient } from '../../src/client';
+import { DeviceCloudError } from '../../src/errors';
+import { findApp } from '../app/app-node';
+import { createFaultLog } from '../common/fault-log';
+import { numberOf } from '../common/number';
+import { failureStatus } from '../common/status';
+import { createStatusLine } from '../common/status-line';
+import { changeSubscriptions } from './dynamic';
+import { LISTEN_TYPE, type ListenConfig } from './listen.config';
+import { listenStatus } from './listen-status';
+import { uploadMessage } from './message';
+import { watchOnline } from './online';
+import { createSubscriptions, type Subscriptions } from './subscriptions';
+
+type ListenNode = Node;
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
+
+/** Joins the channels that the properties name. @returns stops what it started */
+function listenTo(
+  node: ListenNode,
+  config: ListenConfig,
+  client: DeviceCloudClient,
+  subscriptions: Subscriptions,
+  failed: (error: unknown) => void,
+): () => void {
+  if (config.devices === 'online') {
+    const found = (chipids: string[]): void => subscriptions.replace(chipids);
+    return watchOnline(client, numberOf(config.refresh, 60), found, failed);
+  }
+  if (config.devices !== 'dynamic') {
+    for (const chipid of (config.chipids as string[] | undefined) ?? []) {
+      try {
+        subscriptions.add(parseChipid(chipid));
+      } catch (error) {
+        // The others are listened to all the same.
+        node.error(asError(error));
+      }
+    }
+  }
+  return () => undefined;
+}
+
+function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void {
+  const app = findApp(RED, config.app);
+  const status = createStatusLine(node);
+  const log = createFaultLog((line) => node.warn(line));
+  const datatype = (config.datatype as ListenConfig['datatype'] | undefined) ?? 'auto-detect';
+  let subscriptions: Subscriptions | undefined;
+  let stop: (() => void) | undefined;
+  let closed = false;
+
+  const failed = (error: unknown): void => {
+    const { message } = asError(error);
+    log(message, message);
+    if (!subscriptions || subscriptions.chipids().length === 0) status.show(failureStatus(error));
+  };
+
+  const start = (client: DeviceCloudClient): void => {
+    if (closed) return;
+    const opened = createSubscriptions(client, {
+      onUpload(upload) {
+        const { message, error } = uploadMessage(upload, datatype);
+        if (error) node.error(error, message);
+        else node.send(message);
+      },
+      onChange: () => status.change(() => listenStatus(opened.states())),
+      onFault: (chipid, fault) => log(fault, `Device ${chipid}: ${fault}.`),
+    });
+    subscriptions = opened;
+    stop = listenTo(node, config, client, opened, failed);
+    status.change(() => listenStatus(opened.states()));
+  };
+
+  const connect = async (): Promise<void> => {
+    try {
+      if (app instanceof DeviceCloudError) throw app;
+      start(await app.client('open'));
+    } catch (error) {
+      if (!closed) failed(error);
+    }
+  };
+
+  if (!(app instanceof DeviceCloudError)) app.join(node);
+  const connected = connect();
+
+  if (config.devices === 'dynamic') {
+    node.on('input', (msg, send, done) => {
+      connected
+        .then(() => {
+          if (app instanceof DeviceCloudError) throw app;
+          if (!subscriptions) throw app.problem('open') ?? new Error('the listener is closed');
+          const answer = changeSubscriptions(subscriptions, msg);
+          if (answer) send(answer);
+          done();
+        })
+        .catch((error: unknown) => done(asError(error)));
+    });
+  }
+
+  node.on('close', (_removed: boolean, done: () => void) => {
+    closed = true;
+    status.close();
+    stop?.();
+    subscriptions?.close();
+    if (!(app instanceof DeviceCloudError)) app.leave(node);
+    done();
+  });
+}
+
+/** Emits each upload of its devices live (interface C). */
+export = function (RED: NodeAPI): void {
+  RED.nodes.registerType(LISTEN_TYPE, function (this: ListenNode, def: NodeDef & ListenConfig) {
+    RED.nodes.createNode(this, def);
+    runListener(RED, this, def);
+  });
+};

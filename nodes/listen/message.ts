@@ -1,0 +1,33 @@
+import type { NodeMessage } from 'node-red';
+import { decodeUpload } from '../../src/decode';
+import { DeviceCloudError } from '../../src/errors';
+import type { Datatype } from '../../src/records';
+import type { Upload } from '../../src/upload-event';
+
+/** Makes the message of an upload, with the bytes as they came. */
+const rawMessage = ({ chipid, appid, timestamp, body }: Upload): NodeMessage => ({
+  topic: chipid,
+  chipid,
+  appid,
+  timestamp,
+  payload: body,
+});
+
+/** The message of an upload, or the error and the message it goes with if its body cannot be decoded. */
+export function uploadMessage(
+  upload: Upload,
+  datatype: Datatype,
+): { message: NodeMessage; error?: DeviceCloudError } {
+  const message = rawMessage(upload);
+  try {
+    message.payload = decodeUpload(upload.body, datatype);
+    return { message };
+  } catch {
+    const error = new DeviceCloudError(
+      'INVALID_RESPONSE',
+      `An upload of device ${upload.chipid} is not JSON. Its bytes are in the message of this error; ` +
+        'choose another output, such as auto-detect, if the device uploads other data, too.',
+    );
+    return { message, error };
+  }
+}

@@ -1,0 +1,33 @@
+import type { NodeAPI } from 'node-red';
+import { parseChipid } from '../../src/chipid';
+import { parseFormat } from '../../src/push-payload';
+import { registerAction } from '../common/action';
+import { CHIPID_INPUT } from '../common/inputs';
+import { numberOf } from '../common/number';
+import { PUSH_TYPE, type PushConfig } from './push.config';
+
+const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
+
+/** Pushes to one device, or to all online devices of the application (endpoints 3 and 4, section 6). */
+export = function (RED: NodeAPI): void {
+  registerAction<PushConfig, 'chipid' | 'message'>(RED, PUSH_TYPE, {
+    face: 'open',
+    inputs: ({ target }) =>
+      target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
+    async perform({ client, config, inputs, msg, signal }) {
+      const format = config.format === 'msg' ? parseFormat(msg['format']) : config.format;
+      const options = { format, timeout: numberOf(config.timeout, 10), signal };
+      if (config.target === 'app') {
+        const { statusCode, body } = await client.pushToApp(inputs.message, options);
+        return { set: { payload: body, statusCode } };
+      }
+      const chipid = parseChipid(inputs.chipid);
+      if (config.transport === 'channel') {
+        await client.pushOverChannel(chipid, inputs.message, options);
+        return { set: { payload: { msg: 'sent' }, chipid } };
+      }
+      const { statusCode, body } = await client.push(chipid, inputs.message, options);
+      return { set: { payload: body, chipid, statusCode } };
+    },
+  });
+};

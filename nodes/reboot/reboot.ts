@@ -1,0 +1,18 @@
+import type { NodeAPI } from 'node-red';
+import { parseChipid } from '../../src/chipid';
+import { registerAction } from '../common/action';
+import { CHIPID_INPUT } from '../common/inputs';
+import { REBOOT_TYPE, type RebootConfig } from './reboot.config';
+
+/** Resets a device (endpoint 12). */
+export = function (RED: NodeAPI): void {
+  registerAction<RebootConfig, 'chipid'>(RED, REBOOT_TYPE, {
+    face: 'open',
+    inputs: () => CHIPID_INPUT,
+    async perform({ client, inputs, signal }) {
+      const chipid = parseChipid(inputs.chipid);
+      const { statusCode, body } = await client.reboot(chipid, { signal });
+      return { set: { payload: body, chipid, statusCode } };
+    },
+  });
+};

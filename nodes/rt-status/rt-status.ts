@@ -1,0 +1,18 @@
+import type { NodeAPI } from 'node-red';
+import { parseChipid } from '../../src/chipid';
+import { registerAction } from '../common/action';
+import { CHIPID_INPUT } from '../common/inputs';
+import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
+
+/** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
+export = function (RED: NodeAPI): void {
+  registerAction<RtStatusConfig, 'chipid' | 'key'>(RED, RT_STATUS_TYPE, {
+    face: 'open',
+    inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
+    async perform({ client, inputs, signal }) {
+      const chipid = parseChipid(inputs.chipid);
+      const { statusCode, body } = await client.rtStatus(chipid, inputs.key, { signal });
+      return { set: { payload: body, chipid, statusCode } };
+    },
+  });
+};

@@ -1,0 +1,51 @@
+import type { NodeAPI } from 'node-red';
+import type { Answer } from '../../src/http-call';
+import { registerAction, type ActionCall } from '../common/action';
+import type { InputTable } from '../common/inputs';
+import { SERVER_TYPE, type ServerConfig } from './server.config';
+
+type ServerInput = 'deviceid' | 'page' | 'count' | 'body' | 'query';
+type Operation = (call: ActionCall<ServerConfig, ServerInput>) => Promise<Answer<unknown>>;
+
+/** Pagination is optional and its form is not shown (section 4.1): what is given is passed through. */
+function pagination(page: unknown, count: unknown): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  if (page !== undefined && page !== null && page !== '') query['page'] = page;
+  if (count !== undefined && count !== null && count !== '') query['count'] = count;
+  return query;
+}
+
+const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
+  devices: ({ client, inputs, signal }) =>
+    client.serverDevices(pagination(inputs.page, inputs.count), { signal }),
+  device: ({ client, inputs, signal }) => client.serverDevice(inputs.deviceid, { signal }),
+  update: ({ client, inputs, signal }) =>
+    client.serverUpdate(inputs.deviceid, inputs.body, { signal }),
+  passthrough: ({ client, inputs, signal }) =>
+    client.serverPassthrough(inputs.deviceid, inputs.body, { signal }),
+  uploads: ({ client, inputs, signal }) => client.serverUploads(inputs.query, { signal }),
+};
+
+/** What each operation reads for a message. */
+const INPUTS: Readonly<Record<ServerConfig['operation'], InputTable<ServerInput>>> = {
+  devices: { page: ['', 'num'], count: ['', 'num'] },
+  device: { deviceid: ['deviceid', 'msg'] },
+  update: { deviceid: ['deviceid', 'msg'], body: ['payload', 'msg'] },
+  passthrough: { deviceid: ['deviceid', 'msg'], body: ['payload', 'msg'] },
+  uploads: { query: ['{}', 'json'] },
+};
+
+const operationOf = (config: ServerConfig): ServerConfig['operation'] =>
+  Object.hasOwn(OPERATIONS, config.operation) ? config.operation : 'devices';
+
+/** The header-signed server API (interface A). */
+export = function (RED: NodeAPI): void {
+  registerAction<ServerConfig, ServerInput>(RED, SERVER_TYPE, {
+    face: 'server',
+    inputs: (config) => INPUTS[operationOf(config)],
+    async perform(call) {
+      const { statusCode, body } = await OPERATIONS[operationOf(call.config)](call);
+      return { set: { payload: body, statusCode } };
+    },
+  });
+};
