@@ -5,7 +5,8 @@ import { createDeadlines } from './deadline';
 import { deviceLister, type ListDevices } from './device-list';
 import { createDeviceOrder, type DeviceOrder } from './device-order';
 import { createDispatcher } from './dispatcher';
-import type { HttpLine } from './http-call';
+import { callService, type HttpLine } from './http-call';
+import { createListening, type Listening } from './listening';
 import { openApi, type OpenApi } from './open-api';
 import { createPermits } from './permits';
 import { proxyFor } from './proxy';
@@ -20,6 +21,7 @@ export interface OpenPart {
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
+  listening: Listening;
   channelPush: ChannelPush;
 }
 
@@ -63,7 +65,18 @@ export function createApplication(options: ClientOptions): Application {
     const api = openApi(identity);
     const channels = createChannels(channelSettings(settings, identity, tls, proxy, random));
     const channelPush = createChannelPush(channels, deadlines);
-    open = { api, channels, channelPush, listDevices: deviceLister(api) };
+    const listening = createListening({
+      appid: identity.appid,
+      channels,
+      deadlines,
+      readUploads: async (chipid, signal) => {
+        const { body } = await callService(line, api.uploads(chipid), settings.timeout, signal);
+        return body;
+      },
+      now,
+      random,
+    });
+    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
   }
 
   return {
@@ -75,6 +88,7 @@ export function createApplication(options: ClientOptions): Application {
     async close() {
       order.close();
       deadlines.close();
+      open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();
       await dispatcher.destroy();

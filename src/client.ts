@@ -5,6 +5,7 @@ import { parseChipid } from './chipid';
 import { parsePeriod } from './day';
 import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './gpio';
+import type { RecoverOptions } from './listening';
 import { callService, type Answer, type CallOptions, type CallSpec } from './http-call';
 import { parseKey, type PushAnswer, type RefreshAnswer } from './open-api';
 import { parseFormat, pushBytes, pushMessage } from './push-payload';
@@ -191,9 +192,11 @@ export class DeviceCloudClient {
   /**
    * Joins the channel of a device, on which its uploads arrive live (section 6). There is one channel
    * per device, opened with its first user, kept open, and closed with its last.
+   * @param recover gives back, from the history, the uploads that the channel missed while it was
+   * down: once, in order, before later live ones, marked `replayed`. Left out: live ones alone.
    */
-  listen(chipid: unknown, user: ChannelUser): ChannelLease {
-    return this.#open().channels.join(parseChipid(chipid), user);
+  listen(chipid: unknown, user: ChannelUser, recover?: RecoverOptions): ChannelLease {
+    return this.#open().listening.listen(parseChipid(chipid), user, recover);
   }
 
   /**

@@ -8,6 +8,8 @@ export type { ResultAnswer } from './shapes';
 export type { Query } from './server-api';
 export type { Channel, ChannelState, ChannelUser } from './channel';
 export type { ChannelLease } from './channels';
+export type { RecoverOptions } from './listening';
+export type { Position } from './recovery/ledger';
 export type { Upload } from './upload-event';
 export * from './records';
 export { decodeUpload } from './decode';

@@ -1,3 +1,6 @@
+/** A header cuts its second off: half of one is the fairest guess. */
+const HALF_SECOND = 500;
+
 /** Remembers the latest `Date` header, so that the difference of the clocks can be told. */
 export interface ServiceClock {
   saw(date: string): void;
@@ -16,7 +19,7 @@ export function createServiceClock(now: () => number): ServiceClock {
     },
     skew() {
       const time = Date.parse(latest);
-      return Number.isNaN(time) ? undefined : Math.round((time - at) / 1000);
+      return Number.isNaN(time) ? undefined : Math.round((time + HALF_SECOND - at) / 1000);
     },
   };
 }

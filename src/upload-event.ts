@@ -1,4 +1,5 @@
 import { decodeBase64 } from './base64';
+import type { ServiceInteger } from './records';
 import { isObject } from './shapes';
 
 /** An upload as it arrived on a channel (section 6, `data_upload`). */
@@ -9,6 +10,10 @@ export interface Upload {
   timestamp: number;
   /** The uploaded bytes. */
   body: Buffer;
+  /** Set if the upload was missed live and read from the history. */
+  replayed?: true;
+  /** Its id in the history, if it was read from there. */
+  id?: ServiceInteger;
 }
 
 /** What a frame was: an upload, something else that is fine, or a fault with a word for the log. */

@@ -12,12 +12,28 @@ import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { listenStatus } from './listen-status';
 import { uploadMessage } from './message';
 import { watchOnline } from './online';
-import { createSubscriptions, type Subscriptions } from './subscriptions';
+import { contextPositions, memoryPositions, type Positions } from './positions';
+import {
+  createSubscriptions,
+  type Listener,
+  type Recover,
+  type Subscriptions,
+} from './subscriptions';
 
 type ListenNode = Node;
 
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));
+
+/** Where the positions are kept that recovery begins from; undefined without recovery. */
+async function positionsOf(
+  node: ListenNode,
+  config: ListenConfig,
+  failed: (error: unknown) => void,
+): Promise<Positions | undefined> {
+  if (config.recover === 'off') return undefined;
+  return config.recover === 'restart' ? contextPositions(node, failed) : memoryPositions();
+}
 
 /** Joins the channels that the properties name. @returns stops what it started */
 function listenTo(
@@ -50,6 +66,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
   const log = createFaultLog((line) => node.warn(line));
   const datatype = (config.datatype as ListenConfig['datatype'] | undefined) ?? 'auto-detect';
   let subscriptions: Subscriptions | undefined;
+  let positions: Positions | undefined;
   let stop: (() => void) | undefined;
   let closed = false;
 
@@ -59,9 +76,9 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
     if (!subscriptions || subscriptions.chipids().length === 0) status.show(failureStatus(error));
   };
 
-  const start = (client: DeviceCloudClient): void => {
+  const start = (client: DeviceCloudClient, recover: Recover | undefined): void => {
     if (closed) return;
-    const opened = createSubscriptions(client, {
+    const listener: Listener = {
       onUpload(upload) {
         const { message, error } = uploadMessage(upload, datatype);
         if (error) node.error(error, message);
@@ -69,7 +86,8 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
       },
       onChange: () => status.change(() => listenStatus(opened.states())),
       onFault: (chipid, fault) => log(fault, `Device ${chipid}: ${fault}.`),
-    });
+    };
+    const opened = createSubscriptions(client, listener, recover);
     subscriptions = opened;
     stop = listenTo(node, config, client, opened, failed);
     status.change(() => listenStatus(opened.states()));
@@ -78,7 +96,9 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
   const connect = async (): Promise<void> => {
     try {
       if (app instanceof DeviceCloudError) throw app;
-      start(await app.client('open'));
+      const client = await app.client('open');
+      positions = await positionsOf(node, config, failed);
+      start(client, positions && { encoding: app.historyEncoding, positions });
     } catch (error) {
       if (!closed) failed(error);
     }
@@ -107,7 +127,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
     stop?.();
     subscriptions?.close();
     if (!(app instanceof DeviceCloudError)) app.leave(node);
-    done();
+    (positions?.flush() ?? Promise.resolve()).then(done, done);
   });
 }
 

@@ -5,13 +5,10 @@ import type { Datatype } from '../../src/records';
 import type { Upload } from '../../src/upload-event';
 
 /** Makes the message of an upload, with the bytes as they came. */
-const rawMessage = ({ chipid, appid, timestamp, body }: Upload): NodeMessage => ({
-  topic: chipid,
-  chipid,
-  appid,
-  timestamp,
-  payload: body,
-});
+function rawMessage({ chipid, appid, timestamp, body, replayed, id }: Upload): NodeMessage {
+  const message: NodeMessage = { topic: chipid, chipid, appid, timestamp, payload: body };
+  return replayed ? Object.assign(message, { replayed, id }) : message;
+}
 
 /** The message of an upload, or the error and the message it goes with if its body cannot be decoded. */
 export function uploadMessage(

@@ -1,0 +1,78 @@
+import type { Node } from 'node-red';
+import type { Position } from '../../src/recovery/ledger';
+import { contextGet, contextSet } from '../common/context';
+
+/** How far the uploads of each device have been emitted. */
+export interface Positions {
+  get(chipid: string): Position | undefined;
+  set(chipid: string, position: Position): void;
+  forget(chipid: string): void;
+  /** Everything set so far has been written, or could not be. */
+  flush(): Promise<void>;
+}
+
+const KEY = 'positions';
+
+/** Positions that last as long as the node. */
+export function memoryPositions(): Positions {
+  const positions = new Map<string, Position>();
+  return {
+    get: (chipid) => positions.get(chipid),
+    set: (chipid, position) => void positions.set(chipid, position),
+    forget: (chipid) => void positions.delete(chipid),
+    flush: () => Promise.resolve(),
+  };
+}
+
+function isPosition(value: unknown): value is Position {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, live } = value as Partial<Position>;
+  return typeof id === 'string' && /^-?\d+$/.test(id) && Number.isSafeInteger(live);
+}
+
+/**
+ * Positions in the node's context, which last as long as its store does. One write is under way at a
+ * time, and the next one takes all that has changed meanwhile: a slow store slows no message down.
+ * @param failed is told once for each write that the store refused
+ */
+export async function contextPositions(
+  node: Node,
+  failed: (error: unknown) => void,
+): Promise<Positions> {
+  const stored = await contextGet(node, KEY);
+  const entries = typeof stored === 'object' && stored !== null ? Object.entries(stored) : [];
+  const positions = new Map<string, Position>();
+  for (const [chipid, position] of entries) {
+    if (isPosition(position)) positions.set(chipid, position);
+  }
+  let changed = false;
+  let writing: Promise<void> | undefined;
+
+  const writeAll = async (): Promise<void> => {
+    while (changed) {
+      changed = false;
+      try {
+        await contextSet(node, KEY, Object.fromEntries(positions));
+      } catch (error) {
+        failed(error);
+      }
+    }
+    writing = undefined;
+  };
+  const write = (): void => {
+    changed = true;
+    writing ??= writeAll();
+  };
+
+  return {
+    get: (chipid) => positions.get(chipid),
+    set(chipid, position) {
+      positions.set(chipid, position);
+      write();
+    },
+    forget(chipid) {
+      if (positions.delete(chipid)) write();
+    },
+    flush: () => writing ?? Promise.resolve(),
+  };
+}

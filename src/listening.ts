@@ -1,0 +1,102 @@
+import type { ChannelUser } from './channel';
+import type { ChannelLease, Channels } from './channels';
+import { createPermits } from './permits';
+import type { Deadlines } from './deadline';
+import type { UploadRecord } from './records';
+import type { Position } from './recovery/ledger';
+import { createRecovery, type Recovery } from './recovery/recovery';
+
+/** How uploads that a channel missed are given back. */
+export interface RecoverOptions {
+  /** How the service writes `body` in history records, default `text`. */
+  encoding?: 'text' | 'base64';
+  /** Where an earlier listener left off; default: what came before the first connection is not owed. */
+  start?: Position | undefined;
+  /** Is told after each upload how far they have been emitted, to be kept for `start`. */
+  save?: (position: Position) => void;
+}
+
+/** Histories of one application that are read at once for recovery: commands need connections, too. */
+const AT_ONCE = 8;
+
+interface ListeningDeps {
+  appid: string;
+  channels: Channels;
+  deadlines: Deadlines;
+  readUploads: (chipid: string, signal: AbortSignal) => Promise<UploadRecord[]>;
+  now: () => number;
+  random: () => number;
+}
+
+/** Joins a channel as a listener, with or without recovery. */
+export type Listen = (chipid: string, user: ChannelUser, recover?: RecoverOptions) => ChannelLease;
+
+export interface Listening {
+  listen: Listen;
+  /** Ends every recovery; the channels are closed by themselves. */
+  close(): void;
+}
+
+export function createListening(deps: ListeningDeps): Listening {
+  const permits = createPermits(AT_ONCE);
+  const recoveries = new Set<Recovery>();
+
+  const read = async (chipid: string, signal: AbortSignal): Promise<UploadRecord[]> => {
+    const deadline = deps.deadlines.start(Infinity, signal);
+    try {
+      const turn = permits.take(deadline);
+      if (turn) await turn;
+    } finally {
+      deadline.clear();
+    }
+    try {
+      return await deps.readUploads(chipid, signal);
+    } finally {
+      permits.give();
+    }
+  };
+
+  const listen: Listen = (chipid, user, recover) => {
+    if (!recover) return deps.channels.join(chipid, user);
+    const recovery = createRecovery({
+      appid: deps.appid,
+      chipid,
+      encoding: recover.encoding ?? 'text',
+      read: (signal) => read(chipid, signal),
+      fence: (passed) => lease.channel.fence(passed),
+      emit: (upload) => user.onUpload?.(upload),
+      fault: (text) => user.onFault?.(text),
+      start: recover.start,
+      save: recover.save,
+      now: deps.now,
+      random: deps.random,
+    });
+    const lease = deps.channels.join(chipid, {
+      onUpload: (upload) => recovery.onUpload(upload),
+      onState(state, reason) {
+        if (state === 'connected') recovery.onConnected();
+        else if (state === 'disconnected') recovery.onDisconnected();
+        user.onState?.(state, reason);
+      },
+      onFault: (fault) => user.onFault?.(fault),
+    });
+    recoveries.add(recovery);
+    if (lease.channel.state === 'connected') recovery.onConnected();
+    return {
+      channel: lease.channel,
+      release() {
+        recoveries.delete(recovery);
+        recovery.close();
+        lease.release();
+      },
+    };
+  };
+
+  return {
+    listen,
+    close() {
+      for (const recovery of recoveries) recovery.close();
+      recoveries.clear();
+    },
+  };
+}
