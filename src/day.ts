@@ -25,7 +25,11 @@ function ofDate(date: Date): string | undefined {
 
 function dayOf(value: unknown): string | undefined {
   if (value instanceof Date) return ofDate(value);
-  if (typeof value === 'number') return ofParts(DAY.exec(String(value))) ?? ofDate(new Date(value));
+  if (typeof value === 'number') {
+    // Eight digits are meant as a day: as milliseconds they would be one of the first of 1970.
+    const parts = DAY.exec(String(value));
+    return parts ? ofParts(parts) : ofDate(new Date(value));
+  }
   if (typeof value !== 'string') return undefined;
   const iso = ISO.exec(value);
   if (!iso) return ofParts(DAY.exec(value));

@@ -1,7 +1,7 @@
 /** A string, or a number: whichever comes first. Strings are matched so that digits in them are left alone. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
-const MAYBE_LONG = /[:[,\s]-?\d{16}/;
+const MAYBE_LONG = /(?:^|[:[,\s])-?\d{16}/;
 
 /**
  * Parses JSON without losing a digit: an integer beyond the safe ones, such as a chip number of 20

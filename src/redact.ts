@@ -16,10 +16,13 @@ const forms = (secret: string): string[] => [
  */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   const known = secrets.filter((secret) => secret !== undefined && secret.length >= MIN_SECRET);
-  const hidden = new Set(known.flatMap((secret) => forms(secret ?? '')));
+  // The longest first, since one may begin with another; signatures last, since a key may look like one.
+  const hidden = [...new Set(known.flatMap((secret) => forms(secret ?? '')))].sort(
+    (a, b) => b.length - a.length,
+  );
   return (text) => {
-    let clean = text.replace(SIGN, '***');
+    let clean = text;
     for (const secret of hidden) clean = clean.replaceAll(secret, '***');
-    return clean;
+    return clean.replace(SIGN, '***');
   };
 }

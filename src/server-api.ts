@@ -3,7 +3,7 @@ import type { HttpRequest } from './exchange';
 import type { Call } from './failures';
 import type { CallSpec } from './http-call';
 import { encodeQuery } from './query';
-import { anyShape, isObject, type JsonObject } from './shapes';
+import { anyShape, isPlainObject, type JsonObject } from './shapes';
 import { show } from './show';
 import { signServerApi } from './signing';
 
@@ -39,7 +39,7 @@ export function parseDeviceid(value: unknown): string {
  */
 export function parseQuery(value: unknown): Query {
   if (value === undefined || value === null || value === '') return {};
-  if (!isObject(value))
+  if (!isPlainObject(value))
     throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
   for (const [name, item] of Object.entries(value)) {
     const fits =
@@ -60,20 +60,24 @@ export function parseQuery(value: unknown): Query {
  * @throws DeviceCloudError `INVALID_INPUT` if it is no object or has no JSON
  */
 export function parseBody(value: unknown): JsonObject {
-  if (!isObject(value) || Buffer.isBuffer(value)) {
+  if (!isPlainObject(value)) {
     throw invalidInput(`The body must be a JSON object, but is ${show(value)}.`);
   }
   return value;
 }
 
 function toJson(body: JsonObject): string {
+  let json: unknown;
   try {
-    return JSON.stringify(body);
+    json = JSON.stringify(body);
   } catch (error) {
     const reason =
       error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
     throw invalidInput(`The body has no JSON form${reason}.`);
   }
+  // A toJSON of its own may make anything of it, or nothing.
+  if (typeof json === 'string' && json.startsWith('{')) return json;
+  throw invalidInput('The JSON form of the body is no object.');
 }
 
 function request(

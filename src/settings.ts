@@ -53,6 +53,7 @@ export interface Settings extends Address {
 }
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
+const USER_AGENT_TEXT = /^[\x20-\x7e]+$/;
 
 const notConfigured = (message: string): DeviceCloudError =>
   new DeviceCloudError('NOT_CONFIGURED', message);
@@ -97,6 +98,9 @@ export function readSettings(options: ClientOptions): Settings {
   const connections = numberOf(options.connections, 'The number of connections', 64, 1, 10_000);
   if (!Number.isInteger(connections))
     throw notConfigured('The number of connections must be whole.');
+  // One that no header can hold would cost undici a connection with each call.
+  if (options.userAgent !== undefined && !USER_AGENT_TEXT.test(options.userAgent))
+    throw notConfigured('The User-Agent must be printable ASCII.');
   return {
     ...parseBaseUrl(options.baseUrl),
     openApi: readOpenApi(options),

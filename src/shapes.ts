@@ -7,6 +7,10 @@ export type JsonObject = Record<string, unknown>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** An object that holds fields, in whatever realm it was made: no Date, no Map, no Buffer. */
+export const isPlainObject = (value: unknown): value is JsonObject =>
+  Object.prototype.toString.call(value) === '[object Object]';
+
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
 
 export const anyShape: Shape<unknown> = {

@@ -5,8 +5,8 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 
 /** Text from outside as it may stand in one line of a log: no control characters, cut when long. */
 export function oneLine(text: string, max: number): string {
-  const clean = text.slice(0, max + 1).replace(UNPRINTABLE, '�');
-  return clean.length > max ? `${clean.slice(0, max)}…` : clean;
+  const clean = text.slice(0, max).replace(UNPRINTABLE, '�');
+  return text.length > max ? `${clean}…` : clean;
 }
 
 /** Shows a value from outside in an error: short, on one line, whatever it is. */

@@ -20,7 +20,8 @@ export function tunnelThrough(proxy: Proxy, origin: string, secure: tls.Connecti
   const target = new URL(origin);
   const isSecure = target.protocol === 'wss:';
   const authority = `${target.hostname}:${target.port || (isSecure ? 443 : 80)}`;
-  const servername = secure.servername ?? (isIP(target.hostname) ? '' : target.hostname);
+  const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+  const servername = secure.servername ?? (isIP(host) ? '' : host);
 
   return (_options: unknown, connected: Connected): void => {
     const { request } = proxy.url.startsWith('https:') ? https : http;
@@ -42,7 +43,9 @@ export function tunnelThrough(proxy: Proxy, origin: string, secure: tls.Connecti
         socket.destroy();
         refuse(`PROXY_${response.statusCode ?? 0}`);
       } else {
-        connected(null, isSecure ? tls.connect({ ...secure, socket, servername }) : socket);
+        // The host is what the certificate is checked for if there is no server name, as of an IP address.
+        const options = { ...secure, socket, host, servername };
+        connected(null, isSecure ? tls.connect(options) : socket);
       }
     });
     connect.once('response', (response) => {

@@ -26,8 +26,13 @@ export function memoryPositions(): Positions {
 
 function isPosition(value: unknown): value is Position {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, live } = value as Partial<Position>;
-  return typeof id === 'string' && /^-?\d+$/.test(id) && Number.isSafeInteger(live);
+  const { id, live, keys = [] } = value as Partial<Position>;
+  return (
+    typeof id === 'string' &&
+    /^-?\d+$/.test(id) &&
+    Number.isSafeInteger(live) &&
+    Array.isArray(keys)
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Upload } from '../upload-event';
-import { overlap } from './overlap';
+import { endsWith, overlap, tailOf } from './overlap';
 
 /** An upload as the history has it, with the key that its bytes and those of a live one share. */
 export interface Recorded {
@@ -16,6 +16,8 @@ export interface Position {
   live: number;
   /** Key of the last one of those. */
   last?: string;
+  /** The keys of those, instead of how many, while it is not sure that nothing was missed before them. */
+  keys?: string[];
 }
 
 /** An upload that arrived live after the position. */
@@ -27,6 +29,13 @@ interface Arrived {
   /** The history should have had it the last time and did not: it may lag behind. */
   late: boolean;
 }
+
+const arrival = (key: string, timestamp: number, held?: Upload): Arrived => ({
+  key,
+  timestamp,
+  held,
+  late: false,
+});
 
 /** What holding arrivals against the history gave. */
 export interface Settlement {
@@ -48,16 +57,22 @@ export function createLedger(start?: Position) {
   /** Emitted by an earlier run after the position: the first so many records. */
   let skip = start?.live ?? 0;
   let last = start?.last;
-  let arrived: Arrived[] = [];
+  let arrived: Arrived[] = (start?.keys ?? []).map((key) => arrival(key, NaN));
+  let unsure = arrived.length > 0;
   /** Arrivals before the history was asked: its answer has them for certain. */
   let certain = 0;
   let heldBack = 0;
+  /** Where the arrivals of the present connection begin. */
+  let connection = arrived.length;
 
   const settleNew = (records: Recorded[], truncated: boolean): Settlement => {
     const open = arrived.slice(certain);
     const sure = arrived.slice(0, certain);
-    const tail = overlap(records, open);
+    const tail = truncated
+      ? overlap(records, open)
+      : tailOf(records.slice(Math.min(skip, records.length)), sure, open);
     const body = records.slice(0, records.length - tail);
+    unsure = isAmbiguous(records, sure.slice(connection), open, tail);
     const due: Upload[] = [];
     const pairs: Settlement['pairs'] = [];
 
@@ -86,9 +101,10 @@ export function createLedger(start?: Position) {
 
     const late = truncated ? [] : unfound.filter((entry) => !entry.late);
     const rest = open.slice(tail);
+    connection = late.length;
     arrived = [...late.map((entry) => ({ ...entry, late: true })), ...rest];
     for (const entry of arrived) entry.held = undefined;
-    return { due, pairs, ambiguous: isAmbiguous(records, open, tail) };
+    return { due, pairs, ambiguous: unsure };
   };
 
   return {
@@ -99,9 +115,13 @@ export function createLedger(start?: Position) {
     get hasPosition() {
       return position !== undefined;
     },
+    /** A new connection: what arrives from now on follows without a gap. */
+    connect(): void {
+      connection = arrived.length;
+    },
     /** Notes an arrival. @param held the upload itself if it is held back */
     add(key: string, timestamp: number, held?: Upload): void {
-      arrived.push({ key, timestamp, held, late: false });
+      arrived.push(arrival(key, timestamp, held));
       if (held) heldBack++;
       else last = key;
     },
@@ -140,8 +160,10 @@ export function createLedger(start?: Position) {
         const open = arrived.slice(certain);
         const tail = overlap(records, open);
         arrived = open.slice(tail);
+        connection = 0;
         certain = 0;
-        return { due: [], pairs: [], ambiguous: isAmbiguous(records, open, tail) };
+        unsure = isAmbiguous(records, [], open, tail);
+        return { due: [], pairs: [], ambiguous: unsure };
       }
       const fresh = records.filter(({ id }) => id > before);
       const truncated = before >= 0n && records.length > 0 && fresh.length === records.length;
@@ -155,8 +177,13 @@ export function createLedger(start?: Position) {
     /** How far the uploads have been emitted; undefined before the history was read for the first time. */
     position(): Position | undefined {
       if (position === undefined) return undefined;
+      const id = String(position);
+      if (unsure) {
+        const emitted = arrived.filter(({ held }) => !held);
+        return { id, live: skip, keys: emitted.map(({ key }) => key) };
+      }
       const live = skip + arrived.length - heldBack;
-      const saved: Position = { id: String(position), live };
+      const saved: Position = { id, live };
       return last === undefined || live === 0 ? saved : { ...saved, last };
     },
   };
@@ -173,13 +200,18 @@ function lastIndex(records: readonly Recorded[], key: string | undefined, limit:
   return -1;
 }
 
-/** Whether a body of the matched tail stands in the history more often than in the tail. */
+/**
+ * Whether the history could as well end with fewer or more of the arrivals that it may have. What
+ * arrived on this connection stands in it without a gap, which leaves one way unless bodies repeat.
+ */
 function isAmbiguous(
   records: readonly Recorded[],
+  sure: readonly Arrived[],
   open: readonly Arrived[],
   tail: number,
 ): boolean {
-  if (tail === 0) return false;
-  const keys = new Set(open.slice(0, tail).map(({ key }) => key));
-  return records.filter(({ key }) => keys.has(key)).length > tail;
+  for (let other = 0; other <= open.length; other++) {
+    if (other !== tail && endsWith(records, [...sure, ...open.slice(0, other)])) return true;
+  }
+  return false;
 }

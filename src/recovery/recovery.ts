@@ -113,7 +113,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
 
   const settle = (records: UploadRecord[]): void => {
     const { due, pairs, ambiguous } = ledger.settle(readRecords(records, form, deps.now()));
-    for (const { arrived, recorded } of pairs.slice(-1)) zone.learn(arrived, recorded);
+    const pair = pairs.at(-1);
+    if (pair) zone.learn(pair.arrived, pair.recorded);
     letGo();
     for (const upload of due) emit(upload);
     save();
@@ -177,6 +178,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       // The first reading only tells where the history stands: it need not begin anew.
       if (running && !ledger.hasPosition) return;
       stop();
+      ledger.connect();
       followUps = 0;
       // Without a position nothing is owed yet, so nothing has to wait for it.
       holding = ledger.hasPosition;
