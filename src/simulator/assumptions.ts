@@ -1,0 +1,191 @@
+/**
+ * Everything the simulator had to choose because the service's document marks it "not shown" or says
+ * nothing of it. None of this is a fact about the service: a client that leans on it leans on the
+ * simulator. Sections are those of the service's document.
+ *
+ * Assumed as well, with no name of its own below:
+ * - 4.2: an unknown path is 404 and a missing final `/` is 301 before anything else is looked at; then
+ *   come method, parameters, sign, the values of parameters, and the device, in this order.
+ * - 4.2, 5.2: a parameter given twice, in one place or in both, is an illegal request, since its place
+ *   in the signature is not stated. `+` is a space in query and body. Lowercasing for the signature is
+ *   Unicode's, as `toLowerCase`, not that of ASCII alone.
+ * - 4.2, rule 4: the answer of `apps/` has no `msg`, as its row in the table has none.
+ * - 4.2.3, 4.2.6: a push that no device answered was pushed all the same, and is in the history; one to
+ *   all devices is only in that of the devices that were online. Histories are answered whole.
+ * - 4.2.12: a device answers before it goes away for the reboot; channels stay open meanwhile.
+ * - 4.2, rule 5, and 8: the User-Agent is not looked at, and frequent calls reset no device.
+ * - 5.1: the `:deviceid` of interface A is the chip number; a path with a final `/` is 404.
+ * - 6: heartbeats are taken note of; a channel without any is never closed.
+ * - 7: an error of interface A has the body `{msg}`, as those of interface B.
+ */
+import type { PushFormat } from '../records';
+
+// ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
+
+/** Zone of every `YYYY-MM-DD HH:MM:SS` and of the days of `sync`: Beijing, which 5.1 calls server time. */
+export const SERVER_ZONE = 8 * 60 * 60 * 1000;
+
+/** 5.2: the window of a timestamp of interfaces B and C, in seconds. Infinity: none is kept to. */
+export const TIMESTAMP_WINDOW = Infinity;
+
+/** 4.3 and 5.2: a timestamp of 13 digits or more counts milliseconds, a shorter one seconds. */
+export const timestampMs = (timestamp: string): number =>
+  timestamp.length >= 13 ? Number(timestamp) : Number(timestamp) * 1000;
+
+/** 6: the unit of an event's `timestamp`; "Unix time" is taken to be seconds. */
+export const EVENT_TIMESTAMP = 's';
+
+// ---- Statuses of section 7, where it leaves open which
+
+export const STATUS = {
+  /** A known path with another method: "an illegal request". */
+  wrongMethod: 400,
+  /** A sign that is not 32 lowercase hexadecimal characters is a wrong one, not an invalid parameter. */
+  malformedSign: 401,
+  /** An appid nobody has looks like that of a deleted application. */
+  unknownAppid: 401,
+  /** 5.1: a `Timestamp` too far from the server's time "is rejected". */
+  clockOff: 401,
+  /** A device that does not answer: "the gateway that holds the device connection fails". */
+  noAnswer: 504,
+  /** 4.2.8: a key under which the device has no callback. */
+  unknownCallback: 404,
+  /** A plain HTTP request to the channel's path. */
+  notAnUpgrade: 400,
+} as const;
+
+/** 4.2.3, 8: after how many ms without the device's answer the service gives up on a device call. */
+export const NO_ANSWER_AFTER = 10_000;
+
+// ---- Interface B
+
+/** 4.2.3: `format` may be left out, and then is this. */
+export const DEFAULT_FORMAT: PushFormat = 'MSG';
+
+/** 4.2.3: a `message` has to be there, but may be empty. */
+export const isMessage = (message: string | undefined): message is string => message !== undefined;
+
+/** 4.2: which of the two spellings of endpoint 2 answers; the other one is 404. */
+export const DEVICES_PATH = 'list';
+
+/** 4.2.9: how many pins `result` has characters for; index = pin. */
+export const PINS = 16;
+
+/** 4.2.9: the level characters, by level. After a reset every pin is low. */
+export const LEVEL_CHARACTERS = ['0', '1'] as const;
+
+/** 4.2.10, 4.2.12: what `result` says when the device did it. */
+export const RESULT_OK = 'OK';
+
+/** 4.2.11: the answer of a refresh when the device did not answer in time; its status is 200. */
+export const REFRESH_OFFLINE = { status: 'offline', msg: 'timeout' } as const;
+
+/** 4.2.7: both days are included, and a begin after the end is an invalid parameter. */
+export const isSpan = (begin: string, end: string): boolean => begin <= end;
+
+/** 4.2.5, 4.2.6: the order of history records, by time; those of `sync` likewise. */
+export const HISTORY_ORDER = 'oldest-first';
+
+/** 2.3 to 2.5: whether a `body` is the data as text or as Base64. */
+export const HISTORY_ENCODING = 'text';
+
+/** 2.3, 2.5: in text mode, bytes that are not UTF-8 become U+FFFD, and are lost. */
+export const bytesAsText = (bytes: Buffer): string => bytes.toString('utf8');
+
+/** 2.4: in text mode the `body` of a push is its message as given: hex stays hex, Base64 stays Base64. */
+export const pushAsText = (message: string): string => message;
+
+/** 2.4: the label of a push is its format; a push over the channel, which brings Base64, is `B64`. */
+export const CHANNEL_FORMAT: PushFormat = 'B64';
+
+/** 4.2.8: callbacks that every device of the simulator has registered. */
+export const CALLBACK_KEYS = ['uptime', 'rssi', 'temperature', 'humidity', 'config'] as const;
+
+/** Rule 3 of 4.2: a POST body is form-encoded; any other body with content is an illegal request. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** The longest request body, in bytes. A longer one is an illegal request. */
+export const MAX_REQUEST_BODY = 64 * 1024 * 1024;
+
+// ---- Interface C
+
+/** 6: a `msgpush` without valid Base64, a frame that is no JSON object and an unknown type are ignored. */
+export const decodeBase64 = (text: string): Buffer | undefined => {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+};
+
+/** The code that closes the channels of a deleted application or device: policy violation. */
+export const CLOSE_DELETED = 1008;
+
+// ---- Interface A (2.6, 4.1)
+
+/** 4.1: the bounds and defaults of `page` (from 1) and `count`. Of `/up/messages` both are required. */
+export const PAGING = { page: 1, count: 20, maxCount: 1000 } as const;
+
+/** The envelope of `/devices`: the ids are the chip numbers, as strings. */
+export const serverDevices = (
+  ids: string[],
+  page: number,
+  count: number,
+  total: number,
+): object => ({
+  page,
+  count,
+  total,
+  devices: ids,
+});
+
+/** What a device record is made of. */
+interface ServerDevice {
+  chipid: string;
+  name: string | number | null;
+  online: boolean;
+  disabled: boolean;
+  vertype: number;
+}
+
+/** 2.6: the record of `/devices/:deviceid`. */
+export const serverDevice = (device: ServerDevice, latest: string): object => ({
+  deviceid: device.chipid,
+  name: device.name,
+  status: device.online ? 'online' : 'offline',
+  disabled: device.disabled,
+  vertype: device.vertype,
+  latest,
+});
+
+/** 2.6: the envelope of `/up/messages`; its records are those of `sync` (2.5). */
+export const serverUploads = (
+  records: object[],
+  page: number,
+  count: number,
+  total: number,
+): object => ({ page, count, total, messages: records });
+
+/** 4.1: the answer to both PUT calls. */
+export const SERVER_OK = { msg: 'OK' } as const;
+
+/**
+ * What a PUT to `/devices/:deviceid` asks for (4.1): a string `data`, perhaps with a `format` (as
+ * 4.2.3), is passed through; a `name` (string or null) renames, a boolean `disabled` disables or
+ * re-enables. Undefined if it is neither, or both at once.
+ * A disabled device is not online, uploads nothing and answers nothing.
+ */
+export type ServerChange =
+  | { kind: 'passthrough'; data: string; format: unknown }
+  | { kind: 'update'; name?: string | null; disabled?: boolean };
+
+export function readServerChange(body: Record<string, unknown>): ServerChange | undefined {
+  const { data, format, name, disabled } = body;
+  if (data !== undefined) {
+    if (typeof data !== 'string' || name !== undefined || disabled !== undefined) return undefined;
+    return { kind: 'passthrough', data, format };
+  }
+  const change: ServerChange = { kind: 'update' };
+  if (typeof name === 'string' || name === null) change.name = name;
+  else if (name !== undefined) return undefined;
+  if (typeof disabled === 'boolean') change.disabled = disabled;
+  else if (disabled !== undefined) return undefined;
+  return change.name === undefined && change.disabled === undefined ? undefined : change;
+}

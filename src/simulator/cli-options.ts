@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import { OptionError } from './option-readers';
+import { DEFAULT_CREDENTIALS, type SimulatorOptions } from './options';
+
+export const DEFAULT_PORT = 8787;
+
+export const HELP = `Usage: device-cloud-simulator [options]
+
+Runs the whole device cloud service on this machine, reachable from this machine only.
+
+  --port <number>              port, 0 for any that is free (default ${DEFAULT_PORT})
+  --devices <number>           how many devices (default 3), chip numbers from 10000001
+  --appid <digits>             default ${DEFAULT_CREDENTIALS.appid}
+  --appkey <text>              default ${DEFAULT_CREDENTIALS.appkey}
+  --server-key <text>          default ${DEFAULT_CREDENTIALS.serverKey}
+  --server-password <text>     default ${DEFAULT_CREDENTIALS.serverPassword}
+  --interval <seconds>         time between two uploads of a device, 0 for none (default 5)
+  --history-encoding <which>   of "body" in history records: text or base64 (default text)
+  --answer-delay <ms>          how long a device takes to answer (default 20)
+  --help                       this text
+  --version                    the version of the package
+`;
+
+const FLAGS = {
+  port: { type: 'string' },
+  devices: { type: 'string' },
+  appid: { type: 'string' },
+  appkey: { type: 'string' },
+  'server-key': { type: 'string' },
+  'server-password': { type: 'string' },
+  interval: { type: 'string' },
+  'history-encoding': { type: 'string' },
+  'answer-delay': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+function numberOf(option: string, text: string): number {
+  if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  throw new OptionError(option, `must be a number, but is "${text}"`);
+}
+
+function encodingOf(text: string): 'text' | 'base64' {
+  if (text === 'text' || text === 'base64') return text;
+  throw new OptionError('historyEncoding', `must be text or base64, but is "${text}"`);
+}
+
+/** What the command line asks for. */
+export interface CommandLine {
+  help: boolean;
+  version: boolean;
+  options: SimulatorOptions;
+}
+
+/**
+ * Reads the arguments of `device-cloud-simulator`. What they leave out keeps its default.
+ * @throws OptionError, or the TypeError of parseArgs for an option that does not exist
+ */
+export function readCommandLine(args: string[]): CommandLine {
+  const { values } = parseArgs({ args, options: FLAGS });
+  const options: SimulatorOptions = {
+    port: values.port === undefined ? DEFAULT_PORT : numberOf('port', values.port),
+  };
+  if (values.devices !== undefined) options.devices = numberOf('devices', values.devices);
+  if (values.appid !== undefined) options.appid = values.appid;
+  if (values.appkey !== undefined) options.appkey = values.appkey;
+  if (values['server-key'] !== undefined) options.serverKey = values['server-key'];
+  if (values['server-password'] !== undefined) options.serverPassword = values['server-password'];
+  if (values.interval !== undefined) options.interval = numberOf('interval', values.interval);
+  if (values['history-encoding'] !== undefined) {
+    options.historyEncoding = encodingOf(values['history-encoding']);
+  }
+  if (values['answer-delay'] !== undefined) {
+    options.answerDelay = numberOf('answerDelay', values['answer-delay']);
+  }
+  return { help: values.help ?? false, version: values.version ?? false, options };
+}

@@ -1,0 +1,66 @@
+import { integerText, numberIn, OptionError } from './option-readers';
+import type { DeviceOptions } from './options';
+
+/** A device's options, complete but for what the simulator's own settings give. */
+export interface DeviceSettings {
+  readonly chipid: string;
+  readonly name: string | number | null;
+  readonly vertype: number;
+  readonly devkey: string;
+  readonly interval: number | undefined;
+  readonly answerDelay: number | undefined;
+  readonly callbacks: ReadonlyMap<string, unknown>;
+}
+
+const FIRST_CHIPID = 10_000_001;
+/** The third has none, as a device of the service may (section 2.1). */
+const NAMES = ['Greenhouse', 'Cold store', null] as const;
+
+/**
+ * Checks the options of the devices to start with.
+ * @throws OptionError, also if two have the same chip number
+ */
+export function readDevices(options: readonly DeviceOptions[]): DeviceSettings[] {
+  const devices = options.map(readDevice);
+  const chipids = new Set<string>();
+  for (const { chipid } of devices) {
+    if (chipids.has(chipid)) throw twice(chipid);
+    chipids.add(chipid);
+  }
+  return devices;
+}
+
+/** The error for a chip number that is taken. */
+export const twice = (chipid: string): OptionError =>
+  new OptionError('chipid of a device', `${chipid} is there twice`);
+
+/** The options of the first devices, chip numbers from 10000001. */
+export const defaultDevices = (count: number): DeviceOptions[] =>
+  Array.from({ length: count }, (_, index) => ({
+    chipid: FIRST_CHIPID + index,
+    name: NAMES[index] === undefined ? `Device ${index + 1}` : NAMES[index],
+  }));
+
+const seconds = (value: number | undefined): number | undefined =>
+  value === undefined ? undefined : numberIn('interval of a device', value, 0, 2 ** 31 / 1000 - 1);
+
+const ms = (value: number | undefined): number | undefined =>
+  value === undefined ? undefined : numberIn('answerDelay of a device', value, 0, 2 ** 31 - 1);
+
+/**
+ * Checks the options of one device and fills in the defaults.
+ * @throws OptionError
+ */
+export function readDevice(options: DeviceOptions): DeviceSettings {
+  const chipid = integerText('chipid of a device', options.chipid);
+  return {
+    chipid,
+    name: options.name ?? null,
+    vertype: options.vertype ?? 1,
+    // Section 2.1: a NUL with further text behind it, for clients to cope with.
+    devkey: options.devkey ?? `key-${chipid}\u0000simulated`,
+    interval: seconds(options.interval),
+    answerDelay: ms(options.answerDelay),
+    callbacks: new Map(Object.entries(options.callbacks ?? {})),
+  };
+}

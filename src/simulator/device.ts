@@ -1,0 +1,129 @@
+import { LEVEL_CHARACTERS, PINS } from './assumptions';
+import { createBounded, type Bounded } from './bounded';
+import { createClimate, type Climate } from './climate';
+import type { DeviceSettings } from './device-options';
+import type { PushEntry, Upload } from './history';
+import type { Settings } from './options';
+import { seededRandom } from './random';
+import type { Received, SimulatedDevice } from './simulated-device';
+import type { Timers } from './timers';
+
+/** The pin of the relay that switches the cooling: while it is high, the temperature falls. */
+export const RELAY_PIN = 5;
+
+/** A device, as the simulator itself uses it. */
+export interface Device extends SimulatedDevice {
+  readonly settings: DeviceSettings;
+  name: string | number | null;
+  disabled: boolean;
+  inFlight: number;
+  maxInFlight: number;
+  /** Milliseconds it takes to answer. */
+  answerDelay: number;
+  /** When it was last heard of, milliseconds since 1970. */
+  lastSeen: number;
+  readonly bootedAt: number;
+  /** Counts its departures: an answer under way when it goes away is lost. */
+  readonly departures: number;
+  readonly climate: Climate;
+  /** Whether the relay switches the cooling on. */
+  readonly cooling: boolean;
+  readonly uploadHistory: Bounded<Upload>;
+  readonly pushHistory: Bounded<PushEntry>;
+  receive(push: Received): void;
+  setLevel(pin: number, level: 0 | 1): void;
+  /** Goes away and comes back, reset, after the reboot time. */
+  reboot(): void;
+  switchOff(): void;
+  switchOn(): void;
+  disable(disabled: boolean): void;
+}
+
+/** Makes a device, switched on. Its upload timer is the service's affair. */
+export function createDevice(settings: DeviceSettings, common: Settings, timers: Timers): Device {
+  const { chipid } = settings;
+  const { now } = common;
+  const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
+  const received = createBounded<Received>(common.historyLimit);
+  const uploadHistory = createBounded<Upload>(common.historyLimit);
+  const pushHistory = createBounded<PushEntry>(common.historyLimit);
+  const levels = new Array<0 | 1>(PINS).fill(0);
+  let on = true;
+  let comesBack: (() => void) | undefined;
+  let departures = 0;
+  let boots = 0;
+  let bootedAt = now();
+
+  const boot = (): void => {
+    comesBack = undefined;
+    boots++;
+    bootedAt = device.lastSeen = now();
+    levels.fill(0);
+  };
+
+  const device: Device = {
+    settings,
+    chipid,
+    climate,
+    name: settings.name,
+    disabled: false,
+    inFlight: 0,
+    maxInFlight: 0,
+    answerDelay: settings.answerDelay ?? common.answerDelay,
+    lastSeen: bootedAt,
+    uploadHistory,
+    pushHistory,
+    uploads: uploadHistory.items,
+    pushes: pushHistory.items,
+    received: received.items,
+    get online() {
+      return on && !comesBack && !device.disabled;
+    },
+    get levels() {
+      return levels.map((level) => LEVEL_CHARACTERS[level]).join('');
+    },
+    get cooling() {
+      return levels[RELAY_PIN] === 1;
+    },
+    get temperature() {
+      return climate.reading.temperature;
+    },
+    get humidity() {
+      return climate.reading.humidity;
+    },
+    get boots() {
+      return boots;
+    },
+    get bootedAt() {
+      return bootedAt;
+    },
+    get departures() {
+      return departures;
+    },
+    receive: (push) => received.add(push),
+    setLevel(pin, level) {
+      levels[pin] = level;
+    },
+    reboot() {
+      departures++;
+      comesBack?.();
+      comesBack = timers.after(common.rebootTime, boot);
+    },
+    switchOff() {
+      departures++;
+      comesBack?.();
+      comesBack = undefined;
+      on = false;
+    },
+    switchOn() {
+      if (on) return;
+      on = true;
+      boot();
+    },
+    disable(disabled) {
+      if (disabled) departures++;
+      device.disabled = disabled;
+    },
+  };
+  return device;
+}

@@ -1,0 +1,63 @@
+import type { PushFormat } from '../records';
+import { bytesAsText, pushAsText } from './assumptions';
+import type { Settings } from './options';
+import { serverTime } from './time';
+
+/** Data that a device has uploaded. */
+export interface Upload {
+  /** Increases across the application. */
+  readonly id: number;
+  readonly chipid: string;
+  readonly bytes: Buffer;
+  /** When the service accepted it, milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Something the platform has pushed to a device, whether or not it arrived. */
+export interface PushEntry {
+  readonly id: number;
+  readonly chipid: string;
+  readonly format: PushFormat;
+  /** As it was given to the call. */
+  readonly message: string;
+  readonly bytes: Buffer;
+  readonly at: number;
+}
+
+type Form = Pick<Settings, 'historyEncoding' | 'appName'>;
+
+const uploadBody = (upload: Upload, form: Form): string =>
+  form.historyEncoding === 'base64' ? upload.bytes.toString('base64') : bytesAsText(upload.bytes);
+
+/** A record of `up_messages/dev/:chipid/` (section 2.3). */
+export const uploadRecord = (upload: Upload, form: Form): object => ({
+  body: uploadBody(upload, form),
+  app: form.appName,
+  create_time: serverTime(upload.at),
+  id: upload.id,
+  dev: upload.chipid,
+});
+
+/** A record of `push_messages/dev/:chipid/` (section 2.4). */
+export const pushRecord = (push: PushEntry, form: Form): object => ({
+  body:
+    form.historyEncoding === 'base64' ? push.bytes.toString('base64') : pushAsText(push.message),
+  create_time: serverTime(push.at),
+  msgtype: push.format,
+  id: String(push.id),
+  dev: push.chipid,
+});
+
+/** A record of `sync/:begin_date/:end_date/` (section 2.5). */
+export const syncRecord = (upload: Upload, form: Form): object => ({
+  body: uploadBody(upload, form),
+  recv_time: serverTime(upload.at),
+  app: form.appName,
+  chipid: upload.chipid,
+  create_time: serverTime(upload.at),
+  id: upload.id,
+});
+
+/** Puts records, oldest first, into the order of the settings. */
+export const inOrder = <T>(items: readonly T[], order: Settings['historyOrder']): T[] =>
+  order === 'oldest-first' ? [...items] : items.toReversed();

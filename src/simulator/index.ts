@@ -1,0 +1,9 @@
+export { startSimulator, type Simulator } from './simulator';
+export { DEFAULT_CREDENTIALS, type DeviceOptions, type SimulatorOptions } from './options';
+export { OptionError } from './option-readers';
+export { RELAY_PIN } from './device';
+export type { Received, SimulatedDevice } from './simulated-device';
+export type { CloseOptions } from './channels';
+export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';
+export type { PushEntry, Upload } from './history';
+export type { FrameRecord, RequestRecord } from './request-log';

@@ -1,0 +1,144 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { CloseOptions } from './channels';
+import { readDevice } from './device-options';
+import { createFaults, type FaultName, type FaultOptions } from './faults';
+import type { Upload } from './history';
+import { numberIn, OptionError } from './option-readers';
+import { LOOPBACK, readOptions, type DeviceOptions, type SimulatorOptions } from './options';
+import { createRequestLog, type FrameRecord, type RequestRecord } from './request-log';
+import { createHttpServer } from './server';
+import { createService, nextReading } from './service';
+import type { SimulatedDevice } from './simulated-device';
+
+/** A running simulator: where it is, what it knows, and the handles to make things happen. */
+export interface Simulator {
+  /** `http://127.0.0.1:<port>` */
+  readonly baseUrl: string;
+  readonly port: number;
+  readonly appid: string;
+  readonly appkey: string;
+  readonly appName: string;
+  readonly serverKey: string;
+  readonly serverPassword: string;
+  /** By chip number. */
+  readonly devices: ReadonlyMap<string, SimulatedDevice>;
+  /** The last 1000 requests, oldest first. */
+  readonly requests: readonly RequestRecord[];
+  /** The last 1000 text frames that came over channels, heartbeats among them. */
+  readonly frames: readonly FrameRecord[];
+  /** @throws Error if there is no such device */
+  device(chipid: string | number): SimulatedDevice;
+  /**
+   * Lets a device upload: into the history and on its channels, whether or not it is switched on.
+   * @param body text, bytes, anything else as JSON; default: the device's next reading
+   */
+  upload(chipid: string | number, body?: unknown): Upload;
+  /** Closes the channels of one device, or all. */
+  disconnect(chipid?: string | number, options?: CloseOptions): void;
+  /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
+  delay(chipid: string | number | undefined, ms: number): void;
+  /** A device that is off uploads nothing and answers nothing, calls under way included. */
+  switchOff(chipid: string | number): void;
+  /** Switches a device on again: it boots. */
+  switchOn(chipid: string | number): void;
+  /** Lets something go wrong. @returns a function that lifts the fault */
+  fail(name: FaultName, options?: FaultOptions): () => void;
+  /** Lifts all faults. Answers that hang go on hanging. */
+  heal(): void;
+  addDevice(options: DeviceOptions): SimulatedDevice;
+  removeDevice(chipid: string | number): void;
+  /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
+  deleteApp(): void;
+  /** How many channels are open, of one device or in all. */
+  channels(chipid?: string | number): number;
+  /** How many TCP connections are open, those of channels included. */
+  sockets(): number;
+  /** Ends every connection and timer. May be called again. */
+  close(): Promise<void>;
+}
+
+const chipidOf = (chipid: string | number | undefined): string | undefined =>
+  chipid === undefined ? undefined : String(chipid);
+
+function bytesOf(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+const portTaken = (port: number): OptionError =>
+  new OptionError('port', `${port} is taken: choose another one, or 0 for any that is free`);
+
+/**
+ * Starts the whole service on loopback.
+ * @throws OptionError if an option cannot be, or the port is taken
+ */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const settings = readOptions(options);
+  const faults = createFaults();
+  const log = createRequestLog(settings.now);
+  const service = createService(settings, faults);
+  const { server, connections } = createHttpServer(service, log);
+  let closing: Promise<void> | undefined;
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      service.timers.close();
+      reject(error.code === 'EADDRINUSE' ? portTaken(settings.port) : error);
+    });
+    server.listen(settings.port, LOOPBACK, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  const device = (chipid: string | number) => {
+    const found = service.devices.get(String(chipid));
+    if (!found) throw new Error(`The simulator has no device ${chipid}.`);
+    return found;
+  };
+
+  const end = async (): Promise<void> => {
+    service.timers.close();
+    const closed = (emitter: Server | Socket) =>
+      new Promise<void>((resolve) => emitter.once('close', resolve));
+    const ends = [server, ...connections].map(closed);
+    server.close();
+    service.channels.close(undefined, { terminate: true });
+    for (const socket of connections) socket.destroy();
+    await Promise.all(ends);
+  };
+
+  const { appid, appkey, appName, serverKey, serverPassword } = settings;
+  return {
+    baseUrl: `http://${LOOPBACK}:${port}`,
+    port,
+    appid,
+    appkey,
+    appName,
+    serverKey,
+    serverPassword,
+    devices: service.devices,
+    requests: log.requests,
+    frames: log.frames,
+    device,
+    upload: (chipid, body) => {
+      const from = device(chipid);
+      return service.upload(from, body === undefined ? nextReading(from) : bytesOf(body));
+    },
+    disconnect: (chipid, how = {}) => service.channels.close(chipidOf(chipid), how),
+    delay(chipid, ms) {
+      numberIn('delay', ms, 0, 2 ** 31 - 1);
+      for (const each of chipid === undefined ? service.devices.values() : [device(chipid)]) {
+        each.answerDelay = ms;
+      }
+    },
+    switchOff: (chipid) => device(chipid).switchOff(),
+    switchOn: (chipid) => device(chipid).switchOn(),
+    fail: (name, how = {}) => faults.add(name, how),
+    heal: () => faults.clear(),
+    addDevice: (added) => service.addDevice(readDevice(added)),
+    removeDevice: (chipid) => service.removeDevice(device(chipid).chipid),
+    deleteApp: () => service.deleteApp(),
+    channels: (chipid) => service.channels.count(chipidOf(chipid)),
+    sockets: () => connections.size,
+    close: () => (closing ??= end()),
+  };
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Simulator } from '../../../src/simulator';
+import { openGet, withSimulator } from './client';
+
+const CLI = join(__dirname, '../../../src/simulator/cli.js');
+
+interface Run {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs the command; once it announces itself, `running` looks at it and then it is sent `signal`. */
+async function run(
+  args: string[],
+  running: (out: string) => Promise<void> = () => Promise.resolve(),
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<Run> {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  let failure: unknown;
+  child.stderr.on('data', (data: Buffer) => (err += data.toString()));
+  child.stdout.on('data', (data: Buffer) => {
+    const announced = out.includes('Ctrl-C');
+    out += data.toString();
+    if (announced || !out.includes('Ctrl-C')) return;
+    running(out)
+      .catch((error: unknown) => (failure = error))
+      .finally(() => child.kill(signal));
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (failure instanceof Error) throw failure;
+  return { code, out, err };
+}
+
+const value = (out: string, label: string): string =>
+  new RegExp(`^ *${label} +(\\S+)$`, 'm').exec(out)?.[1] ?? '';
+
+describe('device-cloud-simulator', function () {
+  this.timeout(20_000); // each test starts a process
+
+  it('prints what to put into a config node, serves it, and ends with Ctrl-C', async () => {
+    const args = [
+      '--port',
+      '0',
+      '--devices',
+      '2',
+      '--appid',
+      '5',
+      '--appkey',
+      'k',
+      '--interval',
+      '0',
+    ];
+    const check = async (out: string): Promise<void> => {
+      const printed = {
+        baseUrl: value(out, 'Address'),
+        appid: value(out, 'App id'),
+        appkey: value(out, 'App key'),
+      } as Simulator;
+      assert.deepEqual([printed.appid, printed.appkey], ['5', 'k']);
+      assert.equal(value(out, 'Server key'), 'Simulator-Key');
+      assert.equal(value(out, 'Server password'), 'Simulator-Password');
+      assert.match(out, /10000001, 10000002\n/);
+      assert.equal((await openGet(printed, 'devices/list/')).status, 200);
+    };
+    const { code, err } = await run(args, check, 'SIGINT');
+    assert.deepEqual([code, err], [0, '']);
+  });
+
+  it('ends with SIGTERM, though devices upload', async () => {
+    const { code, err } = await run(['--port', '0', '--interval', '0.05']);
+    assert.deepEqual([code, err], [0, '']);
+  });
+
+  it('explains itself and tells its version', async () => {
+    const help = await run(['--help']);
+    assert.equal(help.code, 0);
+    for (const name of ['port', 'devices', 'appkey', 'server-password', 'history-encoding']) {
+      assert.ok(help.out.includes(`--${name} `), name);
+    }
+    const version = await run(['--version']);
+    assert.match(version.out, /^\d+\.\d+\.\d+\S*\n$/);
+  });
+
+  const wrong: [string[], RegExp][] = [
+    [['--port', 'abc'], /--port must be a number, but is "abc"\. See --help\./],
+    [['--port', '99999'], /--port must be a whole number from 0 to 65535, but is 99999\./],
+    [['--devices', '1.5'], /--devices must be a whole number/],
+    [['--answer-delay', 'soon'], /--answer-delay must be a number/],
+    [['--answer-delay=-5'], /--answer-delay must be a number from 0/],
+    [['--history-encoding', 'hex'], /--history-encoding must be text or base64/],
+    [['--appid', 'x'], /--appid must be an integer/],
+    [['--colour'], /Unknown option '--colour'/],
+    [['extra'], /Unexpected argument 'extra'/],
+  ];
+  for (const [args, message] of wrong) {
+    it(`says in one line what is wrong with ${args.join(' ')}`, async () => {
+      const { code, out, err } = await run(args);
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(err, message);
+      assert.match(err, /^device-cloud-simulator: .*\n$/);
+    });
+  }
+
+  it(
+    'says which port is taken and what to do',
+    withSimulator({}, async ({ port }) => {
+      const { code, err } = await run(['--port', String(port)]);
+      assert.equal(code, 1);
+      assert.equal(
+        err,
+        `device-cloud-simulator: --port ${port} is taken: choose another one, or 0 for any that is free. See --help.\n`,
+      );
+    }),
+  );
+});
