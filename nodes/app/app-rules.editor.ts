@@ -1,0 +1,41 @@
+import { t } from '../common/editor/catalogue';
+import { current, fieldValue } from '../common/editor/form';
+import type { EditorNode } from '../common/editor/red';
+import type { AppConfig } from './app.config';
+
+/** The simulator needs no address and no key. */
+export function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
+  return current(node, 'service') !== 'simulator';
+}
+
+/** Scheme, host and port, by the rules of the library's `parseBaseUrl`. */
+export function baseUrlError(value: string): string | undefined {
+  const text = value.trim();
+  if (text === '') return t('common.error.blank');
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return t('error.url');
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return t('error.scheme');
+  if (url.username !== '' || url.password !== '') return t('error.user');
+  if (/[?#]/.test(text)) return t('error.query');
+  return url.pathname === '/' ? undefined : t('error.path');
+}
+
+/** Needed unless only the server API is used, which the form alone can tell. */
+export function appidError(value: string): string | undefined {
+  if (value === '') {
+    const serverKey = $('#node-config-input-serverKey');
+    const nothing = serverKey.length > 0 && fieldValue(serverKey) === '';
+    return nothing ? t('error.no-account') : undefined;
+  }
+  return /^[0-9]{1,20}$/.test(value) ? undefined : t('error.appid');
+}
+
+/** A key and its secret come together or not at all. */
+export function pairError(id: string, secret: string): string | undefined {
+  if (id !== '' && secret === '') return t('error.secret');
+  return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
+}

@@ -1,0 +1,117 @@
+import { t } from '../common/editor/catalogue';
+import { current, opened } from '../common/editor/form';
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
+import type { APP_TYPE, AppConfig, AppCredentials } from './app.config';
+import { appidError, baseUrlError, isCloud, pairError } from './app-rules.editor';
+import { prepareTest } from './test-button.editor';
+
+type Config = AppConfig & Named;
+
+/** The defaults of the numbers. */
+const USUAL = {
+  timeout: 15,
+  heartbeat: 300,
+  ping: 30,
+  connections: 64,
+  // As text: the editor leaves a default of 0 out of the form of a new config node.
+  deviceGap: '0',
+};
+
+/** The longest time a timer can hold, in seconds. */
+const MAX_SECONDS = 2_147_483;
+
+function adapt(node: EditorNode<Config>): void {
+  $('.device-cloud-cloud-only').toggle(isCloud(node));
+  $('.device-cloud-simulator-only').toggle(!isCloud(node));
+  $('#device-cloud-test-result').empty();
+}
+
+/** A setting that is not the usual one should be seen at once. */
+function isUnusual(node: EditorNode<Config>): boolean {
+  const usual = { ...USUAL, timestampUnit: 'ms', historyEncoding: 'text', tls: '', proxy: '' };
+  return Object.entries(usual).some(([property, value]) => {
+    const saved = node[property as keyof typeof usual];
+    return saved !== undefined && String(saved) !== String(value);
+  });
+}
+
+RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies typeof APP_TYPE, {
+  category: 'config',
+  icon: 'device-cloud-app.svg',
+  color: '#7fa9a5',
+  defaults: {
+    name: { value: '' },
+    service: {
+      value: 'cloud',
+      label: t('label.service'),
+      validate: validator(orDefault(oneOf('cloud', 'simulator'))),
+    },
+    baseUrl: {
+      value: '',
+      label: t('label.baseUrl'),
+      validate: validator<Config>(baseUrlError, isCloud),
+    },
+    appid: { value: '', label: t('label.appid'), validate: validator<Config>(appidError, isCloud) },
+    timeout: {
+      value: USUAL.timeout,
+      label: t('label.timeout'),
+      validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
+    },
+    heartbeat: {
+      value: USUAL.heartbeat,
+      label: t('label.heartbeat'),
+      validate: validator(orDefault(seconds(0, MAX_SECONDS))),
+    },
+    ping: {
+      value: USUAL.ping,
+      label: t('label.ping'),
+      validate: validator(orDefault(seconds(0, MAX_SECONDS))),
+    },
+    timestampUnit: { value: 'ms' },
+    connections: {
+      value: USUAL.connections,
+      label: t('label.connections'),
+      validate: validator(orDefault(wholeNumber(1, 10_000))),
+    },
+    deviceGap: {
+      value: USUAL.deviceGap,
+      label: t('label.deviceGap'),
+      validate: validator(orDefault(seconds(0, MAX_SECONDS * 1000))),
+    },
+    historyEncoding: { value: 'text' },
+    tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
+    proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
+  },
+  credentials: {
+    appkey: {
+      type: 'password',
+      label: t('label.appkey'),
+      validate: validator<Config>((key, node) => pairError(current(node, 'appid'), key), isCloud),
+    },
+    serverKey: { type: 'text' },
+    serverPassword: {
+      type: 'password',
+      label: t('label.serverPassword'),
+      validate: validator<Config & AppCredentials>(
+        (password, node) => pairError(current(node, 'serverKey'), password),
+        isCloud,
+      ),
+    },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    if (this.name) return this.name;
+    if (this.service === 'simulator') return t('node.simulator');
+    const host = (this.baseUrl ?? '').replace(/^https?:\/\//, '').replace(/\/$/, '');
+    return host === '' ? t('paletteLabel') : [this.appid, host].filter(Boolean).join(' @ ');
+  },
+  oneditprepare: function () {
+    opened(this);
+    $('#node-config-input-service').on('change', () => adapt(this));
+    adapt(this);
+    $('#device-cloud-advanced').prop('open', isUnusual(this));
+    prepareTest(this.id);
+  },
+});

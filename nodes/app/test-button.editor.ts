@@ -1,0 +1,79 @@
+import { t } from '../common/editor/catalogue';
+import { explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
+import { fieldValue } from '../common/editor/form';
+import { readAnswer, resultRows, type ResultRow } from './test-result.editor';
+
+/** What the editor shows for a password that is stored: it never comes to the browser. */
+const STORED = '__PWRD__';
+
+const input = (property: string): JQuery => $(`#node-config-input-${property}`);
+const typed = (property: string): string => fieldValue(input(property)).trim();
+
+/** The id of a chosen config node. */
+function chosen(property: string): string {
+  const id = typed(property);
+  return id === '_ADD_' ? '' : id;
+}
+
+/** The credentials as typed; a stored one is left out, and taken by the server from its store. */
+function credentials(): Record<string, string> {
+  const keys = ['appkey', 'serverKey', 'serverPassword'];
+  const entries = keys.map((key) => [key, fieldValue(input(key))] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
+}
+
+function settings(id: string): Record<string, unknown> {
+  return {
+    id,
+    service: typed('service'),
+    baseUrl: typed('baseUrl'),
+    appid: typed('appid'),
+    timeout: typed('timeout'),
+    tls: chosen('tls'),
+    proxy: chosen('proxy'),
+    credentials: credentials(),
+  };
+}
+
+function showRows(rows: ResultRow[]): void {
+  const list = $('#device-cloud-test-result').empty();
+  for (const row of rows) {
+    const item = $('<li>')
+      .append($('<i>', { class: `fa ${row.icon}` }))
+      .appendTo(list);
+    const text = $('<div>').text(row.text).appendTo(item);
+    // As text, always: it comes from a server that may be anyone's.
+    if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);
+  }
+}
+
+async function test(id: string): Promise<ResultRow[]> {
+  const sent = settings(id);
+  try {
+    const body: unknown = await $.ajax({
+      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
+      url: 'device-cloud/apps/test',
+      method: 'POST',
+      contentType: 'application/json',
+      data: JSON.stringify(sent),
+    });
+    const answer = readAnswer(body);
+    if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
+    return resultRows(answer, String(sent['baseUrl']));
+  } catch (failure) {
+    return [{ icon: 'fa-times', text: t('test.failed'), detail: explainFailure(failure) }];
+  }
+}
+
+/** Makes the button try what is typed, before it is saved or deployed. */
+export function prepareTest(id: string): void {
+  const button = $('#device-cloud-test');
+  button.on('click', () => {
+    button.prop('disabled', true);
+    showRows([{ icon: 'fa-spinner fa-spin', text: t('test.running') }]);
+    void test(id).then((rows) => {
+      button.prop('disabled', false);
+      showRows(rows);
+    });
+  });
+}

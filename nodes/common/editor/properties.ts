@@ -1,0 +1,50 @@
+import type { DeviceConfig } from '../action.config';
+import { t } from './catalogue';
+import { opened } from './form';
+import { deviceType } from './picker';
+import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
+import { DYNAMIC, typedInput } from './typed';
+import { chipNumber, typedValidator } from './validators';
+
+/** What every node has. */
+export interface Named {
+  name: string;
+}
+
+/** The property `app`: the config node. */
+export function appProperty(): { value: ''; type: string; required: true; label: string } {
+  return { value: '', type: 'device-cloud-app', required: true, label: t('common.label.app') };
+}
+
+/** The property `chipid`; it is only judged where `needed` says that the node calls one device. */
+export function chipidProperty<T extends DeviceConfig>(
+  needed?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, string> {
+  return {
+    value: 'chipid',
+    label: t('common.label.device'),
+    validate: typedValidator<T>('chipidType', { str: chipNumber }, needed),
+  };
+}
+
+/** Makes the application's and the device's row work. Comes first in `oneditprepare`. */
+export function prepareDevice(node: EditorNodeBase): void {
+  opened(node);
+  typedInput('chipid', ['msg', deviceType(), ...DYNAMIC]);
+}
+
+/** The chip number of a node that always calls the same device. */
+export function fixedDevice(node: Partial<DeviceConfig>): string {
+  return node.chipidType === 'str' ? (node.chipid ?? '') : '';
+}
+
+/** A node's label: its name, else what it does and, if that is fixed, to which device. */
+export function labelOf(name: string | undefined, text: string, device = ''): string {
+  if (name) return name;
+  return device === '' ? text : `${text} · ${device}`;
+}
+
+/** Node-RED writes a name in italics, to tell it from what a node says of itself. */
+export function labelStyle(this: { name?: string }): string {
+  return this.name ? 'node_label_italic' : '';
+}

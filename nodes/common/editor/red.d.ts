@@ -1,0 +1,124 @@
+/**
+ * Node-RED's editor as far as these nodes use it. The editor's types in @types/node-red do not fit:
+ * a validator has one parameter there and gives no text, a property has no label, and a typedInput
+ * knows no asynchronous completion.
+ */
+
+/** True if valid, else the text that says why not. */
+export type Validity = true | string;
+
+export interface ValidatorOptions {
+  label?: string;
+}
+
+export interface EditorNodeBase {
+  id: string;
+  type: string;
+  name?: string;
+  inputs?: number;
+  /** Edited since the last deploy. */
+  changed?: boolean;
+}
+
+/** A node in the editor. A flow written by hand may lack any of the properties. */
+export type EditorNode<T> = EditorNodeBase & Partial<T>;
+
+export interface PropertyDefinition<T, V> {
+  value: V | '';
+  label?: string;
+  /** The type of config node that the property names. */
+  type?: string;
+  required?: boolean;
+  /** Node-RED looks at the number of parameters: with two, the text is shown. */
+  validate?: (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
+}
+
+export interface NodeDefinition<T, C = object> {
+  category: string;
+  /** Key of the category's description, shown when the mouse rests on it. */
+  categoryDescription?: string;
+  color?: string;
+  icon: string;
+  inputs?: 0 | 1;
+  outputs?: number;
+  defaults: { [K in keyof T]-?: PropertyDefinition<T, T[K]> };
+  credentials?: {
+    [K in keyof C]-?: {
+      type: 'text' | 'password';
+      label?: string;
+      validate?: PropertyDefinition<T, string>['validate'];
+    };
+  };
+  paletteLabel?: string;
+  label: (this: EditorNode<T>) => string;
+  labelStyle?: (this: EditorNode<T>) => string;
+  outputLabels?: string;
+  oneditprepare?: (this: EditorNode<T>) => void;
+  oneditsave?: (this: EditorNode<T>) => void;
+}
+
+/** A type of a typedInput. */
+export interface TypeDefinition {
+  value: string;
+  label?: string;
+  icon?: string;
+  hasValue?: boolean;
+  options?: { value: string; label: string }[];
+  validate?: (value: string) => Validity;
+  autoComplete?: (value: string, done: (completions: Completion[]) => void) => void;
+}
+
+export interface Completion {
+  value: string;
+  label: JQuery;
+  /** In place of taking the value. */
+  onselect?: () => void;
+}
+
+export interface TypedInputOptions {
+  types: (string | TypeDefinition)[];
+  default?: string;
+  typeField?: string;
+}
+
+export interface EditableListOptions<Item> {
+  addButton?: string;
+  addItem: (row: JQuery, index: number, item: Item) => void;
+  removeItem?: (item: Item) => void;
+  sortable?: boolean;
+  removable?: boolean;
+  height?: number | 'auto';
+}
+
+interface EditorRed {
+  _(key: string, values?: Record<string, unknown>): string;
+  nodes: {
+    registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
+    getType(type: string): { defaults: Record<string, { value: unknown }> };
+    node(id: string): EditorNodeBase | null | undefined;
+  };
+  utils: {
+    validateTypedProperty(value: string, type: string, options: ValidatorOptions): Validity | false;
+  };
+}
+
+declare global {
+  const RED: EditorRed;
+  /** Namespace of this node's message catalogue, written in by the build. */
+  const CATALOGUE: string;
+
+  interface JQuery<TElement = HTMLElement> {
+    typedInput(options: TypedInputOptions): JQuery<TElement>;
+    typedInput(property: 'value' | 'type'): string;
+    typedInput(property: 'value' | 'type', value: string): JQuery<TElement>;
+    typedInput(method: 'validate'): boolean;
+    typedInput(method: 'types', types: (string | TypeDefinition)[]): JQuery<TElement>;
+    autoComplete(options: {
+      search: NonNullable<TypeDefinition['autoComplete']>;
+      minLength: number;
+    }): JQuery<TElement>;
+    editableList<Item>(options: EditableListOptions<Item>): JQuery<TElement>;
+    editableList(method: 'addItem', item: unknown): JQuery<TElement>;
+    editableList(method: 'items'): JQuery<TElement>;
+  }
+}

@@ -1,0 +1,73 @@
+import { t } from './catalogue';
+import { field, fieldValue } from './form';
+import type { TypeDefinition } from './red';
+import { typeValidator, type Check } from './validators';
+
+/** The types after `msg` and what is typed by hand: their value is known when a message arrives. */
+export const DYNAMIC = ['flow', 'global', 'env', 'jsonata'];
+
+/** Text typed by hand, judged by `check`. */
+export function textType(label: string, icon: string, check?: Check): TypeDefinition {
+  const type: TypeDefinition = { value: 'str', label, icon };
+  return check ? { ...type, validate: typeValidator(check) } : type;
+}
+
+/** A number typed by hand, judged by `check`. */
+export function numberType(check: Check): TypeDefinition {
+  return {
+    value: 'num',
+    label: RED._('typedInput.type.num'),
+    icon: 'red/images/typedInput/09.svg',
+    validate: typeValidator(check),
+  };
+}
+
+/** A number chosen by its name. */
+export function namedNumbers(label: string, names: Record<string, string>): TypeDefinition {
+  const options = Object.entries(names).map(([value, name]) => ({ value, label: name }));
+  return { value: 'num', label, icon: 'red/images/typedInput/09.svg', options };
+}
+
+function typeName(type: string | TypeDefinition): string {
+  return typeof type === 'string' ? type : type.value;
+}
+
+/**
+ * Makes a typedInput of a property, whose type is in `<property>Type`. A flow written by hand may
+ * use another of Node-RED's types: it is offered too, or the dialog would silently change it.
+ */
+export function typedInput(property: string, types: (string | TypeDefinition)[]): void {
+  const saved = fieldValue(field(`${property}Type`));
+  const known = saved === '' || types.some((type) => typeName(type) === saved);
+  field(property).typedInput({
+    types: known ? types : [...types, saved],
+    typeField: `#node-input-${property}Type`,
+    default: 'msg',
+  });
+}
+
+/** A JSON field whose type is not a property, since it can only be JSON. */
+export function jsonInput(property: string): void {
+  field(property).typedInput({ types: ['json'], default: 'json' });
+}
+
+/** Judges the field again, when something else has changed what is right. */
+export function revalidate(property: string): void {
+  field(property).typedInput('validate');
+  field(property).trigger('change');
+}
+
+/** Node-RED's own name and icon of plain text. */
+export function stringType(check: Check): TypeDefinition {
+  return textType(RED._('typedInput.type.str'), 'red/images/typedInput/az.svg', check);
+}
+
+/** The moment at which the message arrives, as milliseconds. */
+export function nowType(): TypeDefinition {
+  return { value: 'date', label: t('common.type.now'), icon: 'fa fa-clock-o', hasValue: false };
+}
+
+/** A moment typed by hand. */
+export function dateType(check: Check): TypeDefinition {
+  return textType(t('common.type.date'), 'fa fa-calendar', check);
+}

@@ -1,0 +1,90 @@
+import { said, t } from './catalogue';
+import { current } from './form';
+import type { EditorNode, Validity, ValidatorOptions } from './red';
+
+/** Says what is wrong with a text, or nothing if it is right. */
+export type Check = (value: string) => string | undefined;
+
+type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
+
+/** Node-RED fills in the variable when the flow starts. */
+const ENVIRONMENT = /^\$\{[^}]+\}$/;
+
+/** A chip number is at most 20 digits, and never loses one (see the library's `parseChipid`). */
+export const chipNumber: Check = (value) =>
+  /^[0-9]{1,20}$/.test(value) ? undefined : t('common.error.chipid');
+
+export const notBlank: Check = (value) =>
+  value.trim() === '' ? t('common.error.blank') : undefined;
+
+/** For a property that may be left empty, or out of a flow written by hand: its default is meant. */
+export function orDefault(check: Check): Check {
+  return (value) => (value === '' ? undefined : check(value));
+}
+
+export function wholeNumber(min: number, max: number): Check {
+  return (value) => {
+    const number = Number(value);
+    const right = /^[0-9]+$/.test(value) && number >= min && number <= max;
+    return right ? undefined : t('common.error.whole', { min, max });
+  };
+}
+
+/** A number of seconds, which may have a fraction. */
+export function seconds(min: number, max: number): Check {
+  return (value) => {
+    const number = Number(value);
+    const right = /^[0-9]*\.?[0-9]+$/.test(value) && number >= min && number <= max;
+    return right ? undefined : t('common.error.seconds', { min, max });
+  };
+}
+
+export function oneOf(...values: string[]): Check {
+  return (value) => (values.includes(value) ? undefined : t('common.error.choice'));
+}
+
+/** A check as a type of a typedInput takes it. */
+export function typeValidator(check: Check): (value: string) => Validity {
+  return (value) => (ENVIRONMENT.test(value) ? true : (check(value) ?? true));
+}
+
+/** A check as a property takes it; only where `needed` says that the node uses the property. */
+export function validator<T>(
+  check: (value: string, node: EditorNode<T>) => string | undefined,
+  needed: (node: EditorNode<T>) => boolean = () => true,
+): Validate<T> {
+  return function (value, options) {
+    if (!needed(this)) return true;
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    const error = check(text, this);
+    if (error === undefined) return true;
+    return options.label === undefined ? error : said(options.label, error);
+  };
+}
+
+/** What is wrong with a typed value, by the rules of its type. */
+function typedError(type: string, value: string): string | undefined {
+  if (type === 'env' || type === 'jsonata') {
+    const blank = notBlank(value);
+    if (blank !== undefined) return blank;
+  }
+  const validity = RED.utils.validateTypedProperty(value, type, {});
+  if (validity === true) return undefined;
+  return validity === false ? t('common.error.value') : validity;
+}
+
+/**
+ * Validates the property behind a typedInput, whose type is in `typeProperty`: by the check given for
+ * the type, else as Node-RED does.
+ */
+export function typedValidator<T>(
+  typeProperty: keyof T & string,
+  checks: Record<string, (value: string, node: EditorNode<T>) => string | undefined> = {},
+  needed?: (node: EditorNode<T>) => boolean,
+): Validate<T> {
+  return validator<T>((value, node) => {
+    const type = current(node, typeProperty);
+    const own = checks[type];
+    return own ? own(value, node) : typedError(type, value);
+  }, needed);
+}

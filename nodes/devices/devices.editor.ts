@@ -1,0 +1,31 @@
+import { t } from '../common/editor/catalogue';
+import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import { oneOf, orDefault, validator } from '../common/editor/validators';
+import type { DEVICES_TYPE, DevicesConfig } from './devices.config';
+
+RED.nodes.registerType<DevicesConfig & Named>(
+  'device-cloud-devices' satisfies typeof DEVICES_TYPE,
+  {
+    category: 'device cloud',
+    categoryDescription: `${CATALOGUE}:palette.description`,
+    color: '#7fa9a5',
+    icon: 'device-cloud-devices.svg',
+    inputs: 1,
+    outputs: 1,
+    defaults: {
+      name: { value: '' },
+      app: appProperty(),
+      operation: {
+        value: 'list',
+        label: t('common.label.operation'),
+        validate: validator(orDefault(oneOf('list', 'app'))),
+      },
+    },
+    paletteLabel: t('paletteLabel'),
+    label: function () {
+      return labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
+    },
+    labelStyle,
+    outputLabels: t('output'),
+  },
+);

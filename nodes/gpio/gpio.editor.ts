@@ -1,0 +1,108 @@
+import { t } from '../common/editor/catalogue';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { DYNAMIC, jsonInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
+import {
+  oneOf,
+  orDefault,
+  typedValidator,
+  validator,
+  wholeNumber,
+} from '../common/editor/validators';
+import type { GPIO_TYPE, GpioConfig } from './gpio.config';
+
+type Config = GpioConfig & Named;
+type Node = EditorNode<Config>;
+
+const sets = (node: Node): boolean => current(node, 'operation') !== 'read';
+const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') === '';
+
+const pinNumber = wholeNumber(0, 999_999_999);
+
+/** The choice between one pin and all is not saved: an empty `pin` stands for all. */
+const pins = (): JQuery => $('#device-cloud-pins');
+
+function codesError(value: string): string | undefined {
+  try {
+    const codes: unknown = JSON.parse(value);
+    if (typeof codes === 'object' && codes !== null && !Array.isArray(codes)) return undefined;
+  } catch {
+    // Said below.
+  }
+  return t('error.codes');
+}
+
+/** What the node does, as the key and the values of its label. */
+function labelText(node: Node): string {
+  const pin = node.pinType === 'num' ? node.pin : undefined;
+  if (node.operation === 'read') {
+    if (node.pin === '') return t('node.read-all');
+    return pin === undefined ? t('node.read') : t('node.read-pin', { pin });
+  }
+  const level = node.levelType === 'num' ? t(node.level === '0' ? 'level.low' : 'level.high') : '';
+  const what = pin === undefined ? t('node.set') : t('node.set-pin', { pin });
+  return level === '' ? what : `${what} ${level}`;
+}
+
+RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-gpio.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty(),
+    chipidType: { value: 'msg' },
+    operation: {
+      value: 'set',
+      label: t('common.label.operation'),
+      validate: validator(orDefault(oneOf('set', 'read'))),
+    },
+    pin: {
+      value: 'pin',
+      label: t('label.pin'),
+      validate: typedValidator<Config>('pinType', { num: pinNumber }, (node) => !readsAll(node)),
+    },
+    pinType: { value: 'msg' },
+    level: {
+      value: 'payload',
+      label: t('label.level'),
+      validate: typedValidator<Config>('levelType', {}, sets),
+    },
+    levelType: { value: 'msg' },
+    codes: {
+      value: '{"0":0,"1":1}',
+      label: t('label.codes'),
+      validate: validator<Config>(orDefault(codesError), (node) => !sets(node)),
+    },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, labelText(this), fixedDevice(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    prepareDevice(this);
+    pins().val(readsAll(this) ? 'all' : 'one');
+    const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
+    typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC]);
+    typedInput('level', ['msg', namedNumbers(t('label.level'), levels), ...DYNAMIC]);
+    jsonInput('codes');
+    const adapt = (): void => {
+      show('#level-row', sets(this));
+      show('#pins-row, #codes-row', !sets(this));
+      show('#pin-row', sets(this) || pins().val() === 'one');
+    };
+    onChange(['operation'], adapt);
+    pins().on('change', adapt);
+  },
+  oneditsave: function () {
+    if (!sets(this) && fieldValue(pins()) === 'all') field('pin').val('');
+  },
+});

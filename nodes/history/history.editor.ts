@@ -1,0 +1,73 @@
+import { t } from '../common/editor/catalogue';
+import { current, onChange, show } from '../common/editor/form';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { DYNAMIC, dateType, nowType, typedInput } from '../common/editor/typed';
+import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
+import type { HISTORY_TYPE, HistoryConfig } from './history.config';
+
+type Config = HistoryConfig & Named;
+type Node = EditorNode<Config>;
+
+const syncs = (node: Node): boolean => current(node, 'operation') === 'sync';
+
+/** A day typed by hand, `YYYYMMDD` or ISO text: the rest is for the run time to judge. */
+function dateError(value: string): string | undefined {
+  const day = /^(\d{4})(\d{2})(\d{2})$/.exec(value)?.slice(1).join('-') ?? value;
+  const right = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(day) && !Number.isNaN(Date.parse(day));
+  return right ? undefined : t('error.date');
+}
+
+RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-history.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty<Config>((node) => !syncs(node)),
+    chipidType: { value: 'msg' },
+    operation: {
+      value: 'uploads',
+      label: t('common.label.operation'),
+      validate: validator(orDefault(oneOf('uploads', 'pushes', 'sync'))),
+    },
+    begin: {
+      value: 'begin',
+      label: t('label.begin'),
+      validate: typedValidator<Config>('beginType', { str: dateError }, syncs),
+    },
+    beginType: { value: 'msg' },
+    end: {
+      value: 'end',
+      label: t('label.end'),
+      validate: typedValidator<Config>('endType', { str: dateError }, syncs),
+    },
+    endType: { value: 'msg' },
+    datatype: { value: 'raw' },
+    split: { value: false },
+    incremental: { value: false },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    const operation = this.operation ?? 'uploads';
+    const device = operation === 'sync' ? '' : fixedDevice(this);
+    return labelOf(this.name, t(`node.${operation}`), device);
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    prepareDevice(this);
+    for (const end of ['begin', 'end']) {
+      typedInput(end, ['msg', dateType(dateError), nowType(), ...DYNAMIC]);
+    }
+    onChange(['operation'], () => {
+      show('#device-row', !syncs(this));
+      show('.period-row', syncs(this));
+    });
+  },
+});

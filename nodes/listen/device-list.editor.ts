@@ -1,0 +1,49 @@
+import { t } from '../common/editor/catalogue';
+import { fieldValue } from '../common/editor/form';
+import { pickDevice } from '../common/editor/picker';
+import { chipNumber } from '../common/editor/validators';
+
+interface Item {
+  chipid: string;
+}
+
+const list = (): JQuery => $('#device-cloud-chipids');
+
+/** Marks a chip number that is none, as Node-RED marks its own fields. */
+function judge(input: JQuery): void {
+  const value = fieldValue(input).trim();
+  const error = value === '' ? undefined : chipNumber(value);
+  input.toggleClass('input-error', error !== undefined).attr('title', error ?? '');
+}
+
+function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () => void): void {
+  const input = $('<input>', { type: 'text', class: 'device-cloud-chipid' });
+  input.attr('placeholder', t('common.type.device')).css({ width: '100%' });
+  input.val(item.chipid ?? '').appendTo(row);
+  pickDevice(input);
+  input.on('change keyup paste', () => {
+    judge(input);
+    changed();
+  });
+  judge(input);
+}
+
+/** Makes the editable list of chip numbers. `changed` is told of every change. */
+export function prepareList(chipids: string[], changed: () => void): void {
+  list().editableList<Partial<Item>>({
+    addButton: t('list.add'),
+    addItem: (row, index, item) => addRow(row, index, item, changed),
+    removeItem: changed,
+    removable: true,
+    sortable: true,
+    height: 'auto',
+  });
+  for (const chipid of chipids) list().editableList('addItem', { chipid });
+}
+
+/** The chip numbers in the list, without empty rows and without repetition. */
+export function listed(): string[] {
+  const inputs = list().find('.device-cloud-chipid').toArray();
+  const chipids = inputs.map((input) => fieldValue($(input)).trim());
+  return [...new Set(chipids.filter((chipid) => chipid !== ''))];
+}

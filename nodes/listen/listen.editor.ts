@@ -1,0 +1,77 @@
+import { said, t } from '../common/editor/catalogue';
+import { current, field, onChange, opened, show } from '../common/editor/form';
+import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import type { EditorNode, ValidatorOptions, Validity } from '../common/editor/red';
+import { chipNumber, oneOf, orDefault, seconds, validator } from '../common/editor/validators';
+import { listed, prepareList } from './device-list.editor';
+import type { LISTEN_TYPE, ListenConfig } from './listen.config';
+
+type Config = ListenConfig & Named & { inputs: number };
+type Node = EditorNode<Config>;
+
+const mode = (node: Node): string => current(node, 'devices');
+
+function chipidsError(chipids: unknown): string | undefined {
+  if (!Array.isArray(chipids) || chipids.length === 0) return t('error.no-device');
+  return chipids.map((chipid) => chipNumber(String(chipid))).find((error) => error !== undefined);
+}
+
+function validateChipids(this: Node, value: unknown, options: ValidatorOptions): Validity {
+  const error = mode(this) === 'list' ? chipidsError(value) : undefined;
+  return error === undefined ? true : said(options.label ?? '', error);
+}
+
+function labelText(node: Node): string {
+  if (node.devices === 'online' || node.devices === 'dynamic') return t(`node.${node.devices}`);
+  const chipids = node.chipids ?? [];
+  if (chipids.length === 0) return t('node.none');
+  if (chipids.length === 1) return t('node.one', { chipid: chipids[0] });
+  return t('node.several', { number: chipids.length });
+}
+
+RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-listen.svg',
+  inputs: 0,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    devices: {
+      value: 'list',
+      label: t('label.devices'),
+      validate: validator(orDefault(oneOf('list', 'online', 'dynamic'))),
+    },
+    chipids: { value: [], label: t('label.devices'), validate: validateChipids },
+    refresh: {
+      value: 60,
+      label: t('label.refresh'),
+      validate: validator<Config>(orDefault(seconds(1, 86_400)), (node) => mode(node) === 'online'),
+    },
+    datatype: { value: 'auto-detect' },
+    recover: { value: 'reconnect' },
+    // The editor draws as many inputs as this property says: one when it is told what to listen to.
+    inputs: { value: 0 },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, labelText(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    opened(this);
+    prepareList(this.chipids ?? [], () => field('devices').trigger('change'));
+    onChange(['devices'], () => {
+      field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
+      show('#list-row', mode(this) === 'list');
+      show('#refresh-row', mode(this) === 'online');
+      show('#dynamic-row', mode(this) === 'dynamic');
+    });
+  },
+  oneditsave: function () {
+    this.chipids = listed();
+  },
+});

@@ -1,0 +1,93 @@
+import { t } from '../common/editor/catalogue';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
+import { oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators';
+import { payloadOf } from './payload.editor';
+import type { PUSH_TYPE, PushConfig } from './push.config';
+
+type Config = PushConfig & Named;
+type Node = EditorNode<Config>;
+type Format = PushConfig['format'];
+
+const toDevice = (node: Node): boolean => current(node, 'target') !== 'app';
+const overChannel = (node: Node): boolean =>
+  toDevice(node) && current(node, 'transport') === 'channel';
+
+function messageError(text: string, node: Node): string | undefined {
+  const payload = payloadOf(text, current(node, 'format') as Format);
+  return 'error' in payload ? payload.error : undefined;
+}
+
+function formatError(format: string, node: Node): string | undefined {
+  if (overChannel(node) && (format === 'AT' || format === 'LUA')) return t('error.channel-format');
+  return orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))(format);
+}
+
+const shownFormat = (): Format => fieldValue(field('format')) as Format;
+
+/** The byte count, or what is wrong, under a message typed by hand. */
+function showNote(): void {
+  const byHand = fieldValue(field('messageType')) === 'str' && shownFormat() !== 'msg';
+  const payload = payloadOf(field('message').typedInput('value'), shownFormat());
+  const text = 'error' in payload ? payload.error : t('note.bytes', { bytes: payload.bytes });
+  $('#message-note')
+    .text(byHand ? text : '')
+    .toggleClass('device-cloud-wrong', 'error' in payload);
+}
+
+RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-push.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty<Config>(toDevice),
+    chipidType: { value: 'msg' },
+    target: { value: 'device' },
+    transport: { value: 'http' },
+    format: { value: 'MSG', label: t('label.format'), validate: validator(formatError) },
+    message: {
+      value: 'payload',
+      label: t('label.message'),
+      validate: typedValidator('messageType', { str: messageError }),
+    },
+    messageType: { value: 'msg' },
+    timeout: {
+      value: 10,
+      label: t('common.label.timeout'),
+      validate: validator(orDefault(seconds(0.001, 2_147_483))),
+    },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    const toAll = this.target === 'app';
+    const key = `node.${toAll ? 'push-app' : 'push'}${this.format === 'msg' ? '-msg' : ''}`;
+    return labelOf(this.name, t(key, { format: this.format }), toAll ? '' : fixedDevice(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    prepareDevice(this);
+    const text = stringType((value) => messageError(value, this));
+    typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
+    onChange(['target', 'transport'], () => {
+      show('#device-row, #transport-row', toDevice(this));
+      const commands = field('format').find('[value=AT], [value=LUA]');
+      commands.prop('disabled', overChannel(this));
+    });
+    onChange(['format'], () => revalidate('message'));
+    field('message').on('change', showNote).parent().on('input', showNote);
+    showNote();
+  },
+  oneditsave: function () {
+    // The channel is one device's: what is hidden must not stand in the way of a push to all.
+    if (!toDevice(this)) field('transport').val('http');
+  },
+});

@@ -1,0 +1,31 @@
+import { t } from '../common/editor/catalogue';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { REFRESH_TYPE, RefreshConfig } from './refresh.config';
+
+RED.nodes.registerType<RefreshConfig & Named>(
+  'device-cloud-refresh' satisfies typeof REFRESH_TYPE,
+  {
+    category: 'device cloud',
+    categoryDescription: `${CATALOGUE}:palette.description`,
+    color: '#7fa9a5',
+    icon: 'device-cloud-refresh.svg',
+    inputs: 1,
+    outputs: 1,
+    defaults: {
+      name: { value: '' },
+      app: appProperty(),
+      chipid: chipidProperty(),
+      chipidType: { value: 'msg' },
+    },
+    paletteLabel: t('paletteLabel'),
+    label: function () {
+      return labelOf(this.name, t('node.refresh'), fixedDevice(this));
+    },
+    labelStyle,
+    outputLabels: t('output'),
+    oneditprepare: function () {
+      prepareDevice(this);
+    },
+  },
+);

@@ -1,0 +1,40 @@
+import { t } from '../common/editor/catalogue';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
+import { notBlank, typedValidator } from '../common/editor/validators';
+import type { RT_STATUS_TYPE, RtStatusConfig } from './rt-status.config';
+
+type Config = RtStatusConfig & Named;
+
+RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STATUS_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-rt-status.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty(),
+    chipidType: { value: 'msg' },
+    key: {
+      value: 'key',
+      label: t('label.key'),
+      validate: typedValidator('keyType', { str: notBlank }),
+    },
+    keyType: { value: 'msg' },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    const text = this.keyType === 'str' ? t('node.key', { key: this.key }) : t('node.any');
+    return labelOf(this.name, text, fixedDevice(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    prepareDevice(this);
+    typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC]);
+  },
+});

@@ -1,0 +1,121 @@
+import { t } from '../common/editor/catalogue';
+import { current, onChange, opened, show } from '../common/editor/form';
+import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import type { EditorNode, TypeDefinition } from '../common/editor/red';
+import { DYNAMIC, numberType, stringType, typedInput } from '../common/editor/typed';
+import {
+  oneOf,
+  orDefault,
+  typedValidator,
+  validator,
+  wholeNumber,
+} from '../common/editor/validators';
+import type { SERVER_TYPE, ServerConfig } from './server.config';
+
+type Config = ServerConfig & Named;
+type Node = EditorNode<Config>;
+type Operation = ServerConfig['operation'];
+
+/** Which operations use a property. */
+const USED_BY: Record<'deviceid' | 'page' | 'count' | 'body' | 'query', Operation[]> = {
+  deviceid: ['device', 'update', 'passthrough'],
+  page: ['devices'],
+  count: ['devices'],
+  body: ['update', 'passthrough'],
+  query: ['uploads'],
+};
+const PROPERTIES = Object.keys(USED_BY) as (keyof typeof USED_BY)[];
+
+function uses(property: keyof typeof USED_BY): (node: Node) => boolean {
+  return (node) => USED_BY[property].includes(current(node, 'operation') as Operation);
+}
+
+/** Their bounds are not shown (section 4.1); left empty, the parameter is not sent. */
+const pageError = orDefault(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+
+/** Goes into the path as it is, since the signature is over the path. */
+function deviceidError(value: string): string | undefined {
+  const right = /^[A-Za-z0-9._~-]{1,64}$/.test(value) && !/^\.+$/.test(value);
+  return right ? undefined : t('error.deviceid');
+}
+
+function jsonError(value: string): string | undefined {
+  try {
+    const json: unknown = JSON.parse(value);
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return undefined;
+  } catch {
+    // Said below.
+  }
+  return t('error.object');
+}
+
+const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
+  deviceid: () => ['msg', stringType(deviceidError)],
+  page: () => [numberType(pageError), 'msg'],
+  count: () => [numberType(pageError), 'msg'],
+  body: () => ['msg', 'json'],
+  query: () => ['json', 'msg'],
+};
+
+RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-server.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    operation: {
+      value: 'devices',
+      label: t('common.label.operation'),
+      validate: validator(
+        orDefault(oneOf('devices', 'device', 'update', 'passthrough', 'uploads')),
+      ),
+    },
+    deviceid: {
+      value: 'deviceid',
+      label: t('label.deviceid'),
+      validate: typedValidator<Config>('deviceidType', { str: deviceidError }, uses('deviceid')),
+    },
+    deviceidType: { value: 'msg' },
+    page: {
+      value: '',
+      label: t('label.page'),
+      validate: typedValidator<Config>('pageType', { num: pageError }, uses('page')),
+    },
+    pageType: { value: 'num' },
+    count: {
+      value: '',
+      label: t('label.count'),
+      validate: typedValidator<Config>('countType', { num: pageError }, uses('count')),
+    },
+    countType: { value: 'num' },
+    body: {
+      value: 'payload',
+      label: t('label.body'),
+      validate: typedValidator<Config>('bodyType', { json: jsonError }, uses('body')),
+    },
+    bodyType: { value: 'msg' },
+    query: {
+      value: '{}',
+      label: t('label.query'),
+      validate: typedValidator<Config>('queryType', { json: jsonError }, uses('query')),
+    },
+    queryType: { value: 'json' },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t(`node.${this.operation ?? 'devices'}`));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  oneditprepare: function () {
+    opened(this);
+    for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);
+    onChange(['operation'], () => {
+      for (const property of PROPERTIES) show(`#${property}-row`, uses(property)(this));
+    });
+  },
+});
