@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { closeDialog, openDialog } from './dialog';
+import { appOf } from './samples';
+import { world } from './world';
+
+interface Sent {
+  credentials: Record<string, string>;
+}
+
+describe('the test button of an application', () => {
+  const here = world((simulator) => [appOf(simulator)], {
+    simulator: { appName: '<b>Greenhouse</b>' },
+  });
+
+  beforeEach(() => openDialog(here.editor, 'app'));
+  afterEach(() => closeDialog(here.editor, 'cancel'));
+
+  const type = async (values: Record<string, string>): Promise<void> => {
+    for (const [property, value] of Object.entries(values)) {
+      await here.editor.page.fill(`#node-config-input-${property}`, value);
+    }
+  };
+
+  /** Presses the button. @returns the lines of the result, and what was sent */
+  const press = async (): Promise<{ lines: string[]; sent: Sent }> => {
+    const request = here.editor.page.waitForRequest((sent) => sent.url().endsWith('apps/test'));
+    await here.editor.page.click('#device-cloud-test');
+    const sent = (await request).postDataJSON() as Sent;
+    await here.editor.page.waitForSelector('#device-cloud-test:enabled');
+    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    return { lines, sent };
+  };
+
+  it('uses stored keys without their coming to the browser', async () => {
+    const { lines, sent } = await press();
+    await here.editor.picture('test-accepted');
+    assert.deepEqual(sent.credentials, { serverKey: here.simulator.serverKey });
+    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+    assert.ok(lines.includes('Server API: the key is accepted'), lines.join());
+    assert.ok(lines.includes('Application: <b>Greenhouse</b>'), lines.join());
+    assert.ok(lines.includes(`Devices online: ${here.simulator.devices.size}`), lines.join());
+    assert.ok(lines.includes("This clock agrees with the service's"), lines.join());
+  });
+
+  it('tries what is typed before it is saved, and says in words that a key is wrong', async () => {
+    await type({ appkey: 'wrong', serverPassword: 'wrong' });
+    const { lines, sent } = await press();
+    await here.editor.picture('test-refused');
+    assert.equal(sent.credentials['appkey'], 'wrong');
+    assert.match(lines[0]!, /^Open API: the key is refused/);
+    assert.match(lines[1]!, /^Server API: the key is refused/);
+  });
+
+  it('names a host that cannot be reached', async () => {
+    await type({ baseUrl: 'http://nowhere.invalid:8080' });
+    const { lines } = await press();
+    assert.match(lines[0]!, /nowhere\.invalid:8080 cannot be reached/);
+  });
+
+  it('says which keys are not given', async () => {
+    await type({ serverKey: '', serverPassword: '' });
+    const { lines } = await press();
+    assert.equal(lines.at(-1), 'Server API: not tried, no key is given');
+  });
+
+  it('needs nothing for the simulator', async () => {
+    await here.editor.page.selectOption('#node-config-input-service', 'simulator');
+    assert.equal(await here.editor.page.isVisible('#node-config-input-baseUrl'), false);
+    const { lines } = await press();
+    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+  });
+});

@@ -1,0 +1,87 @@
+import type { FlowNode } from '../e2e/harness/flows';
+import type { Editor } from './browser';
+
+const OPEN = '.red-ui-tray:last-of-type .red-ui-tray-content:visible';
+
+/** Opens the dialog of a node, or of a config node. */
+export async function openDialog({ page, run }: Editor, id: string): Promise<void> {
+  await run(`(() => {
+    const node = RED.nodes.node('${id}');
+    if (node._def.category === 'config') RED.editor.editConfig('', node.type, node.id);
+    else RED.editor.edit(node);
+  })()`);
+  await page.waitForSelector(OPEN);
+  await settled({ page });
+}
+
+/** Waits until the dialog has slid to its place. */
+export async function settled({ page }: Pick<Editor, 'page'>): Promise<void> {
+  await page.waitForFunction(`(() => {
+    const tray = $('.red-ui-tray').last();
+    return tray.length > 0 && Math.abs(tray.offset().left + tray.outerWidth() - $('.red-ui-tray').parent().offset().left - $('.red-ui-tray').parent().outerWidth()) < 2;
+  })()`);
+}
+
+/** Presses the dialog's button for done, or for cancel, and waits until it has gone. */
+export async function closeDialog(
+  { page, run }: Editor,
+  how: 'ok' | 'cancel' = 'ok',
+): Promise<void> {
+  await run(`void $('.red-ui-tray').last().addClass('test-closing')`);
+  await page.click(`#node-config-dialog-${how}:visible, #node-dialog-${how}:visible`);
+  // A dialog that was under it slides back.
+  await page.waitForFunction(`$('.test-closing').length === 0`);
+}
+
+/** Types into a field from its beginning, as a person does. */
+export async function fill({ page }: Editor, selector: string, text: string): Promise<void> {
+  const input = page.locator(selector);
+  await input.fill('');
+  await input.pressSequentially(text);
+}
+
+/** The rows that the device picker shows, once it does. */
+export async function rows({ page }: Editor): Promise<string[]> {
+  const row = page.locator('.red-ui-autoComplete-container:visible a');
+  await row.first().waitFor();
+  return row.allInnerTexts();
+}
+
+/** A node as the editor would deploy it, without its credentials. */
+export function exported({ run }: Editor, id: string): Promise<FlowNode> {
+  return run(`(() => {
+    const { credentials, ...node } = RED.nodes.convertNode(RED.nodes.node('${id}'));
+    return JSON.parse(JSON.stringify(node));
+  })()`);
+}
+
+/** The key that stands in the place of a text that no catalogue has. */
+export function untranslated({ run }: Editor): Promise<string[]> {
+  return run(`$('.red-ui-tray [data-i18n]').toArray().flatMap((element) => {
+    return $(element).attr('data-i18n').split(';').filter((key) => {
+      const [, attribute, name] = /^(?:\\[(.+)\\])?(?:.*:)?(.+)$/.exec(key);
+      const text = attribute ? $(element).attr(attribute) : $(element).text();
+      return text === '' || text.endsWith(name);
+    });
+  })`);
+}
+
+/** Texts of the dialog that do not fit where they stand. */
+export function cutOff({ run }: Editor): Promise<string[]> {
+  return run(`(() => {
+    const context = document.createElement('canvas').getContext('2d');
+    const width = (element, text) => {
+      context.font = $(element).css('font');
+      return context.measureText(text).width;
+    };
+    const form = $('.red-ui-tray form').last();
+    const options = form.find('select:visible').toArray().flatMap((select) =>
+      $(select).find('option').toArray()
+        .filter((option) => width(select, $(option).text()) > $(select).width() - 4)
+        .map((option) => $(option).text()));
+    const labels = form.find('.form-row > label:visible').toArray()
+      .filter((label) => $(label).height() > 30)
+      .map((label) => $(label).text().trim());
+    return [...options, ...labels];
+  })()`);
+}

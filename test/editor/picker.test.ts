@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { ONE, THREE, TWO } from '../e2e/harness/fixture';
+import { closeDialog, fill, openDialog, rows } from './dialog';
+import { appOf, sampleNodes } from './samples';
+import { world } from './world';
+
+const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+const ROW = '.red-ui-autoComplete-container:visible a';
+
+describe('the device picker', () => {
+  const here = world((simulator) => [
+    ...sampleNodes.filter(({ type }) => /push|listen/.test(type)),
+    { ...appOf(simulator), id: 'app' },
+    { ...appOf(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
+  ]);
+
+  const chipid = (): Promise<string> => here.editor.run(`$('#node-input-chipid').val()`);
+  const useApp = (id: string): Promise<unknown> =>
+    here.editor.run(`void $('#node-input-app').val('${id}').trigger('change')`);
+
+  describe('in a push node', () => {
+    beforeEach(() => openDialog(here.editor, 'push'));
+    afterEach(() => closeDialog(here.editor, 'cancel'));
+
+    it('shows the online devices when arrow-down is pressed, and takes the one chosen', async () => {
+      await fill(here.editor, FIELD, '');
+      await here.editor.page.press(FIELD, 'ArrowDown');
+      const shown = await rows(here.editor);
+      await here.editor.picture('picker');
+      for (const device of [ONE, TWO, THREE]) {
+        assert.ok(
+          shown.some((row) => row.includes(device)),
+          device,
+        );
+      }
+      await here.editor.page.locator(ROW, { hasText: TWO }).click();
+      assert.equal(await chipid(), TWO);
+    });
+
+    it('finds a device by its name', async () => {
+      const { name } = here.simulator.device(TWO);
+      await fill(here.editor, FIELD, String(name).toUpperCase());
+      assert.deepEqual((await rows(here.editor)).length, 1);
+      await here.editor.page.press(FIELD, 'Enter');
+      assert.equal(await here.editor.page.inputValue(FIELD), TWO);
+    });
+
+    it('takes any number as typed, even the beginning of a known one', async () => {
+      await fill(here.editor, FIELD, ONE.slice(0, 3));
+      const [first, ...others] = await rows(here.editor);
+      assert.match(first!, /as typed/);
+      assert.ok(others.length >= 3);
+      await here.editor.page.press(FIELD, 'Tab');
+      assert.equal(await here.editor.page.inputValue(FIELD), ONE.slice(0, 3));
+    });
+
+    it('says why there is no list, and leaves what was typed', async () => {
+      await useApp('wrong-key');
+      await fill(here.editor, FIELD, '5');
+      const shown = await rows(here.editor);
+      here.editor.problems.length = 0; // The browser itself logs the 502.
+      await here.editor.picture('picker-refused');
+      assert.equal(shown.length, 1);
+      assert.match(shown[0]!, /key refused/);
+      await here.editor.page.press(FIELD, 'Enter');
+      assert.equal(await here.editor.page.inputValue(FIELD), '5');
+    });
+
+    it('asks for an application first', async () => {
+      await useApp('_ADD_');
+      await fill(here.editor, FIELD, '5');
+      assert.match((await rows(here.editor))[0]!, /Choose an application first/);
+    });
+  });
+
+  it('works before the first deploy, once the application has been tested', async () => {
+    await here.editor.run(`RED.view.importNodes([{ id: 'new-app', type: 'device-cloud-app',
+      service: 'simulator', name: 'new' }], { generateIds: false })`);
+    await openDialog(here.editor, 'push');
+    await useApp('new-app');
+    await fill(here.editor, FIELD, '1');
+    assert.match((await rows(here.editor))[0]!, /Deploy the application, or test it/);
+    here.editor.problems.length = 0; // The browser itself logs the 502.
+    await here.editor.page.keyboard.press('Escape');
+    await here.editor.page.click('#node-input-btn-app-edit');
+    await here.editor.page.click('#device-cloud-test');
+    await here.editor.page.waitForSelector('.device-cloud-result .fa-check');
+    await closeDialog(here.editor);
+    await fill(here.editor, FIELD, '1');
+    assert.ok((await rows(here.editor)).length > 1);
+    await here.editor.page.keyboard.press('Escape');
+    await closeDialog(here.editor, 'cancel');
+  });
+});

@@ -1,0 +1,157 @@
+import type { AppConfig } from '../../nodes/app/app.config';
+import type { DevicesConfig } from '../../nodes/devices/devices.config';
+import type { GpioConfig } from '../../nodes/gpio/gpio.config';
+import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { ListenConfig } from '../../nodes/listen/listen.config';
+import type { PushConfig } from '../../nodes/push/push.config';
+import type { RebootConfig } from '../../nodes/reboot/reboot.config';
+import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
+import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
+import type { ServerConfig } from '../../nodes/server/server.config';
+import type { Simulator } from '../../src/simulator';
+import type { FlowNode } from '../e2e/harness/flows';
+
+interface Samples {
+  push: PushConfig;
+  gpio: GpioConfig;
+  reboot: RebootConfig;
+  refresh: RefreshConfig;
+  'rt-status': RtStatusConfig;
+  devices: DevicesConfig;
+  history: HistoryConfig;
+  server: ServerConfig;
+  listen: ListenConfig & { inputs: number };
+}
+
+const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
+
+/** Each node with every property unlike its default, where there is a choice. */
+const CHANGED: Samples = {
+  push: {
+    ...device,
+    target: 'device',
+    transport: 'channel',
+    format: 'HEX',
+    message: '48 65 6c',
+    messageType: 'str',
+    timeout: '7',
+  },
+  gpio: {
+    ...device,
+    operation: 'read',
+    pin: '5',
+    pinType: 'num',
+    level: '1',
+    levelType: 'num',
+    codes: '{"0":"low","1":"high"}',
+  },
+  reboot: { ...device, chipid: 'device', chipidType: 'flow' },
+  refresh: { ...device, chipid: '$$.device', chipidType: 'jsonata' },
+  'rt-status': { ...device, key: 'temperature', keyType: 'str' },
+  devices: { app: 'app', operation: 'app' },
+  history: {
+    ...device,
+    operation: 'sync',
+    begin: '20260101',
+    beginType: 'str',
+    end: '',
+    endType: 'date',
+    datatype: 'json',
+    split: true,
+    incremental: true,
+  },
+  server: {
+    app: 'app',
+    operation: 'update',
+    deviceid: 'device-1',
+    deviceidType: 'str',
+    page: '2',
+    pageType: 'num',
+    count: 'count',
+    countType: 'msg',
+    body: '{"a":1}',
+    bodyType: 'json',
+    query: 'query',
+    queryType: 'msg',
+  },
+  listen: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    refresh: '30',
+    datatype: 'base64',
+    recover: 'restart',
+    inputs: 0,
+  },
+};
+
+const node = (id: string, type: string, properties: object, line: number): FlowNode => ({
+  id,
+  type: `device-cloud-${type}`,
+  z: 'tab',
+  name: '',
+  ...properties,
+  x: 600,
+  y: 60 + 50 * line,
+  wires: [[]],
+});
+
+export const sampleNodes: FlowNode[] = Object.entries(CHANGED).map(([type, properties], line) =>
+  node(type, type, properties as object, line),
+);
+
+/** The same nodes with other choices, which show other rows. */
+export const variants: FlowNode[] = [
+  node('push-to-app', 'push', { ...CHANGED.push, target: 'app', transport: 'http' }, 10),
+  node('gpio-set', 'gpio', { ...CHANGED.gpio, operation: 'set' }, 11),
+  node('gpio-read-all', 'gpio', { ...CHANGED.gpio, pin: '' }, 12),
+  node('history-uploads', 'history', { ...CHANGED.history, operation: 'uploads' }, 13),
+  node('server-devices', 'server', { ...CHANGED.server, operation: 'devices' }, 14),
+  node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
+  node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
+  node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+];
+
+/** Nodes of a flow that somebody has written by hand, with next to nothing in it. */
+export const bareNodes: FlowNode[] = [
+  node('bare-push', 'push', { app: 'app' }, 18),
+  node('bare-gpio', 'gpio', { app: 'app' }, 19),
+  node('bare-history', 'history', { app: 'app' }, 20),
+  node('bare-server', 'server', { app: 'app' }, 21),
+];
+
+const APP: AppConfig = {
+  service: 'simulator',
+  baseUrl: '',
+  appid: '',
+  timeout: '5',
+  heartbeat: '60',
+  ping: '0',
+  timestampUnit: 's',
+  connections: '8',
+  deviceGap: '20',
+  historyEncoding: 'base64',
+  tls: '',
+  proxy: '',
+};
+
+/** The simulator, which the nodes use, and an application of the cloud. */
+export const apps: FlowNode[] = [
+  { id: 'app', type: 'device-cloud-app', name: '', ...APP },
+  {
+    ...{ id: 'cloud', type: 'device-cloud-app', name: 'my cloud', ...APP },
+    ...{ service: 'cloud', baseUrl: 'https://cloud.invalid', appid: '12' },
+    credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
+  },
+];
+
+/** A config node with the address and the keys of a simulator. */
+export const appOf = (simulator: Simulator): FlowNode => ({
+  ...{ id: 'app', type: 'device-cloud-app', name: '', ...APP },
+  ...{ service: 'cloud', baseUrl: simulator.baseUrl, appid: simulator.appid },
+  credentials: {
+    appkey: simulator.appkey,
+    serverKey: simulator.serverKey,
+    serverPassword: simulator.serverPassword,
+  },
+});

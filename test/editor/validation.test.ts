@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { closeDialog, exported, fill, openDialog } from './dialog';
+import { apps, bareNodes, sampleNodes } from './samples';
+import { world } from './world';
+
+const input = (property: string): string =>
+  `#node-input-${property} ~ .red-ui-typedInput-container .red-ui-typedInput-input`;
+
+describe('a dialog', () => {
+  const here = world(() => [...apps, ...sampleNodes, ...bareNodes]);
+
+  const isWrong = (property: string): Promise<boolean> =>
+    here.editor.run(`$('#node-input-${property}').hasClass('input-error')`);
+  const note = (): Promise<string> => here.editor.run(`$('#message-note').text()`);
+  const errors = (id: string): Promise<string[]> =>
+    here.editor.run(`RED.nodes.node('${id}').validationErrors`);
+
+  it('counts the bytes of HEX and Base64 as they are typed, and says what is wrong', async () => {
+    await openDialog(here.editor, 'push');
+    assert.equal(await note(), '3 bytes');
+    await fill(here.editor, input('message'), '48 6');
+    assert.match(await note(), /one is missing/);
+    assert.equal(await isWrong('message'), true);
+    await here.editor.page.selectOption('#node-input-format', 'B64');
+    assert.match(await note(), /not Base64/);
+    await fill(here.editor, input('message'), 'SGVsbG8=');
+    assert.equal(await note(), '5 bytes');
+    assert.equal(await isWrong('message'), false);
+    await here.editor.page.selectOption('#node-input-format', 'MSG');
+    await fill(here.editor, input('message'), '温度');
+    assert.equal(await note(), '6 bytes');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('shows the rows that the target and the transport need', async () => {
+    await openDialog(here.editor, 'push');
+    assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), true);
+    await here.editor.page.selectOption('#node-input-target', 'app');
+    assert.equal(await here.editor.page.isVisible('#device-row'), false);
+    assert.equal(await here.editor.page.isVisible('#transport-row'), false);
+    assert.equal(await here.editor.page.isDisabled('#node-input-format option[value=AT]'), false);
+    await here.editor.page.selectOption('#node-input-format', 'AT');
+    assert.equal(await isWrong('format'), false);
+    await closeDialog(here.editor);
+    assert.equal((await exported(here.editor, 'push'))['transport'], 'http');
+  });
+
+  it('says with which property and why a node is not valid', async () => {
+    await openDialog(here.editor, 'gpio');
+    await fill(here.editor, input('chipid'), '1.5');
+    await here.editor.page.keyboard.press('Escape');
+    await fill(here.editor, input('pin'), '-1');
+    await fill(here.editor, input('codes'), '[]');
+    await here.editor.picture('not-valid');
+    await closeDialog(here.editor);
+    assert.deepEqual(await errors('gpio'), [
+      'Device: must be a chip number, 1 to 20 digits',
+      'Pin: must be a whole number from 0 to 999999999',
+      'Values: must be a JSON object such as {"0":0,"1":1}',
+    ]);
+  });
+
+  it('reads all pins when asked for, which is an empty pin', async () => {
+    await openDialog(here.editor, 'gpio');
+    await here.editor.page.selectOption('#device-cloud-pins', 'all');
+    assert.equal(await here.editor.page.isVisible('#pin-row'), false);
+    await closeDialog(here.editor);
+    assert.equal((await exported(here.editor, 'gpio'))['pin'], '');
+    await openDialog(here.editor, 'gpio');
+    assert.equal(await here.editor.page.inputValue('#device-cloud-pins'), 'all');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('shows the defaults of what a flow written by hand leaves out', async () => {
+    for (const { id } of bareNodes) {
+      assert.deepEqual(await errors(id), []);
+      await openDialog(here.editor, id);
+      await closeDialog(here.editor);
+      const { wires, ...saved } = await exported(here.editor, id);
+      assert.ok(wires);
+      const values = Object.values(saved).filter((value) => value === undefined || value === null);
+      assert.deepEqual(values, []);
+    }
+    const { format, chipidType, timeout } = await exported(here.editor, 'bare-push');
+    assert.deepEqual(
+      { format, chipidType, timeout },
+      { format: 'MSG', chipidType: 'msg', timeout: '10' },
+    );
+    assert.equal((await exported(here.editor, 'bare-history'))['datatype'], 'raw');
+  });
+
+  it('names the levels', async () => {
+    await openDialog(here.editor, 'gpio');
+    await here.editor.page.selectOption('#node-input-operation', 'set');
+    const level = '#level-row .red-ui-typedInput-option-trigger';
+    assert.equal((await here.editor.page.innerText(level)).trim(), 'high (1)');
+    await here.editor.page.click(level);
+    await here.editor.page.click('.red-ui-typedInput-options:visible >> text=low (0)');
+    await closeDialog(here.editor);
+    const { level: saved, levelType } = await exported(here.editor, 'gpio');
+    assert.deepEqual([saved, levelType], ['0', 'num']);
+  });
+
+  it('lists the devices to listen to, without repetition and empty rows', async () => {
+    await openDialog(here.editor, 'listen');
+    for (const chipid of ['10000001', '', '7']) {
+      await here.editor.page.click('#list-row .red-ui-editableList-addButton');
+      await here.editor.page.locator('.device-cloud-chipid').last().fill(chipid);
+    }
+    await closeDialog(here.editor);
+    const { chipids } = await exported(here.editor, 'listen');
+    assert.deepEqual(chipids, ['10000001', '12345678901234567890', '7']);
+  });
+
+  it('gives the listener an input where messages say what to listen to', async () => {
+    await openDialog(here.editor, 'listen');
+    await here.editor.page.selectOption('#node-input-devices', 'dynamic');
+    await closeDialog(here.editor);
+    assert.equal(await here.editor.page.locator('#listen .red-ui-flow-port-input').count(), 1);
+    await openDialog(here.editor, 'listen');
+    await here.editor.page.selectOption('#node-input-devices', 'online');
+    await closeDialog(here.editor);
+    assert.equal(await here.editor.page.locator('#listen .red-ui-flow-port-input').count(), 0);
+  });
+
+  it('of a new application shows the defaults and adds a simulator as it is', async () => {
+    await here.editor.run(`RED.editor.editConfig('', 'device-cloud-app', '_ADD_')`);
+    await here.editor.page.waitForSelector('#node-config-input-service');
+    const shown = await here.editor
+      .run(`Object.fromEntries(['service', 'timeout', 'heartbeat', 'ping',
+      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding'].map((property) =>
+        [property, $('#node-config-input-' + property).val()]))`);
+    assert.deepEqual(shown, {
+      service: 'cloud',
+      timeout: '15',
+      heartbeat: '300',
+      ping: '30',
+      timestampUnit: 'ms',
+      connections: '64',
+      deviceGap: '0',
+      historyEncoding: 'text',
+    });
+    await here.editor.page.selectOption('#node-config-input-service', 'simulator');
+    await closeDialog(here.editor);
+    assert.ok(
+      await here.editor.run(`(() => { let valid = false; RED.nodes.eachConfig((node) => {
+      if (node.service === 'simulator' && node.changed) valid = node.valid; }); return valid; })()`),
+    );
+  });
+});
