@@ -13,7 +13,11 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
     if (++users === 1) connection.start();
   };
   const exit = (): void => {
-    if (--users === 0) stopped = Promise.all([stopped, connection.stop()]).then(() => undefined);
+    if (--users > 0) return;
+    stopped = Promise.all([stopped, connection.stop()]).then(
+      () => undefined,
+      () => undefined,
+    );
   };
 
   node.users = {};

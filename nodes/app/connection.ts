@@ -4,7 +4,7 @@ import { DeviceCloudError } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Face } from './app-node';
-import { clientOptions, numberSettings } from './options';
+import { clientOptions, numberSettings, type ReadOptions } from './options';
 import { useSimulator, type SimulatorUse } from './shared-simulator';
 
 /** The client of a config node, made when it is first needed. */
@@ -34,10 +34,13 @@ const asProblem = (error: unknown): DeviceCloudError =>
 function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppConfig): Connection {
   let client: DeviceCloudClient | undefined;
   let wrong: DeviceCloudError | undefined;
+  let unset: ReadOptions['unset'] = {};
   const has: Record<Face, boolean> = { open: false, server: false };
   const create = (): void => {
     try {
-      const options = clientOptions(RED, node, { ...config, credentials: node.credentials });
+      const read = clientOptions(RED, node, { ...config, credentials: node.credentials });
+      const { options } = read;
+      unset = read.unset;
       client = new DeviceCloudClient(options);
       has.open = !!options.appid && !!options.appkey;
       has.server = !!options.serverKey && !!options.serverPassword;
@@ -50,9 +53,12 @@ function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppCo
   const problem = (face: Face): DeviceCloudError | undefined => {
     if (wrong) return wrong;
     if (has[face]) return undefined;
-    return new DeviceCloudError(
-      'NOT_CONFIGURED',
-      `${FACE_NEEDS[face]} Open the configuration of the application and fill them in.`,
+    return (
+      unset[face] ??
+      new DeviceCloudError(
+        'NOT_CONFIGURED',
+        `${FACE_NEEDS[face]} Open the configuration of the application and fill them in.`,
+      )
     );
   };
   return {

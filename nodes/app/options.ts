@@ -2,6 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
 import type { ClientOptions } from '../../src/settings';
 import type { AppConfig, AppCredentials } from './app.config';
+import type { Face } from './app-node';
 import { numberOf } from '../common/number';
 import { proxyOf, tlsOf } from './network';
 
@@ -26,6 +27,12 @@ function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   throw new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
 }
 
+/** A client's options, and why a face's keys could not be read: the other face works all the same. */
+export interface ReadOptions {
+  options: ClientOptions;
+  unset: Partial<Record<Face, DeviceCloudError>>;
+}
+
 /**
  * Makes a client's options out of the settings of an application.
  * @param node the deployed config node, or undefined for settings that were only typed
@@ -35,21 +42,31 @@ export function clientOptions(
   RED: NodeAPI,
   node: Node | undefined,
   settings: AppSettings,
-): ClientOptions {
+): ReadOptions {
   const { credentials = {} } = settings;
-  const text = (value: unknown): string => textOf(RED, node, value);
+  const unset: ReadOptions['unset'] = {};
+  const key = (face: Face, value: unknown): string => {
+    try {
+      return textOf(RED, node, value);
+    } catch (error) {
+      if (!(error instanceof DeviceCloudError)) throw error;
+      unset[face] = error;
+      return '';
+    }
+  };
   const tls = tlsOf(RED, settings.tls);
   const proxy = proxyOf(RED, settings.proxy);
-  return {
-    baseUrl: text(settings.baseUrl),
-    appid: text(settings.appid),
-    appkey: text(credentials.appkey),
-    serverKey: text(credentials.serverKey),
-    serverPassword: text(credentials.serverPassword),
+  const options = {
+    baseUrl: textOf(RED, node, settings.baseUrl),
+    appid: key('open', settings.appid),
+    appkey: key('open', credentials.appkey),
+    serverKey: key('server', credentials.serverKey),
+    serverPassword: key('server', credentials.serverPassword),
     ...numberSettings(settings),
     ...(tls ? { tls } : {}),
     ...(proxy ? { proxy } : {}),
   };
+  return { options, unset };
 }
 
 /** The settings that hold for the simulator as well as for the cloud. */

@@ -50,17 +50,21 @@ async function testServerApi(client: DeviceCloudClient, timeout: number): Promis
   }
 }
 
-const missing = (): FaceResult => ({
-  ok: false,
-  ...toProblem(
+const failed = (error: unknown): FaceResult => ({ ok: false, ...toProblem(error) });
+
+const missing = (): FaceResult =>
+  failed(
     new DeviceCloudError(
       'NOT_CONFIGURED',
       'Fill in the appid and the app key, or the key and the password of the server API.',
     ),
-  ),
-});
+  );
 
-async function testClient(client: DeviceCloudClient, faces: Faces, timeout: number) {
+async function testClient(
+  client: DeviceCloudClient,
+  faces: Faces,
+  timeout: number,
+): Promise<TestResult> {
   const [open, serverApi] = await Promise.all([
     faces.open ? testOpenApi(client, timeout) : undefined,
     faces.server ? testServerApi(client, timeout) : undefined,
@@ -111,16 +115,20 @@ export async function testApp(
   try {
     const credentials = credentialsOf(RED, settings);
     const deployed = settings.id ? (RED.nodes.getNode(settings.id) as Node | null) : null;
-    const options = clientOptions(RED, deployed ?? undefined, { ...settings, credentials });
+    const typed = { ...settings, credentials };
+    const { options, unset } = clientOptions(RED, deployed ?? undefined, typed);
     const client = new DeviceCloudClient(options);
     try {
       const open = !!options.appid && !!options.appkey;
       const server = !!options.serverKey && !!options.serverPassword;
-      return await testClient(client, { open, server }, timeout);
+      const result = await testClient(client, { open, server }, timeout);
+      if (unset.open) result.openApi = failed(unset.open);
+      if (unset.server) result.serverApi = failed(unset.server);
+      return result;
     } finally {
       await client.close();
     }
   } catch (error) {
-    return { openApi: { ok: false, ...toProblem(error) }, serverApi: null };
+    return { openApi: failed(error), serverApi: null };
   }
 }

@@ -5,6 +5,7 @@ import { DeviceCloudError } from '../../src/errors';
 import { findApp, type AppNode, type Face } from '../app/app-node';
 import { showCalls } from './call-status';
 import { inputReader, type InputTable, type InputValues } from './inputs';
+import { closedMeanwhile, createWaits } from './unless-closed';
 
 /** What an action node gets to do its work with. */
 export interface ActionCall<C, K extends string> {
@@ -74,6 +75,7 @@ function runAction<C extends object, K extends string>(
   // Every call in flight listens; their number is bounded by the queues.
   setMaxListeners(0, signal);
   const status = showCalls(node);
+  const waits = createWaits();
   let readInputs: ReturnType<typeof inputReader<K>> | undefined;
   let problem = app instanceof DeviceCloudError ? app : app.problem(action.face);
   try {
@@ -97,9 +99,11 @@ function runAction<C extends object, K extends string>(
   };
 
   const prepare = (msg: NodeMessage): Promise<Outcome> => {
-    if (problem || !readInputs) return Promise.reject(problem ?? closed());
+    if (problem || !readInputs || signal.aborted) return Promise.reject(problem ?? closed());
     const inputs = readInputs(msg);
     if (!(inputs instanceof Promise)) return call(msg, inputs);
+    // It may fail before its turn comes, when nobody waits for it yet: that must not end the process.
+    inputs.catch(() => undefined);
     return new Promise((resolve) => {
       // Resolving with a promise hands it on at once: the next message does not wait for this call.
       const turn = reading.then(async () => {
@@ -111,22 +115,26 @@ function runAction<C extends object, K extends string>(
   };
 
   const run = async (msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> => {
+    let failure: Error | undefined;
     status.begin();
     try {
-      const outcome = await prepare(msg);
-      if (signal.aborted) throw closed();
+      const outcome = await waits.unlessClosed(prepare(msg));
+      if (signal.aborted) throw closedMeanwhile();
       status.succeeded();
+      // A status that an earlier node left is not this call's.
+      delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
       else send(Object.assign(msg, outcome.set));
-      if (outcome.sent) await outcome.sent();
-      done();
+      if (outcome.sent) await waits.unlessClosed(outcome.sent());
     } catch (error) {
+      failure = asError(error);
       if (!signal.aborted) status.failed(error);
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;
       } else delete msg['statusCode'];
-      done(asError(error));
     }
+    // Outside, since an error of `done` itself would call it a second time.
+    done(failure);
   };
 
   /** An error out of `done` itself, say of another package's hook: it must not end the process. */
@@ -143,7 +151,10 @@ function runAction<C extends object, K extends string>(
     status.close();
     abort.abort();
     if (!(app instanceof DeviceCloudError)) app.leave(node);
-    // The calls that were broken off say so to their messages first.
-    setImmediate(done);
+    // The calls that were broken off say so to their messages first; then what is left is ended.
+    setImmediate(() => {
+      waits.end();
+      setImmediate(done);
+    });
   });
 }

@@ -13,11 +13,15 @@ export function splitRecords(
 ): NodeMessage[] {
   const id = RED.util.generateId();
   const count = records.length;
+  // As split does, so that the sequence the message itself belongs to can be joined later.
+  const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
+    // Of the synchronisation (section 2.5) each record names its own device.
+    ...('chipid' in record ? { chipid: String(record.chipid) } : {}),
     ...fields,
     payload: record.body,
     record,
-    parts: { id, type: 'array', len: 1, index, count },
+    parts: { ...outer, id, type: 'array', len: 1, index, count },
   }));
 }

@@ -25,14 +25,18 @@ type ListenNode = Node;
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));
 
+const closed = (): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
+
 /** Where the positions are kept that recovery begins from; undefined without recovery. */
 async function positionsOf(
   node: ListenNode,
   config: ListenConfig,
   failed: (error: unknown) => void,
+  signal: AbortSignal,
 ): Promise<Positions | undefined> {
   if (config.recover === 'off') return undefined;
-  return config.recover === 'restart' ? contextPositions(node, failed) : memoryPositions();
+  return config.recover === 'restart' ? contextPositions(node, failed, signal) : memoryPositions();
 }
 
 /** Joins the channels that the properties name. @returns stops what it started */
@@ -68,7 +72,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
   let subscriptions: Subscriptions | undefined;
   let positions: Positions | undefined;
   let stop: (() => void) | undefined;
-  let closed = false;
+  const closing = new AbortController();
 
   const failed = (error: unknown): void => {
     const { message } = asError(error);
@@ -77,7 +81,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
   };
 
   const start = (client: DeviceCloudClient, recover: Recover | undefined): void => {
-    if (closed) return;
+    if (closing.signal.aborted) return;
     const listener: Listener = {
       onUpload(upload) {
         const { message, error } = uploadMessage(upload, datatype);
@@ -97,10 +101,10 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
     try {
       if (app instanceof DeviceCloudError) throw app;
       const client = await app.client('open');
-      positions = await positionsOf(node, config, failed);
+      positions = await positionsOf(node, config, failed, closing.signal);
       start(client, positions && { encoding: app.historyEncoding, positions });
     } catch (error) {
-      if (!closed) failed(error);
+      if (!closing.signal.aborted) failed(error);
     }
   };
 
@@ -112,17 +116,21 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
       connected
         .then(() => {
           if (app instanceof DeviceCloudError) throw app;
-          if (!subscriptions) throw app.problem('open') ?? new Error('the listener is closed');
+          if (!subscriptions) throw app.problem('open') ?? closed();
           const answer = changeSubscriptions(subscriptions, msg);
           if (answer) send(answer);
-          done();
         })
-        .catch((error: unknown) => done(asError(error)));
+        .then(
+          () => done(),
+          (error: unknown) => done(asError(error)),
+        )
+        // An error out of `done` itself must not end the process.
+        .catch((error: unknown) => node.error(asError(error)));
     });
   }
 
   node.on('close', (_removed: boolean, done: () => void) => {
-    closed = true;
+    closing.abort();
     status.close();
     stop?.();
     subscriptions?.close();

@@ -1,7 +1,14 @@
+import { parseChipid } from '../../src/chipid';
 import type { DeviceCloudClient } from '../../src/client';
+import { MAX_SECONDS } from '../../src/deadline';
+import type { DeviceRecord } from '../../src/records';
 
-/** Seconds between two readings at the least: the list is a call to the service. */
+/** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
 const MIN_REFRESH = 1;
+const USUAL_REFRESH = 60;
+
+const periodOf = (seconds: number): number =>
+  Number.isNaN(seconds) ? USUAL_REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
 
 /**
  * Reads the list of online devices now and then every so many seconds, until it is stopped.
@@ -16,14 +23,24 @@ export function watchOnline(
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
 
+  /** A record without a proper chip number must not keep the other devices from being listened to. */
+  const readChipid = ({ chipid }: DeviceRecord): string[] => {
+    try {
+      return [parseChipid(chipid)];
+    } catch (error) {
+      failed(error);
+      return [];
+    }
+  };
+
   const read = async (): Promise<void> => {
     try {
       const { body } = await client.devices({ signal: abort.signal });
-      if (!abort.signal.aborted) found(body.map(({ chipid }) => String(chipid)));
+      if (!abort.signal.aborted) found(body.flatMap(readChipid));
     } catch (error) {
       if (!abort.signal.aborted) failed(error);
     }
-    if (!abort.signal.aborted) timer = setTimeout(run, Math.max(MIN_REFRESH, seconds) * 1000);
+    if (!abort.signal.aborted) timer = setTimeout(run, periodOf(seconds) * 1000);
   };
   const run = (): void => {
     read().catch(failed);

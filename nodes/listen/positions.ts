@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
 import type { Position } from '../../src/recovery/ledger';
 import { contextGet, contextSet } from '../common/context';
@@ -12,6 +13,9 @@ export interface Positions {
 }
 
 const KEY = 'positions';
+
+/** Milliseconds until a store that could not be read is asked again. */
+const RETRY = 5000;
 
 /** Positions that last as long as the node. */
 export function memoryPositions(): Positions {
@@ -35,16 +39,39 @@ function isPosition(value: unknown): value is Position {
   );
 }
 
+/** Waits for the store: to begin without what it has would lose what was missed. */
+async function readStored(
+  node: Node,
+  failed: (error: unknown) => void,
+  signal: AbortSignal,
+): Promise<unknown> {
+  for (;;) {
+    try {
+      return await contextGet(node, KEY);
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      failed(error);
+    }
+    try {
+      await sleep(RETRY, undefined, { signal });
+    } catch {
+      return undefined;
+    }
+  }
+}
+
 /**
  * Positions in the node's context, which last as long as its store does. One write is under way at a
  * time, and the next one takes all that has changed meanwhile: a slow store slows no message down.
- * @param failed is told once for each write that the store refused
+ * @param failed is told once for each reading or write that the store refused
+ * @param signal ends the wait for a store that cannot be read
  */
 export async function contextPositions(
   node: Node,
   failed: (error: unknown) => void,
+  signal: AbortSignal,
 ): Promise<Positions> {
-  const stored = await contextGet(node, KEY);
+  const stored = await readStored(node, failed, signal);
   const entries = typeof stored === 'object' && stored !== null ? Object.entries(stored) : [];
   const positions = new Map<string, Position>();
   for (const [chipid, position] of entries) {

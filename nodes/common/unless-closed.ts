@@ -1,0 +1,28 @@
+import { DeviceCloudError } from '../../src/errors';
+
+/** Waits that a node's close can end: what is waited for, say a context store, may never come. */
+export interface Waits {
+  /** Waits for work. @throws DeviceCloudError `CONNECTION_LOST` if it is ended before */
+  unlessClosed<T>(work: Promise<T>): Promise<T>;
+  /** Ends every wait. */
+  end(): void;
+}
+
+/** The error for a call that a close has ended: nobody knows what came of it. */
+export const closedMeanwhile = (): DeviceCloudError =>
+  new DeviceCloudError('CONNECTION_LOST', 'The node was closed before the call had ended.');
+
+export function createWaits(): Waits {
+  const ends = new Set<() => void>();
+  return {
+    unlessClosed: (work) =>
+      new Promise((resolve, reject) => {
+        const end = (): void => reject(closedMeanwhile());
+        ends.add(end);
+        void work.then(resolve, reject).finally(() => ends.delete(end));
+      }),
+    end() {
+      for (const end of ends) end();
+    },
+  };
+}
