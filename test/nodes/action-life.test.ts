@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail, post, send, type Caught } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+describe('the life of a message', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', properties), node('devices')]);
+  }
+  /** Everything that was on its way has arrived when a message sent later has. */
+  const settle = async (): Promise<void> => {
+    const { length } = arrivedAt('completed');
+    await call('devices', {});
+    await until('the Complete node is told', () => arrivedAt('completed').length > length);
+  };
+
+  it('ends a success with one message, one Complete and no Catch', async () => {
+    await start();
+    await call('push', { chipid, payload: 'x', topic: 't' });
+    await settle();
+    const of = (sink: 'out' | 'completed') => arrivedAt(sink).filter(({ topic }) => topic === 't');
+    assert.equal(of('out').length, 1);
+    assert.equal(of('completed').length, 1);
+    assert.deepEqual(of('completed')[0]?.payload, { msg: 'OK' });
+    assert.deepEqual(arrivedAt('caught'), []);
+  });
+
+  it('ends a failure with one Catch, and neither a message nor a Complete', async () => {
+    await start();
+    cloud.fail('not-found', { times: 1 });
+    const msg = { chipid, payload: 'x', topic: 't', deep: { kept: true } };
+    const caught = await fail('push', msg, 'NOT_FOUND');
+    await settle();
+    assert.equal(arrivedAt('caught').length, 1);
+    assert.equal(arrivedAt('completed').length, 1);
+    assert.equal(arrivedAt('out').length, 1);
+    assert.equal(caught.error.source.id, 'push');
+    assert.match(caught.error.message, /^DeviceCloudError: Push to device 10000001 failed: /);
+    assert.match(caught.error.message, /404 "there is no such device"/);
+    assert.match(caught.error.stack ?? '', /DeviceCloudError/);
+    assert.ok(!('cause' in caught.error));
+    assert.equal(caught['statusCode'], 404);
+    assert.equal(caught.payload, 'x');
+    assert.deepEqual(caught['deep'], { kept: true });
+  });
+
+  it('leaves no status code of an earlier node on a message that failed without an answer', async () => {
+    await start();
+    cloud.fail('reset');
+    const lost = await fail('push', { chipid, payload: 'x', statusCode: 200 }, 'CONNECTION_LOST');
+    assert.ok(!('statusCode' in lost));
+    const bad = await fail('push', { chipid: '', payload: 'x', statusCode: 200 }, 'INVALID_INPUT');
+    assert.ok(!('statusCode' in bad));
+  });
+
+  it('ends each of many messages at once exactly once, good and bad', async () => {
+    await start();
+    const good = Array.from({ length: 30 }, (_, n) => ({ chipid, payload: n, topic: 'good' }));
+    const bad = Array.from({ length: 30 }, () => ({ chipid: 'x', payload: 1, topic: 'bad' }));
+    const all = good.flatMap((msg, n) => [msg, bad[n]!]);
+    const endings = await Promise.all(all.map((msg) => send('push', msg)));
+    const errors = endings.map(({ error }) => (error as { code?: string } | undefined)?.code);
+    assert.deepEqual(new Set(errors), new Set([undefined, 'INVALID_INPUT']));
+    await until('all have arrived', () => arrivedAt('completed').length === good.length);
+    await settle();
+    assert.equal(arrivedAt('caught').length, bad.length);
+    assert.equal(arrivedAt('out').filter(({ topic }) => topic === 'good').length, good.length);
+  });
+
+  it('works with no wire, no Catch and no Complete behind it', async () => {
+    await start({ wires: [] });
+    post('push', { chipid, payload: 'x' });
+    await until('it has arrived', () => cloud.device(chipid).received.length === 1);
+    await settle();
+  });
+
+  it('survives messages with keys that are dangerous in JavaScript', async () => {
+    await start();
+    const text =
+      '{"chipid":"10000001","payload":"x","__proto__":{"polluted":1},' +
+      '"constructor":{"prototype":{"polluted":2}},"toString":1,"prototype":3}';
+    const out = await call('push', JSON.parse(text) as NodeMessage);
+    assert.deepEqual(out.payload, { msg: 'OK' });
+    assert.deepEqual(out['constructor'], { prototype: { polluted: 2 } });
+    assert.deepEqual(Object.getOwnPropertyDescriptor(out, '__proto__')?.value, { polluted: 1 });
+    const bad = { ...(JSON.parse(text) as NodeMessage), chipid: 'x' };
+    const caught: Caught = await fail('push', bad, 'INVALID_INPUT');
+    assert.deepEqual(caught['constructor'], { prototype: { polluted: 2 } });
+    assert.equal(({} as { polluted?: number }).polluted, undefined);
+  });
+
+  it('leaves objects that no node can copy as they are', async () => {
+    await start();
+    const req = { socket: {} as object };
+    req.socket = req;
+    const out = await call('push', { chipid, payload: 'x', req, call: () => 7, big: 5n });
+    assert.equal(out['req'], req);
+    assert.equal((out['call'] as () => number)(), 7);
+    assert.equal(out['big'], 5n);
+  });
+
+  it('ends a message that cannot be copied once, though nobody can be told of it', async () => {
+    await start();
+    const stubborn = (msg: NodeMessage): NodeMessage =>
+      Object.defineProperty(msg, 'trap', {
+        enumerable: true,
+        get: () => {
+          throw new Error('not to be read');
+        },
+      });
+    const good = await send('push', stubborn({ chipid, payload: 'x' }));
+    assert.equal(good.error, undefined);
+    const bad = await send('push', stubborn({ chipid: 'x', payload: 'x' }));
+    assert.equal((bad.error as { code?: string }).code, 'INVALID_INPUT');
+    await settle();
+    assert.equal(cloud.device(chipid).received.length, 1);
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { NodeAPI } from 'node-red';
+import helper from 'node-red-node-test-helper';
+import app from '../../nodes/app/app';
+import { cloudApp, load, node, simulatorApp } from './support/flow';
+import { journal } from './support/journal';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+interface Problem {
+  error: { code: string; message: string };
+}
+
+async function get(id: string): Promise<{ status: number; body: unknown; text: string }> {
+  const answer = await helper.request().get(`/device-cloud/apps/${id}/devices`);
+  journal.answers.push(answer.text);
+  return answer;
+}
+
+describe('the list of devices for the editor', () => {
+  useNodeRed();
+
+  it('names the online devices of an application, and not their keys', async () => {
+    const long = '98765432109876543210';
+    const devices = [
+      { chipid: 10000001, name: 'Greenhouse', vertype: 3, devkey: 'device-key-1' },
+      { chipid: 10000002, name: 17, devkey: 'device-key-2' },
+      { chipid: long, name: null, devkey: 'device-key-3' },
+      { chipid: 10000004 },
+    ];
+    const cloud = await startCloud({ devices });
+    cloud.switchOff(10000004);
+    await load([cloudApp(cloud), node('push')]);
+    const { status, body, text } = await get('app');
+    assert.equal(status, 200);
+    const choices = body as { latest: string }[];
+    assert.deepEqual(
+      choices.map(({ latest, ...choice }) => {
+        assert.match(latest, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+        return choice;
+      }),
+      [
+        { chipid: '10000001', name: 'Greenhouse', vertype: 3 },
+        { chipid: '10000002', name: '17', vertype: 1 },
+        { chipid: long, name: null, vertype: 1 },
+      ],
+    );
+    assert.ok(!/devkey|device-key/.test(text));
+  });
+
+  it('works for an application that no node uses yet, and leaves nothing open', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud)]);
+    for (let time = 0; time < 2; time++) {
+      const { body } = await get('app');
+      assert.equal((body as unknown[]).length, 3);
+      await until('its connection ends', () => cloud.sockets() === 0);
+    }
+  });
+
+  it('works for the simulator', async () => {
+    await load([simulatorApp()]);
+    assert.equal(((await get('app')).body as unknown[]).length, 3);
+  });
+
+  const FAILURES: [what: string, id: string, code: string][] = [
+    ['an application that is not deployed', 'gone', 'NOT_CONFIGURED'],
+    ['a node that is no application', 'push', 'NOT_CONFIGURED'],
+    ['a name that is none', '__proto__', 'NOT_CONFIGURED'],
+    ['an application without keys', 'app2', 'NOT_CONFIGURED'],
+    ['a service that refuses', 'app', 'UNAUTHORIZED'],
+  ];
+  for (const [what, id, code] of FAILURES) {
+    it(`says what is wrong: ${what}`, async () => {
+      const cloud = await startCloud();
+      cloud.fail('unauthorized');
+      const keyless = cloudApp(cloud, { id: 'app2', appid: '' });
+      await load([cloudApp(cloud), keyless, node('push')]);
+      const { status, body } = await get(id);
+      assert.ok(status >= 400);
+      const { error, ...rest } = body as Problem;
+      assert.deepEqual(rest, {});
+      assert.equal(error.code, code);
+      assert.ok(error.message.length > 20);
+    });
+  }
+
+  it('and the test of an application ask for permissions of their own', async () => {
+    const asked: string[] = [];
+    const spy = (RED: NodeAPI): void => {
+      const needsPermission = RED.auth.needsPermission.bind(RED.auth);
+      RED.auth.needsPermission = (permission) => {
+        asked.push(permission);
+        return needsPermission(permission);
+      };
+    };
+    await helper.load([spy, app], [], {});
+    assert.deepEqual(asked, ['device-cloud.read', 'device-cloud.write']);
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { AppNode } from '../../nodes/app/app-node';
+import type { DeviceRecord } from '../../src/records';
+import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
+import { arrivedAt, call, fail, send, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+/** Servers of this process that listen: the test helper's own, and simulators. */
+const servers = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+
+describe('an application with the simulator as its service', () => {
+  useNodeRed();
+  const chipid = '10000001';
+
+  it('needs nothing else: every node works', async () => {
+    await load([
+      simulatorApp(),
+      node('push'),
+      node('gpio', { pin: '5', pinType: 'num' }),
+      node('devices'),
+      node('server'),
+      node('listen', { chipids: [chipid] }),
+    ]);
+    assert.deepEqual((await call('push', { chipid, payload: 'x' })).payload, { msg: 'OK' });
+    assert.deepEqual((await call('gpio', { chipid, payload: 1 })).payload, { result: 'OK' });
+    const devices = (await call('devices', {})).payload as DeviceRecord[];
+    assert.equal(devices.length, 3);
+    assert.equal((await call('server', {}))['statusCode'], 200);
+    await shows('listen', 'status.connected');
+    await until('a living device uploads', () => arrivedAt('out').some(({ topic }) => topic === chipid)); // prettier-ignore
+    const reading = arrivedAt('out').find(({ topic }) => topic === chipid)?.payload as object;
+    assert.deepEqual(Object.keys(reading), ['temperature', 'humidity']);
+  });
+
+  it('is started by its first user, shared by all, and stopped with the last', async () => {
+    const before = servers();
+    const two = [simulatorApp(), simulatorApp({ id: 'app2' })];
+    await load(two);
+    assert.equal(servers(), before, 'a config node that nobody uses starts nothing');
+    const gpio = { pin: '7', pinType: 'num' };
+    const one = node('gpio', { ...gpio, name: 'sets' });
+    const other = node('gpio', { ...gpio, id: 'read', app: 'app2', operation: 'read' });
+    await deploy([...two, one, other]);
+    await call('gpio', { chipid, payload: 1 });
+    assert.equal((await call('read', { chipid })).payload, 1, 'both see the same device');
+    assert.equal(servers(), before + 1);
+
+    await deploy([...two, other], 'nodes');
+    assert.equal((await call('read', { chipid })).payload, 1, 'it runs on for the other');
+    await deploy(two, 'nodes');
+    await until('it has stopped', () => servers() === before);
+
+    await deploy([...two, other], 'nodes');
+    assert.equal((await call('read', { chipid })).payload, 0, 'a new one has started');
+  });
+
+  it('takes messages while it starts, in order', async () => {
+    await load([simulatorApp(), node('push'), node('history', { operation: 'pushes' })]);
+    const texts = Array.from({ length: 10 }, (_, n) => `${n}`);
+    const ends = await Promise.all(texts.map((payload) => send('push', { chipid, payload })));
+    assert.ok(ends.every(({ error }) => error === undefined));
+    const { payload } = await call('history', { chipid });
+    const bodies = (payload as { body: string }[]).map(({ body }) => body);
+    assert.deepEqual(bodies, texts);
+  });
+
+  it('says which of its numbers is none', async () => {
+    await load([simulatorApp({ timeout: 'soon' }), node('push')]);
+    const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
+    assert.match(error.message, /time-out/);
+    await shows('push', 'status.not-configured');
+  });
+
+  it('stops although it has not quite started', async () => {
+    const before = servers();
+    await load([simulatorApp(), node('push'), node('listen', { devices: 'online' })]);
+    await deploy([]);
+    await until('it has stopped', () => servers() === before);
+  });
+});
+
+describe('an application', () => {
+  useNodeRed();
+  const chipid = '10000001';
+  const app = () => helper.getNode('app') as AppNode;
+
+  it('knows the nodes that use it, so that its errors and status reach them', async () => {
+    const cloud = await startCloud();
+    const users = [node('push'), node('server'), node('listen')];
+    await load([cloudApp(cloud), ...users]);
+    assert.deepEqual(Object.keys(app().users).sort(), ['listen', 'push', 'server']);
+    assert.equal(app().users['push'], helper.getNode('push'));
+    await deploy([cloudApp(cloud), node('server')], 'nodes');
+    assert.deepEqual(Object.keys(app().users), ['server']);
+    await deploy([cloudApp(cloud), node('server', { name: 'changed' })], 'nodes');
+    assert.equal(app().users['server'], helper.getNode('server'));
+  });
+
+  it('is of the cloud when no service is chosen, and takes a trailing slash', async () => {
+    const cloud = await startCloud();
+    const properties = { service: undefined, baseUrl: `${cloud.baseUrl}/` };
+    await load([cloudApp(cloud, properties), node('push')]);
+    await call('push', { chipid, payload: 'x' });
+    assert.equal(cloud.device(chipid).received[0]?.text, 'x');
+  });
+
+  it('keeps its connections between calls', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push')]);
+    for (let n = 0; n < 10; n++) await call('push', { chipid, payload: n });
+    assert.equal(cloud.sockets(), 1);
+  });
+
+  it('serves two applications side by side', async () => {
+    const [first, second] = [await startCloud(), await startCloud()];
+    const nodes = [node('push'), node('push', { id: 'push2', app: 'app2' })];
+    await load([cloudApp(first), cloudApp(second, { id: 'app2' }), ...nodes]);
+    await call('push', { chipid, payload: 'to the first' });
+    await call('push2', { chipid, payload: 'to the second' });
+    assert.equal(first.device(chipid).received[0]?.text, 'to the first');
+    assert.equal(second.device(chipid).received[0]?.text, 'to the second');
+  });
+
+  it('signs the address of the channel in seconds when it is set so', async () => {
+    const cloud = await startCloud();
+    const listen = node('listen', { chipids: [chipid] });
+    await load([cloudApp(cloud, { timestampUnit: 's' }), listen]);
+    await shows('listen', 'status.connected');
+    const timestamp = new URLSearchParams(cloud.requests[0]?.query).get('timestamp');
+    assert.match(timestamp ?? '', /^\d{10}$/);
+  });
+
+  it('keeps the channel alive with heartbeats', async () => {
+    const cloud = await startCloud();
+    const listen = node('listen', { chipids: [chipid] });
+    await load([cloudApp(cloud, { heartbeat: '0.05' }), listen]);
+    await until('two have come', () => cloud.frames.length >= 2);
+    assert.deepEqual(JSON.parse(cloud.frames[0]!.text), { type: 'heartbeat' });
+  });
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { ERROR_CODES, type ErrorCode } from '../../src/errors';
+import { startSimulator, type FaultName, type Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail, post, send } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+/** What goes wrong with an answer, what the error is, and the status on the message. */
+const FAULTS: [fault: FaultName, code: ErrorCode, statusCode: number | undefined][] = [
+  ['bad-request', 'BAD_REQUEST', 400],
+  ['unauthorized', 'UNAUTHORIZED', 401],
+  ['forbidden', 'UNAUTHORIZED', 403],
+  ['not-found', 'NOT_FOUND', 404],
+  ['redirect', 'REDIRECT', 302],
+  ['too-many', 'UNEXPECTED_STATUS', 429],
+  ['odd-status', 'UNEXPECTED_STATUS', 299],
+  ['server-error', 'SERVER_ERROR', 500],
+  ['server-error-bare', 'SERVER_ERROR', 500],
+  ['unavailable', 'SERVER_ERROR', 503],
+  ['gateway', 'GATEWAY', 502],
+  ['gateway-timeout', 'GATEWAY', 504],
+  ['empty', 'INVALID_RESPONSE', 200],
+  ['html', 'INVALID_RESPONSE', 200],
+  ['null', 'INVALID_RESPONSE', 200],
+  ['array', 'INVALID_RESPONSE', 200],
+  ['broken-json', 'INVALID_RESPONSE', 200],
+  ['gzip', 'INVALID_RESPONSE', 200],
+  ['huge', 'INVALID_RESPONSE', undefined],
+  ['truncated', 'CONNECTION_LOST', undefined],
+  ['reset-in-body', 'CONNECTION_LOST', undefined],
+  ['reset', 'CONNECTION_LOST', undefined],
+  ['hang', 'TIMEOUT', undefined],
+  ['slow-headers', 'TIMEOUT', undefined],
+  ['trickle', 'TIMEOUT', undefined],
+];
+
+/** Those that need more than a wrong answer, each with a test of its own below. */
+const OTHERS: ErrorCode[] = [
+  'NOT_CONFIGURED',
+  'INVALID_INPUT',
+  'UNREACHABLE',
+  'QUEUE_FULL',
+  'NOT_CONNECTED',
+];
+
+describe('errors', () => {
+  useNodeRed();
+  const chipid = '10000001';
+
+  it('are provoked here, every one of them', () => {
+    const provoked = new Set([...FAULTS.map(([, code]) => code), ...OTHERS]);
+    assert.deepEqual([...provoked].sort(), [...ERROR_CODES].sort());
+  });
+
+  for (const [fault, code, statusCode] of FAULTS) {
+    it(`of a device call: ${fault} is ${code}, once, and the next message works`, async () => {
+      const cloud = await startCloud();
+      await load([cloudApp(cloud, code === 'TIMEOUT' ? { timeout: 1 } : {}), node('reboot')]);
+      const heal = cloud.fail(fault);
+      const caught = await fail('reboot', { chipid, statusCode: 7 }, code);
+      assert.equal(caught['statusCode'], statusCode);
+      assert.match(caught.error.message, /10000001/);
+      assert.equal(cloud.requests.length, 1);
+      heal();
+      assert.deepEqual((await call('reboot', { chipid })).payload, { result: 'OK' });
+    });
+  }
+
+  it("repeat the service's own words", async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push')]);
+    cloud.fail('gateway');
+    const { error } = await fail('push', { chipid, payload: 'x' }, 'GATEWAY');
+    assert.match(error.message, /"the gateway failed"/);
+  });
+
+  it('NOT_CONFIGURED: no application', async () => {
+    await load([node('push', { app: undefined })]);
+    await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
+  });
+
+  it('INVALID_INPUT: no chip number', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('reboot')]);
+    await fail('reboot', {}, 'INVALID_INPUT');
+  });
+
+  it('UNREACHABLE: nobody listens there', async () => {
+    const gone: Simulator = await startSimulator();
+    await gone.close();
+    await load([cloudApp(gone), node('reboot'), node('devices')]);
+    const { error } = await fail('reboot', { chipid }, 'UNREACHABLE');
+    assert.match(error.message, /127\.0\.0\.1.*ECONNREFUSED/);
+    await fail('devices', {}, 'UNREACHABLE');
+  });
+
+  it('QUEUE_FULL: message 102 to one device, of whichever node', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push'), node('reboot')]);
+    cloud.fail('hang', { chipid });
+    for (let n = 0; n < 101; n++) post('push', { chipid, payload: n });
+    const caught = await fail('reboot', { chipid, statusCode: 200 }, 'QUEUE_FULL');
+    assert.match(caught.error.message, /10000001.*100/);
+    assert.ok(!('statusCode' in caught));
+    await call('push', { chipid: '10000002', payload: 'to another device' });
+    await until('the first is under way', () => cloud.requests.length === 2);
+  });
+
+  it('NOT_CONNECTED: a push over a channel that does not come up', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', { transport: 'channel', timeout: '0.2' })]);
+    cloud.fail('refuse-upgrade');
+    const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONNECTED');
+    assert.match(error.message, /401/);
+    assert.equal(cloud.device(chipid).received.length, 0);
+  });
+
+  it('of a wrong key reach the flow as UNAUTHORIZED, open API and server API', async () => {
+    const cloud = await startCloud();
+    const wrong = { appkey: 'Another-Key', serverKey: 'x', serverPassword: 'Another-Password' };
+    await load([cloudApp(cloud), node('devices'), node('server')], { app: wrong });
+    assert.equal((await fail('devices', {}, 'UNAUTHORIZED'))['statusCode'], 401);
+    assert.equal((await fail('server', {}, 'UNAUTHORIZED'))['statusCode'], 401);
+    const { error } = await send('devices', {});
+    assert.ok(!String(error).includes('Another-Key'));
+  });
+});

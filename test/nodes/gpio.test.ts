@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('gpio', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+  const levels = () => cloud.device(chipid).levels;
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    await load([
+      cloudApp(cloud),
+      node('gpio', properties),
+      node('gpio', { ...properties, id: 'read', operation: 'read' }),
+    ]);
+  }
+
+  it('sets the pin of the message to the level of the payload', async () => {
+    await start();
+    const { _msgid, ...out } = await call('gpio', { chipid, pin: 5, payload: 1, topic: 't' });
+    assert.ok(_msgid);
+    assert.deepEqual(out, {
+      chipid,
+      pin: 5,
+      topic: 't',
+      payload: { result: 'OK' },
+      statusCode: 200,
+    });
+    assert.equal(levels()[5], '1');
+    assert.equal(cloud.requests.at(-1)?.method, 'POST');
+    assert.equal(cloud.requests.at(-1)?.path, `/openapi/set_gpio_edge/${chipid}/5/1/`);
+  });
+
+  it('knows every word for a level', async () => {
+    await start();
+    for (const high of [1, '1', true, 'high', 'on']) {
+      await call('gpio', { chipid, pin: '3', payload: high });
+      assert.equal(levels()[3], '1', `${typeof high} ${high}`);
+      for (const low of [0, '0', false, 'low', 'off']) {
+        await call('gpio', { chipid, pin: 3, payload: low });
+        assert.equal(levels()[3], '0', `${typeof low} ${low}`);
+        await call('gpio', { chipid, pin: 3, payload: high });
+      }
+    }
+  });
+
+  it('refuses every other level and pin, before anything is sent', async () => {
+    await start();
+    const badLevels = [2, -1, 0.5, NaN, '', ' ', 'yes', '01', null, undefined, {}, [1], 1n];
+    for (const payload of badLevels) {
+      await fail('gpio', { chipid, pin: 1, payload }, 'INVALID_INPUT');
+    }
+    const badPins = [-1, NaN, Infinity, 1.5, '1e9', '', true, undefined, null, {}, '-1', ' 1', '٣'];
+    for (const pin of badPins) {
+      await fail('gpio', { chipid, pin, payload: 1 }, 'INVALID_INPUT');
+      await fail('read', { chipid, pin }, 'INVALID_INPUT');
+    }
+    assert.equal(cloud.requests.length, 0);
+    await call('gpio', { chipid, pin: 1, payload: 1 });
+    assert.equal(levels()[1], '1');
+  });
+
+  it('reads the value of one pin', async () => {
+    await start();
+    await call('gpio', { chipid, pin: 2, payload: 'on' });
+    const { _msgid, ...out } = await call('read', { chipid, pin: '2', payload: 'old', topic: 't' });
+    assert.ok(_msgid);
+    assert.deepEqual(out, {
+      chipid,
+      pin: '2',
+      topic: 't',
+      payload: 1,
+      result: '0010000000000000',
+      statusCode: 200,
+    });
+    assert.equal((await call('read', { chipid, pin: 0 })).payload, 0);
+  });
+
+  it('reads all pins when the pin is left empty', async () => {
+    await start({ pin: '' });
+    const out = await call('read', { chipid, pin: 3 });
+    assert.deepEqual(out.payload, new Array(16).fill(0));
+    assert.equal(out['result'], '0'.repeat(16));
+  });
+
+  it('gives each level character the value that its codes name, and leaves others as they are', async () => {
+    await start({ codes: '{"1":"an","2":false}' });
+    await call('gpio', { chipid, pin: 0, payload: 1 });
+    assert.equal((await call('read', { chipid, pin: 0 })).payload, 'an');
+    const other = await call('read', { chipid, pin: 1 });
+    assert.equal(other.payload, '0');
+    assert.equal(other['result'], `1${'0'.repeat(15)}`);
+  });
+
+  it('says when the codes are no JSON object, before anything is sent', async () => {
+    cloud = await startCloud();
+    const bad = ['{', '[]', '5', 'null'];
+    const readers = bad.map((codes) => node('gpio', { id: codes, operation: 'read', codes }));
+    await load([cloudApp(cloud), ...readers]);
+    for (const codes of bad) await fail(codes, { chipid, pin: 0 }, 'INVALID_INPUT');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('says when the device has no such pin', async () => {
+    await start();
+    const read = await fail('read', { chipid, pin: 16 }, 'INVALID_RESPONSE');
+    assert.match(read.error.message, /pin 16/);
+    assert.equal(read['statusCode'], 200);
+    const set = await fail('gpio', { chipid, pin: 999, payload: 1 }, 'BAD_REQUEST');
+    assert.equal(set['statusCode'], 400);
+  });
+});

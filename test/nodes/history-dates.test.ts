@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const two = (part: number): string => String(part).padStart(2, '0');
+/** The day on which a point in time falls on this machine. */
+const dayOf = (date: Date): string =>
+  `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}`;
+
+const MOMENT = new Date('2024-02-29T12:34:56.789Z');
+const DAY = dayOf(MOMENT);
+
+const GOOD: [value: unknown, day: string][] = [
+  ['20240229', '20240229'],
+  [20240229, '20240229'],
+  ['2024-02-29', '20240229'],
+  ['2024-02-29T12:34:56.789Z', DAY],
+  ['2024-02-29T12:34:56+01:00', dayOf(new Date('2024-02-29T12:34:56+01:00'))],
+  [MOMENT.getTime(), DAY],
+  [MOMENT, DAY],
+];
+
+const BAD: unknown[] = [
+  ...[undefined, null, '', true, {}, [], NaN, Infinity, 1e17, 10n, new Date(NaN), () => 1],
+  ...['20240230', '2024-13-01', '20241', '29.02.2024', 'yesterday', '1e9', '../../20240229'],
+  ...['20240229/', '2024-02-29T', '２０２４０２２９', '20240229\r\n'],
+];
+
+describe('history, the dates of the synchronisation', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('history', { operation: 'sync', ...properties })]);
+  }
+  const asked = (): string | undefined => cloud.requests.at(-1)?.path.slice('/openapi'.length);
+
+  it('takes YYYYMMDD, a Date, milliseconds and ISO text', async () => {
+    await start();
+    for (const [value, day] of GOOD) {
+      const out = await call('history', { begin: value, end: '20991231' });
+      assert.deepEqual(out.payload, []);
+      assert.equal(asked(), `/sync/${day}/20991231/`);
+      await call('history', { begin: '20000101', end: value });
+      assert.equal(asked(), `/sync/20000101/${day}/`);
+    }
+  });
+
+  it('refuses everything else, before anything is sent', async () => {
+    await start();
+    for (const value of BAD) {
+      await fail('history', { begin: value, end: '20991231' }, 'INVALID_INPUT');
+      await fail('history', { begin: '20000101', end: value }, 'INVALID_INPUT');
+    }
+    await fail('history', { begin: '20240302', end: '20240301' }, 'INVALID_INPUT');
+    assert.equal(cloud.requests.length, 0);
+    await call('history', { begin: '20240301', end: '20240301' });
+    assert.equal(asked(), '/sync/20240301/20240301/');
+  });
+
+  it('takes the dates that the node names', async () => {
+    await start({ begin: '20240101', beginType: 'str', end: '', endType: 'date' });
+    const before = dayOf(new Date());
+    await call('history', { begin: 'ignored' });
+    const after = dayOf(new Date());
+    assert.ok(
+      [before, after].some((today) => asked() === `/sync/20240101/${today}/`),
+      asked(),
+    );
+  });
+
+  it('takes dates of an expression', async () => {
+    await start({
+      begin: '$fromMillis(from)',
+      beginType: 'jsonata',
+      end: 'period.end',
+      endType: 'msg',
+    });
+    await call('history', { from: MOMENT.getTime(), period: { end: '20240301' } });
+    assert.equal(asked(), `/sync/${DAY}/20240301/`);
+  });
+});

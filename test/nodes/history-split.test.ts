@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { UploadRecord } from '../../src/records';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, coreNode, load, node } from './support/flow';
+import { arrivedAt, call, send } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+interface Split extends NodeMessage {
+  record: UploadRecord;
+  parts: { id: string; type: string; len: number; index: number; count: number; parts?: object };
+}
+
+describe('history, one message per record', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    for (const body of ['{"n":1}', '{"n":2}', '{"n":3}']) cloud.upload(chipid, body);
+    const history = node('history', { split: true, ...properties });
+    await load([cloudApp(cloud), history, coreNode('join', { mode: 'auto' })]);
+  }
+  const sent = async (count: number): Promise<Split[]> => {
+    await until(`${count} messages arrive`, () => arrivedAt('out').length >= count);
+    return arrivedAt('out') as Split[];
+  };
+
+  it('sends each record with its body as payload, and one done for all', async () => {
+    await start({ datatype: 'json' });
+    const { error } = await send('history', { chipid, topic: 't', deep: { a: 1 } });
+    assert.equal(error, undefined);
+    const messages = await sent(3);
+    assert.deepEqual(
+      messages.map(({ payload }) => payload),
+      [{ n: 1 }, { n: 2 }, { n: 3 }],
+    );
+    for (const [index, message] of messages.entries()) {
+      assert.equal(message.record.id, index + 1);
+      assert.equal(message.record.dev, chipid);
+      assert.deepEqual(message.record.body, { n: index + 1 });
+      assert.equal(message['chipid'], chipid);
+      assert.equal(message['statusCode'], 200);
+      assert.equal(message.topic, 't');
+      assert.deepEqual(message['deep'], { a: 1 });
+      const { id } = messages[0]!.parts;
+      assert.deepEqual(message.parts, { id, type: 'array', len: 1, index, count: 3 });
+    }
+    await until('the Complete node is told', () => arrivedAt('completed').length > 0);
+    assert.equal(arrivedAt('completed').length, 1);
+  });
+
+  it('gives each message objects of its own', async () => {
+    await start();
+    await send('history', { chipid, deep: { a: 1 } });
+    const [first, second] = await sent(3);
+    Object.assign(first!['deep'] as object, { a: 2 });
+    assert.deepEqual(second!['deep'], { a: 1 });
+  });
+
+  it('is put together again by join', async () => {
+    await start({ wires: [['join']] });
+    const out = await call('history', { chipid });
+    assert.deepEqual(out.payload, ['{"n":1}', '{"n":2}', '{"n":3}']);
+  });
+
+  it('keeps the parts of a sequence that the message itself belongs to', async () => {
+    await start({ wires: [['join']] });
+    const parts = { id: 'outer', type: 'array', len: 1, index: 4, count: 9 };
+    const out = await call('history', { chipid, parts });
+    assert.deepEqual(out['parts'], parts);
+  });
+
+  it('sends nothing when there is no record, and is done', async () => {
+    await start();
+    const { error } = await send('history', { chipid: '10000002' });
+    assert.equal(error, undefined);
+    await until('the Complete node is told', () => arrivedAt('completed').length === 1);
+    assert.deepEqual(arrivedAt('out'), []);
+  });
+});

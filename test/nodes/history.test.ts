@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const JSON_BODY = '{"t":21.5}';
+const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
+
+describe('history', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(properties: object = {}, encoding?: 'text' | 'base64'): Promise<void> {
+    cloud = await startCloud(encoding ? { historyEncoding: encoding } : {});
+    const app = cloudApp(cloud, encoding ? { historyEncoding: encoding } : {});
+    await load([app, node('history', properties)]);
+  }
+  const bodies = async (): Promise<unknown[]> => {
+    const { payload } = await call('history', { chipid });
+    return (payload as { body: unknown }[]).map(({ body }) => body);
+  };
+
+  it("reads a device's uploads as the service gives them", async () => {
+    await start();
+    cloud.upload(chipid, JSON_BODY);
+    cloud.upload('10000002', 'of another device');
+    cloud.upload(chipid, 'text');
+    const msg = { chipid: 10000001, payload: 'old', topic: 't' };
+    const { _msgid, payload, ...out } = await call('history', msg);
+    assert.ok(_msgid);
+    assert.deepEqual(out, { chipid, topic: 't', statusCode: 200 });
+    const records = payload as UploadRecord[];
+    assert.deepEqual(
+      records.map(({ create_time, ...record }) => {
+        assert.match(create_time, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+        return record;
+      }),
+      [
+        { body: JSON_BODY, app: 'Simulator', id: 1, dev: chipid },
+        { body: 'text', app: 'Simulator', id: 3, dev: chipid },
+      ],
+    );
+  });
+
+  it('reads the commands that were pushed to a device', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('history', { operation: 'pushes' }), node('push')]);
+    await call('push', { chipid, payload: 'hello' });
+    const out = await call('history', { chipid });
+    const [record, ...rest] = out.payload as PushRecord[];
+    assert.deepEqual(rest, []);
+    assert.equal(record?.body, 'hello');
+    assert.equal(record.msgtype, 'MSG');
+    assert.equal(out['chipid'], chipid);
+  });
+
+  it('reads all uploads between two days, and no device is on the message', async () => {
+    await start({ operation: 'sync' });
+    cloud.upload('10000001', 'one');
+    cloud.upload('10000002', 'two');
+    const day = 24 * 60 * 60 * 1000;
+    const msg = { begin: Date.now() - day, end: new Date(Date.now() + day) };
+    const out = await call('history', msg);
+    const records = out.payload as SyncRecord[];
+    assert.deepEqual(
+      records.map((record) => [record.chipid, record.body]),
+      [
+        ['10000001', 'one'],
+        ['10000002', 'two'],
+      ],
+    );
+    assert.ok(!('chipid' in out));
+    assert.equal(out['statusCode'], 200);
+  });
+
+  it('decodes bodies that are text', async () => {
+    await start({ datatype: 'auto-detect' });
+    cloud.upload(chipid, JSON_BODY);
+    cloud.upload(chipid, '[1]');
+    cloud.upload(chipid, '17');
+    assert.deepEqual(await bodies(), [{ t: 21.5 }, [1], '17']);
+  });
+
+  it('decodes bodies that are Base64, as the application says', async () => {
+    await start({ datatype: 'auto-detect' }, 'base64');
+    cloud.upload(chipid, JSON_BODY);
+    cloud.upload(chipid, 'grün');
+    cloud.upload(chipid, BINARY);
+    assert.deepEqual(await bodies(), [{ t: 21.5 }, 'grün', BINARY]);
+  });
+
+  const OUTPUTS: [datatype: string, bodies: unknown[]][] = [
+    ['raw', [Buffer.from(JSON_BODY).toString('base64'), Buffer.from('8').toString('base64')]],
+    ['buffer', [Buffer.from(JSON_BODY), Buffer.from('8')]],
+    ['utf8', [JSON_BODY, '8']],
+    ['json', [{ t: 21.5 }, 8]],
+    ['base64', [Buffer.from(JSON_BODY).toString('base64'), Buffer.from('8').toString('base64')]],
+  ];
+  for (const [datatype, expected] of OUTPUTS) {
+    it(`gives bodies as ${datatype}`, async () => {
+      await start({ datatype }, 'base64');
+      cloud.upload(chipid, JSON_BODY);
+      cloud.upload(chipid, '8');
+      assert.deepEqual(await bodies(), expected);
+    });
+  }
+
+  it('names the record whose body is not what it should be', async () => {
+    await start({ datatype: 'json' }, 'text');
+    cloud.upload(chipid, JSON_BODY);
+    cloud.upload(chipid, 'no JSON');
+    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
+    assert.match(error.message, /record 2 is not JSON/);
+  });
+
+  it('says when the application is wrong about Base64', async () => {
+    cloud = await startCloud({ historyEncoding: 'text' });
+    const app = cloudApp(cloud, { historyEncoding: 'base64' });
+    await load([app, node('history', { datatype: 'utf8' })]);
+    cloud.upload(chipid, 'grün');
+    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
+    assert.match(error.message, /record 1 is not Base64.*encoding in the application/);
+  });
+
+  it('fails with NOT_FOUND for a device that is not there', async () => {
+    await start();
+    const caught = await fail('history', { chipid: 99 }, 'NOT_FOUND');
+    assert.equal(caught['statusCode'], 404);
+  });
+});

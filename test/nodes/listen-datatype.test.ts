@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, type Caught } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
+
+/** What becomes of uploads, by the output that the node is set to. */
+const OUTPUTS: Record<string, [upload: string | Buffer, payload: unknown][]> = {
+  'auto-detect': [
+    ['{"t":21.5}', { t: 21.5 }],
+    [' [1, 2] ', [1, 2]],
+    ['grün 😀', 'grün 😀'],
+    ['17', '17'],
+    ['"x"', '"x"'],
+    ['null', 'null'],
+    ['{"broken"', '{"broken"'],
+    ['', ''],
+    [BINARY, BINARY],
+  ],
+  buffer: [
+    ['{"t":1}', Buffer.from('{"t":1}')],
+    [BINARY, BINARY],
+    ['', Buffer.alloc(0)],
+  ],
+  utf8: [
+    ['{"t":1}', '{"t":1}'],
+    ['grün', 'grün'],
+  ],
+  json: [
+    ['{"t":1}', { t: 1 }],
+    ['17', 17],
+    ['null', null],
+    ['"x"', 'x'],
+  ],
+  base64: [
+    ['{"t":1}', Buffer.from('{"t":1}').toString('base64')],
+    [BINARY, '/wD+'],
+  ],
+};
+
+describe('listen, the payload', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(properties: object): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('listen', { chipids: [chipid], ...properties })]);
+    await until('the channel is open', () => cloud.channels(chipid) === 1);
+  }
+
+  for (const [datatype, uploads] of Object.entries(OUTPUTS)) {
+    it(`is as ${datatype} says`, async () => {
+      await start({ datatype });
+      for (const [upload] of uploads) cloud.upload(chipid, upload);
+      await until('all are emitted', () => arrivedAt('out').length === uploads.length);
+      assert.deepEqual(
+        arrivedAt('out').map(({ payload }) => payload),
+        uploads.map(([, payload]) => payload),
+      );
+    });
+  }
+
+  it('is detected when nothing is set', async () => {
+    await start({});
+    cloud.upload(chipid, '{"a":1}');
+    await until('it is emitted', () => arrivedAt('out').length === 1);
+    assert.deepEqual(arrivedAt('out')[0]?.payload, { a: 1 });
+  });
+
+  it('goes to the Catch node as it came when it is not the JSON it should be', async () => {
+    await start({ datatype: 'json' });
+    cloud.upload(chipid, 'no JSON');
+    cloud.upload(chipid, '{"good":true}');
+    await until('the good one is emitted', () => arrivedAt('out').length === 1);
+    await until('the bad one is caught', () => arrivedAt('caught').length === 1);
+    const caught = arrivedAt('caught')[0] as Caught;
+    assert.equal(caught.error.code, 'INVALID_RESPONSE');
+    assert.match(caught.error.message, /10000001/);
+    assert.deepEqual(caught.payload, Buffer.from('no JSON'));
+    assert.equal(caught.topic, chipid);
+    assert.deepEqual(arrivedAt('out')[0]?.payload, { good: true });
+  });
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail, send, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+import { BAD_CHIPIDS } from './support/values';
+
+describe('listen, told by messages', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
+
+  beforeEach(async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('listen', { devices: 'dynamic' })]);
+  });
+
+  const tell = async (action: unknown, chipid?: unknown): Promise<void> => {
+    const { error } = await send('listen', { action, chipid });
+    assert.equal(error, undefined);
+  };
+  const listed = async (): Promise<unknown> => (await call('listen', { action: 'list' })).payload;
+  const channels = (...chipids: string[]): Promise<void> =>
+    until(`the channels are those of ${chipids.join()}`, () => {
+      const open = [one, two, three].filter((chipid) => cloud.channels(chipid) === 1);
+      return cloud.channels() === chipids.length && open.join() === chipids.join();
+    });
+
+  it('listens to nobody at first', async () => {
+    await shows('listen', 'status.no-devices');
+    assert.deepEqual(await listed(), []);
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('subscribes and unsubscribes: a number, a string, an array', async () => {
+    await tell('subscribe', 10000001);
+    await channels(one);
+    await tell('subscribe', [two, 10000003, one]);
+    await channels(one, two, three);
+    assert.deepEqual(await listed(), [one, two, three]);
+    await tell('unsubscribe', two);
+    await channels(one, three);
+    await tell('unsubscribe', [10000003, '5']);
+    await channels(one);
+    assert.deepEqual(await listed(), [one]);
+    cloud.upload(one, 'x');
+    cloud.upload(two, 'not any more');
+    cloud.upload(one, 'y');
+    await until('both are emitted', () => arrivedAt('out').some(({ payload }) => payload === 'y'));
+    const emitted = arrivedAt('out').filter(({ topic }) => topic !== undefined);
+    assert.deepEqual(
+      emitted.map(({ payload }) => payload),
+      ['x', 'y'],
+    );
+  });
+
+  it('answers with its devices on the message that asked', async () => {
+    await tell('subscribe', [two, one]);
+    const out = await call('listen', { action: 'list', payload: 'old', deep: { a: 1 } });
+    assert.deepEqual(out.payload, [two, one]);
+    assert.deepEqual(out['deep'], { a: 1 });
+    await channels(one, two);
+  });
+
+  it('is told the same twice without a second channel', async () => {
+    await tell('subscribe', one);
+    await tell('subscribe', one);
+    await channels(one);
+    await tell('unsubscribe', one);
+    await channels();
+    await tell('unsubscribe', one);
+    await tell('subscribe', one);
+    await channels(one);
+  });
+
+  it('sends nothing on for a subscription', async () => {
+    await tell('subscribe', one);
+    await tell('unsubscribe', one);
+    await until('Complete is told', () => arrivedAt('completed').length === 2);
+    assert.deepEqual(await listed(), []);
+    assert.equal(arrivedAt('out').length, 1);
+  });
+
+  it('refuses what is no chip number, and nothing changes', async () => {
+    await tell('subscribe', one);
+    await channels(one);
+    for (const chipid of BAD_CHIPIDS.filter((bad) => !Array.isArray(bad))) {
+      await fail('listen', { action: 'subscribe', chipid }, 'INVALID_INPUT');
+      await fail('listen', { action: 'unsubscribe', chipid: [one, chipid] }, 'INVALID_INPUT');
+    }
+    await fail('listen', { action: 'subscribe', chipid: [two, [three]] }, 'INVALID_INPUT');
+    assert.deepEqual(await listed(), [one]);
+    assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
+  });
+
+  it('refuses every other action', async () => {
+    const actions = [undefined, null, '', 'Subscribe', 'close', 5, {}, ['list'], '__proto__'];
+    for (const action of [...actions, 'constructor', 'toString']) {
+      await fail('listen', { action, chipid: one }, 'INVALID_INPUT');
+    }
+    assert.deepEqual(await listed(), []);
+  });
+
+  it('takes an empty array for nobody', async () => {
+    await tell('subscribe', []);
+    await tell('unsubscribe', []);
+    assert.deepEqual(await listed(), []);
+  });
+
+  it('goes on after a drop', async () => {
+    await tell('subscribe', [one, two]);
+    await channels(one, two);
+    cloud.disconnect(one);
+    await until('the channel is closed', () => cloud.channels(one) === 0);
+    await channels(one, two);
+    cloud.upload(one, 'again');
+    await until('it is emitted', () => arrivedAt('out').some(({ payload }) => payload === 'again'));
+  });
+});

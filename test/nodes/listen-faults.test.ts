@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { FaultName, Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+describe('listen, when something goes wrong', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const one = '10000001';
+
+  async function start(): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('listen', { chipids: [one] })]);
+  }
+  const connected = (chipid: string): Promise<void> =>
+    until(`the channel of ${chipid} is open`, () => cloud.channels(chipid) === 1);
+  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
+  const emitted = (payload: string): Promise<void> =>
+    until(`${payload} is emitted`, () => payloads().includes(payload));
+
+  it('reconnects by itself, however the channel ended', async () => {
+    await start();
+    for (const end of [{ code: 1011 }, { terminate: true }]) {
+      await connected(one);
+      cloud.disconnect(one, end);
+      await until('the channel is closed', () => cloud.channels(one) === 0);
+      await connected(one);
+      cloud.upload(one, JSON.stringify(end).slice(1, -1));
+      await emitted(JSON.stringify(end).slice(1, -1));
+    }
+    const stamps = cloud.requests
+      .filter(({ path }) => path === '/noticed/peer')
+      .map(({ query }) => new URLSearchParams(query));
+    assert.equal(stamps.length, 3);
+    assert.equal(new Set(stamps.map((query) => query.get('sign'))).size, 3);
+    assert.match(stamps[0]!.get('timestamp') ?? '', /^\d{13}$/);
+  });
+
+  it('waits for a service that is not there yet', async () => {
+    cloud = await startCloud();
+    const heal = cloud.fail('reset-upgrade');
+    await load([cloudApp(cloud), node('listen', { chipids: [one] })]);
+    await shows('listen', 'status.disconnected');
+    heal();
+    await connected(one);
+    cloud.upload(one, 'at last');
+    await emitted('at last');
+  });
+
+  const ODD: FaultName[] = [
+    ...(['bad-json', 'not-an-object', 'bad-base64', 'other-chipid', 'missing-fields'] as const),
+    ...(['unknown-type', 'binary'] as const),
+  ];
+  for (const fault of ODD) {
+    it(`leaves out an event that is none (${fault}), and goes on`, async () => {
+      await start();
+      await connected(one);
+      cloud.fail(fault, { times: 1 });
+      cloud.upload(one, 'odd');
+      cloud.upload(one, 'good');
+      await emitted('good');
+      assert.deepEqual(payloads(), ['good']);
+      assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
+    });
+  }
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, send, shows, statusesOf } from './support/messages';
+import { startCloud, startSilence, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+const CONNECTING = { fill: 'yellow', shape: 'ring', text: 'status.connecting' };
+const CONNECTED = { fill: 'green', shape: 'dot', text: 'status.connected' };
+const DISCONNECTED = { fill: 'red', shape: 'ring', text: 'status.disconnected' };
+
+describe('the status of a listener', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
+
+  beforeEach(async () => {
+    cloud = await startCloud();
+  });
+  const start = (properties: object): Promise<void> =>
+    load([cloudApp(cloud), node('listen', properties)]);
+  const last = () => statusesOf('listen').at(-1);
+
+  it('is connecting, connected, disconnected, and connected again', async () => {
+    await start({ chipids: [one] });
+    assert.deepEqual(statusesOf('listen')[0], CONNECTING);
+    await shows('listen', 'status.connected');
+    assert.deepEqual(last(), CONNECTED);
+    const heal = cloud.fail('reset-upgrade');
+    cloud.disconnect();
+    await shows('listen', 'status.disconnected');
+    assert.deepEqual(last(), DISCONNECTED);
+    heal();
+    await shows('listen', 'status.connected');
+  });
+
+  it('stays connecting as long as the service does not answer', async () => {
+    const silence = await startSilence();
+    await load([cloudApp(silence), node('listen', { chipids: [one] })]);
+    await until('it tries', () => silence.accepted() === 1);
+    assert.deepEqual(last(), CONNECTING);
+  });
+
+  it('tells how many of several are connected', async () => {
+    const heal = cloud.fail('reset-upgrade', { chipid: three });
+    await start({ chipids: [one, two, three] });
+    await shows('listen', '2/3');
+    assert.deepEqual(last(), { ...CONNECTED, text: '2/3' });
+    heal();
+    await shows('listen', '3/3');
+    cloud.fail('reset-upgrade');
+    cloud.disconnect();
+    await shows('listen', 'status.disconnected');
+  });
+
+  it('follows the devices that it is told of', async () => {
+    await start({ devices: 'dynamic' });
+    await shows('listen', 'status.no-devices');
+    await send('listen', { action: 'subscribe', chipid: [one, two] });
+    await shows('listen', '2/2');
+    await send('listen', { action: 'unsubscribe', chipid: one });
+    await shows('listen', 'status.connected');
+    await send('listen', { action: 'unsubscribe', chipid: two });
+    await shows('listen', 'status.no-devices');
+  });
+
+  it('says that the key is refused', async () => {
+    await load([cloudApp(cloud), node('listen', { chipids: [one] })], {
+      app: { appkey: 'Another-Key' },
+    });
+    await shows('listen', 'status.unauthorized');
+    assert.equal((last() as { fill: string }).fill, 'red');
+  });
+
+  it('is red when the list of online devices cannot be read', async () => {
+    cloud.fail('unauthorized');
+    await start({ devices: 'online' });
+    await shows('listen', 'status.unauthorized');
+  });
+
+  it('changes a handful of times for hundreds of devices', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => String(20000000 + n));
+    for (const chipid of many) cloud.addDevice({ chipid, interval: 0 });
+    await start({ chipids: many });
+    await shows('listen', '40/40');
+    assert.ok(statusesOf('listen').length < 20, `${statusesOf('listen').length} statuses`);
+  });
+
+  it('comes with one line in the log for a fault that repeats', async () => {
+    await start({ chipids: [one] });
+    await shows('listen', 'status.connected');
+    cloud.fail('bad-json', { times: 50 });
+    for (let n = 0; n < 50; n++) cloud.upload(one, 'odd');
+    cloud.upload(one, 'good');
+    await until('all have come', () => arrivedAt('out').length === 1);
+    const lines = journal.logs.filter(({ id, level }) => id === 'listen' && level <= 30);
+    assert.equal(lines.length, 1);
+    assert.match(String(lines[0]?.msg), /10000001/);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Node } from 'node-red';
+import { contextPositions } from '../../nodes/listen/positions';
+
+type Callback = (error: Error | null, value?: unknown) => void;
+
+/** A node whose context store does what a test says. */
+const nodeWith = (store: {
+  get?: (callback: Callback) => void;
+  set?: (value: unknown, callback: Callback) => void;
+}): Node => {
+  const context = {
+    get: (_key: string, callback: Callback) => store.get?.(callback),
+    set: (_key: string, value: unknown, callback: Callback) => store.set?.(value, callback),
+  };
+  return { context: () => context } as unknown as Node;
+};
+const unexpected = (error: unknown): void => assert.ifError(error);
+const never = new AbortController().signal;
+
+describe('the positions of a listener in a context store', () => {
+  it('are those that were saved; what is none is left out', async () => {
+    const saved = { '1': { id: '7', live: 2 }, '2': { id: 'x', live: 0 }, '3': null };
+    const node = nodeWith({ get: (callback) => callback(null, saved) });
+    const positions = await contextPositions(node, unexpected, never);
+    assert.deepEqual(
+      ['1', '2', '3'].map((chipid) => positions.get(chipid)),
+      [saved['1'], undefined, undefined],
+    );
+  });
+
+  it('are written one time after the other, each time all that has changed meanwhile', async () => {
+    const written: unknown[] = [];
+    const set = (value: unknown, callback: Callback): void => {
+      written.push(value);
+      setTimeout(callback, 5, null);
+    };
+    const node = nodeWith({ get: (callback) => callback(null, undefined), set });
+    const positions = await contextPositions(node, unexpected, never);
+    for (let live = 1; live <= 100; live++) positions.set('1', { id: '1', live });
+    await positions.flush();
+    assert.deepEqual(written, [{ '1': { id: '1', live: 1 } }, { '1': { id: '1', live: 100 } }]);
+  });
+
+  it('tell of a write that failed, and try again with the next one', async () => {
+    const failures: unknown[] = [];
+    const written: unknown[] = [];
+    const set = (value: unknown, callback: Callback): void => {
+      written.push(value);
+      callback(written.length === 1 ? new Error('disk full') : null);
+    };
+    const node = nodeWith({ get: (callback) => callback(null, undefined), set });
+    const positions = await contextPositions(node, (error) => failures.push(error), never);
+    positions.set('1', { id: '1', live: 1 });
+    await positions.flush();
+    positions.set('1', { id: '1', live: 2 });
+    await positions.flush();
+    assert.equal(failures.length, 1);
+    assert.deepEqual(written.at(-1), { '1': { id: '1', live: 2 } });
+  });
+
+  it('are waited for while the store cannot be read, until the node is closed', async () => {
+    const failures: unknown[] = [];
+    const closing = new AbortController();
+    const node = nodeWith({ get: (callback) => callback(new Error('not connected')) });
+    const waiting = contextPositions(node, (error) => failures.push(error), closing.signal);
+    await sleep(20);
+    assert.equal(failures.length, 1);
+    closing.abort();
+    const positions = await waiting;
+    assert.equal(positions.get('1'), undefined);
+    assert.equal(failures.length, 1);
+  });
+});

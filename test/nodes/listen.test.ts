@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { Simulator, SimulatorOptions } from '../../src/simulator';
+import { journal } from './support/journal';
+import { cloudApp, load, node, type FlowNode } from './support/flow';
+import { arrivedAt, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+describe('listen', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
+
+  async function start(nodes: FlowNode[], options: SimulatorOptions = {}): Promise<void> {
+    cloud = await startCloud(options);
+    await load([cloudApp(cloud), ...nodes]);
+  }
+  const connected = (chipid: string): Promise<void> =>
+    until(`the channel of ${chipid} is open`, () => cloud.channels(chipid) === 1);
+  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
+  /** Waits for a message with a payload: what was sent before it has come, too, or never will. */
+  async function emitted(payload: unknown): Promise<NodeMessage> {
+    await until(`${String(payload)} is emitted`, () => payloads().includes(payload));
+    return arrivedAt('out').find((msg) => msg.payload === payload)!;
+  }
+
+  it('emits each upload of its devices and of no other', async () => {
+    await start([node('listen', { chipids: [one, two] })]);
+    await connected(one);
+    await connected(two);
+    cloud.upload(three, 'not for us');
+    const { at } = cloud.upload(one, 'first');
+    cloud.upload(two, 'second');
+    const { _msgid, ...first } = await emitted('first');
+    assert.ok(_msgid);
+    assert.deepEqual(first, {
+      topic: one,
+      chipid: one,
+      appid: cloud.appid,
+      timestamp: Math.floor(at / 1000) * 1000,
+      payload: 'first',
+    });
+    const second = await emitted('second');
+    assert.equal(second['chipid'], two);
+    assert.notEqual(second._msgid, _msgid);
+    assert.deepEqual(payloads().sort(), ['first', 'second']);
+  });
+
+  it('takes a timestamp in milliseconds as it is', async () => {
+    await start([node('listen', { chipids: [one] })], { eventTimestamp: 'ms' });
+    await connected(one);
+    const { at } = cloud.upload(one, 'x');
+    assert.equal((await emitted('x'))['timestamp'], Math.floor(at));
+  });
+
+  it('emits uploads of one device in order', async () => {
+    await start([node('listen', { chipids: [one] })]);
+    await connected(one);
+    const texts = Array.from({ length: 200 }, (_, n) => `upload ${n}`);
+    for (const text of texts) cloud.upload(one, text);
+    await emitted('upload 199');
+    assert.deepEqual(payloads(), texts);
+  });
+
+  it('shares one channel between two nodes, and each may change its own message', async () => {
+    const listen = { chipids: [one], datatype: 'buffer' };
+    await start([node('listen', listen), node('listen', { ...listen, id: 'other' })]);
+    await shows('listen', 'status.connected');
+    await shows('other', 'status.connected');
+    assert.equal(cloud.channels(one), 1);
+    cloud.upload(one, Buffer.from([1, 2]));
+    await until('both emit it', () => payloads().length === 2);
+    const [first, second] = payloads() as [Buffer, Buffer];
+    first.fill(0);
+    assert.deepEqual(second, Buffer.from([1, 2]));
+    assert.equal(cloud.channels(), 1);
+  });
+
+  it('listens once to a device that it names twice', async () => {
+    await start([node('listen', { chipids: [one, one] })]);
+    await shows('listen', 'status.connected');
+    cloud.upload(one, 'x');
+    cloud.upload(one, 'end');
+    await emitted('end');
+    assert.deepEqual(payloads(), ['x', 'end']);
+  });
+
+  it('says which chip number is none, and listens to the others', async () => {
+    await start([node('listen', { chipids: ['../x', one, ''] })]);
+    await connected(one);
+    assert.equal(cloud.channels(), 1);
+    const lines = journal.logs.map(({ msg }) => String(msg)).filter((msg) => /chip number/.test(msg)); // prettier-ignore
+    assert.equal(lines.length, 2);
+    assert.match(lines[0]!, /"\.\.\/x"/);
+  });
+
+  it('listens to every online device, and looks again', async () => {
+    await start([node('listen', { devices: 'online', refresh: '1' })]);
+    for (const chipid of [one, two, three]) await connected(chipid);
+    cloud.switchOff(two);
+    cloud.addDevice({ chipid: 77 });
+    await connected('77');
+    await until('the channel of the other is closed', () => cloud.channels(two) === 0);
+    cloud.upload(77, 'new');
+    assert.equal((await emitted('new'))['chipid'], '77');
+  });
+
+  it('goes on with the devices it knows when the list cannot be read', async () => {
+    await start([node('listen', { devices: 'online', refresh: 1 })]);
+    await connected(one);
+    const { length } = cloud.requests;
+    cloud.fail('unauthorized');
+    await until('it has looked again', () => cloud.requests.slice(length).some(({ status }) => status === 401)); // prettier-ignore
+    cloud.upload(one, 'still here');
+    await emitted('still here');
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { call, post, send } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+describe('the order of commands', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(first: object, second: object = first, app: object = {}): Promise<void> {
+    cloud = await startCloud({ answerDelay: 5, offlineAfter: 60_000 });
+    const nodes = [node('push', { id: 'a', ...first }), node('push', { id: 'b', ...second })];
+    await load([cloudApp(cloud, app), ...nodes, node('gpio')]);
+  }
+  const texts = (device = chipid) => cloud.device(device).received.map(({ text }) => text);
+
+  it('is that of arrival, one at a time, whichever nodes they come from', async () => {
+    await start({});
+    const sent = numbers(20).map((n) => send(n % 3 === 0 ? 'a' : 'b', { chipid, payload: n }));
+    await Promise.all(sent);
+    assert.deepEqual(texts(), numbers(20).map(String));
+    assert.equal(cloud.device(chipid).maxInFlight, 1);
+  });
+
+  it('holds between nodes that name the device as a number and as text', async () => {
+    await start({}, { chipid, chipidType: 'str' });
+    await Promise.all(
+      numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid: 10000001, payload: n })),
+    );
+    assert.deepEqual(texts(), numbers(20).map(String));
+    assert.equal(cloud.device(chipid).maxInFlight, 1);
+  });
+
+  it('holds between pushes over HTTP and over the channel', async () => {
+    await start({}, { transport: 'channel' });
+    await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
+    await until('all are received', () => texts().length === 20);
+    assert.deepEqual([...texts()].sort(), numbers(20).map(String).sort());
+    const over = (via: string) =>
+      cloud.device(chipid).received.filter((each) => each.via === via).map(({ text }) => text); // prettier-ignore
+    assert.deepEqual(over('open-api'), numbers(20).filter((n) => n % 2).map(String)); // prettier-ignore
+    assert.deepEqual(over('channel'), numbers(20).filter((n) => n % 2 === 0).map(String)); // prettier-ignore
+  });
+
+  const TYPED: [what: string, properties: object][] = [
+    // The first messages take far longer to evaluate than the last ones.
+    ['an expression', { chipid: '($sum([1..(21-payload)*500]); device)', chipidType: 'jsonata' }],
+    ['the flow', { chipid: 'device', chipidType: 'flow' }],
+    ['a payload of an expression', { message: '($sum([1..(21-payload)*500]); payload)', messageType: 'jsonata', chipid: 'device' }], // prettier-ignore
+  ];
+  for (const [what, properties] of TYPED) {
+    it(`holds when the values come from ${what}`, async () => {
+      await start(properties);
+      helper.getNode('a')!.context().flow.set('device', chipid);
+      await Promise.all(numbers(20).map((n) => send('a', { device: chipid, payload: n })));
+      assert.deepEqual(texts(), numbers(20).map(String));
+      assert.equal(cloud.device(chipid).maxInFlight, 1);
+    });
+  }
+
+  it('holds when one of them fails in between', async () => {
+    await start({});
+    cloud.fail('reset', { times: 1 });
+    const sent = numbers(10).map((n) => send('a', { chipid, payload: n }));
+    const errors = (await Promise.all(sent)).filter(({ error }) => error !== undefined);
+    assert.equal(errors.length, 1);
+    assert.deepEqual(texts(), numbers(10).slice(1).map(String));
+  });
+
+  it('is no matter between devices: two slow ones are served side by side', async () => {
+    await start({});
+    cloud.delay(undefined, 60_000);
+    post('a', { chipid: '10000001', payload: 'x' });
+    post('a', { chipid: '10000002', payload: 'x' });
+    const asked = (): number =>
+      cloud.device('10000001').inFlight + cloud.device('10000002').inFlight;
+    await until('both are asked at once', () => asked() === 2);
+    cloud.delay('10000003', 0);
+    await call('a', { chipid: '10000003', payload: 'x' });
+    assert.equal(asked(), 2);
+  });
+
+  it('uses no more connections at once than the application may', async () => {
+    await start({}, {}, { connections: '2' });
+    await Promise.all(
+      numbers(30).map((n) => send('a', { chipid: 10000001 + (n % 3), payload: n })),
+    );
+    for (const offset of [0, 1, 2]) {
+      const own = numbers(30).filter((n) => n % 3 === offset);
+      assert.deepEqual(texts(String(10000001 + offset)), own.map(String));
+    }
+    assert.ok(cloud.sockets() <= 2);
+  });
+
+  it('keeps the gap that the application sets between two commands to a device', async () => {
+    await start({}, {}, { deviceGap: '40' });
+    await Promise.all([1, 2, 3].map((n) => send('a', { chipid, payload: n })));
+    const at = cloud.requests.map((request) => request.at);
+    assert.ok(at[2]! - at[0]! >= 78, `${at[2]! - at[0]!} ms`);
+  });
+
+  it('takes a hundred waiting commands and brings each to the device', async () => {
+    await start({});
+    await Promise.all(numbers(101).map((n) => send('a', { chipid, payload: n })));
+    assert.deepEqual(texts(), numbers(101).map(String));
+  });
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+describe('reboot', () => {
+  useNodeRed();
+
+  it('resets the device once and passes the answer on', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('reboot')]);
+    const msg = { chipid: 10000002, payload: 'old', topic: 't' };
+    const { _msgid, ...out } = await call('reboot', msg);
+    assert.ok(_msgid);
+    const payload = { result: 'OK' };
+    assert.deepEqual(out, { chipid: '10000002', payload, topic: 't', statusCode: 200 });
+    await until('the device has booted', () => cloud.device('10000002').boots === 1);
+    assert.equal(cloud.device('10000001').boots, 0);
+    assert.equal(cloud.requests.length, 1);
+    assert.equal(cloud.requests[0]?.path, '/openapi/reboot/dev/10000002/');
+    assert.equal(cloud.requests[0].method, 'POST');
+  });
+
+  it('is never repeated, though nobody knows whether the device acted', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('reboot')]);
+    cloud.fail('gateway', { acts: true });
+    const caught = await fail('reboot', { chipid: '10000001' }, 'GATEWAY');
+    assert.match(caught.error.message, /10000001.*502 "the gateway failed".*unknown/);
+    assert.equal(caught['statusCode'], 502);
+    assert.equal(cloud.requests.length, 1);
+    await until('the device has booted', () => cloud.device('10000001').boots === 1);
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { startCloud, startSilence, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+// That every message ended in one `done`, that no node spoke after its close and that no connection
+// was left is checked after each test, of these as of all others.
+
+const codes = (): unknown[] =>
+  journal.endings.map(({ error }) => (error as { code?: string } | undefined)?.code);
+
+describe('a redeploy', () => {
+  useNodeRed();
+  const chipid = '10000001';
+
+  it('ends a call of a node that is deleted, and nothing comes of its late answer', async () => {
+    const cloud = await startCloud({ offlineAfter: 60_000 });
+    await load([cloudApp(cloud), node('push'), node('devices')]);
+    cloud.delay(chipid, 60_000);
+    post('push', { chipid, payload: 'x' });
+    await until('it is under way', () => cloud.device(chipid).inFlight === 1);
+    await deploy([cloudApp(cloud), node('devices')], 'nodes');
+    assert.deepEqual(codes(), ['CONNECTION_LOST']);
+    await until('the service sees it go', () => cloud.device(chipid).inFlight === 0);
+    const statuses = journal.statuses.filter(({ id }) => id === 'push').length;
+    assert.equal((await call('devices', {}))['statusCode'], 200);
+    assert.equal(arrivedAt('out').length, 1);
+    assert.equal(journal.statuses.filter(({ id }) => id === 'push').length, statuses);
+  });
+
+  it('ends the calls that wait for their turn, which are not sent any more', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push'), node('reboot')]);
+    cloud.fail('hang');
+    for (let n = 0; n < 50; n++) post('push', { chipid, payload: n });
+    post('reboot', { chipid });
+    await until('the first is under way', () => cloud.requests.length === 1);
+    await deploy([cloudApp(cloud), node('reboot')], 'nodes');
+    assert.equal(journal.endings.length, 50);
+    assert.deepEqual(new Set(codes()), new Set(['CONNECTION_LOST', 'UNREACHABLE']));
+    assert.equal(codes().filter((code) => code === 'UNREACHABLE').length, 49);
+    await until("another node's command has its turn", () => cloud.requests.length === 2);
+    assert.equal(cloud.requests[1]?.path, `/openapi/reboot/dev/${chipid}/`);
+  });
+
+  it('of the application ends all calls of its nodes, and new ones go to the new address', async () => {
+    const [first, second] = [await startCloud(), await startCloud()];
+    await load([cloudApp(first), node('push'), node('listen', { chipids: [chipid] })]);
+    await shows('listen', 'status.connected');
+    first.fail('hang');
+    for (let n = 0; n < 5; n++) post('push', { chipid, payload: n });
+    await until('the first is under way', () => first.requests.length === 2);
+    await deploy([cloudApp(second), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
+    assert.equal(journal.endings.length, 5);
+    await until('the old connections end', () => first.sockets() === 0);
+    await call('push', { chipid, payload: 'to the second' });
+    assert.equal(second.device(chipid).received[0]?.text, 'to the second');
+    await until('the new channel opens', () => second.channels(chipid) === 1);
+  });
+
+  it('without the application turns its nodes red, and with it they work again', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })]);
+    await shows('listen', 'status.connected');
+    const disabled = cloudApp(cloud, { d: true });
+    await deploy([disabled, node('push'), node('listen', { chipids: [chipid] })], 'nodes');
+    await shows('listen', 'status.not-configured');
+    await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
+    await until('the connections end', () => cloud.sockets() === 0);
+    await deploy([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
+    await call('push', { chipid, payload: 'x' });
+    await shows('listen', 'status.connected');
+  });
+
+  it('during a handshake leaves neither a socket nor a status behind', async () => {
+    const silence = await startSilence();
+    const listen = node('listen', { chipids: [chipid, '10000002'] });
+    const push = node('push', { transport: 'channel' });
+    await load([cloudApp(silence), listen, push]);
+    post('push', { chipid: '10000003', payload: 'x' });
+    await until('the handshakes have begun', () => silence.accepted() === 3);
+    const cloud = await startCloud();
+    await deploy([cloudApp(cloud), node('listen', { chipids: [chipid] })]);
+    assert.deepEqual(codes(), ['NOT_CONNECTED']);
+    await until('the old sockets end', () => silence.sockets() === 0);
+    await until('the new channel opens', () => cloud.channels(chipid) === 1);
+  });
+
+  it('during back-off ends the attempts', async () => {
+    const cloud = await startCloud();
+    cloud.fail('reset-upgrade');
+    await load([cloudApp(cloud), node('listen', { chipids: [chipid] })]);
+    await shows('listen', 'status.disconnected');
+    await deploy([cloudApp(cloud), node('devices')]);
+    cloud.heal();
+    const { length } = cloud.requests;
+    await call('devices', {});
+    assert.equal(cloud.requests.length, length + 1);
+    assert.equal(cloud.channels(), 0);
+  });
+
+  it('lets go of a channel that is held after a push', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', { transport: 'channel' })]);
+    await call('push', { chipid, payload: 'x' });
+    assert.equal(cloud.channels(), 1);
+    await deploy([cloudApp(cloud)]);
+    await until('the channel is closed', () => cloud.sockets() === 0);
+  });
+
+  it('ends readings that wait for one another', async () => {
+    const cloud = await startCloud();
+    const history = node('history', { incremental: true });
+    await load([cloudApp(cloud), history, node('server', { operation: 'device' })]);
+    cloud.fail('hang');
+    for (let n = 0; n < 10; n++) post('history', { chipid });
+    post('server', { deviceid: chipid });
+    await until('two are under way', () => cloud.requests.length === 2);
+    await deploy([cloudApp(cloud)]);
+    assert.equal(journal.endings.length, 11);
+    assert.equal(cloud.requests.length, 2);
+  });
+
+  it('keeps a channel that another node still listens on', async () => {
+    const cloud = await startCloud();
+    const listen = { chipids: [chipid] };
+    const other = node('listen', { ...listen, id: 'other' });
+    await load([cloudApp(cloud), node('listen', listen), other]);
+    await shows('other', 'status.connected');
+    await deploy([cloudApp(cloud), other], 'nodes');
+    cloud.upload(chipid, 'still here');
+    await until('it is emitted', () => arrivedAt('out').length === 1);
+    assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { cloudApp, load, node } from './support/flow';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('refresh', () => {
+  useNodeRed();
+
+  it('tells that a device is online', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('refresh')]);
+    const { _msgid, ...out } = await call('refresh', { chipid: 10000001, topic: 't' });
+    assert.ok(_msgid);
+    const payload = { status: 'online', msg: 'OK' };
+    const rest = { chipid: '10000001', topic: 't', statusCode: 200 };
+    assert.deepEqual(out, { ...rest, payload, online: true });
+    assert.equal(cloud.requests[0]?.path, '/openapi/manual_refresh/10000001/');
+  });
+
+  it('tells that a device is not, as a success', async () => {
+    const cloud = await startCloud();
+    cloud.switchOff('10000001');
+    await load([cloudApp(cloud), node('refresh')]);
+    const out = await call('refresh', { chipid: '10000001', online: 'from before' });
+    assert.equal(out['online'], false);
+    assert.equal(out['statusCode'], 200);
+    assert.notEqual((out.payload as { status: string }).status, 'online');
+  });
+
+  it('takes a status that the document does not show for not online', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('refresh')]);
+    cloud.fail('object');
+    const out = await call('refresh', { chipid: '10000001' });
+    assert.deepEqual(out.payload, { msg: 'OK' });
+    assert.equal(out['online'], false);
+  });
+
+  it('fails with NOT_FOUND for a device that is not there', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('refresh')]);
+    const caught = await fail('refresh', { chipid: '5' }, 'NOT_FOUND');
+    assert.equal(caught['statusCode'], 404);
+    assert.ok(!('online' in caught));
+  });
+});

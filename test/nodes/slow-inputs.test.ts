@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { Simulator } from '../../src/simulator';
+import { configureSlowContextStore, holdContextStore } from './support/context';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, post, send } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from './support/until';
+
+describe('inputs that have to be waited for', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(properties: object): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', properties)]);
+    await configureSlowContextStore();
+    const { flow } = helper.getNode('push')!.context();
+    await new Promise<void>((resolve) => flow.set('device', chipid, () => resolve()));
+  }
+  const texts = () => cloud.device(chipid).received.map(({ text }) => text);
+
+  it('come from a context store on another machine, and the order holds', async () => {
+    await start({ chipid: 'device', chipidType: 'flow' });
+    await Promise.all([0, 1, 2, 3].map((payload) => send('push', { payload })));
+    assert.deepEqual(texts(), ['0', '1', '2', '3']);
+  });
+
+  it('do not end the process when a later message fails before an earlier one is ready', async () => {
+    const broken = '$string(payload) = "bad" ? $error("no text") : payload';
+    await start({ chipid: 'device', chipidType: 'flow', message: broken, messageType: 'jsonata' });
+    const ends = await Promise.all(
+      ['a', 'bad', 'b', 'bad', 'c'].map((payload) => send('push', { payload })),
+    );
+    const codes = ends.map(({ error }) => (error as { code?: string } | undefined)?.code);
+    const bad = 'INVALID_INPUT';
+    assert.deepEqual(codes, [undefined, bad, undefined, bad, undefined]);
+    assert.deepEqual(texts(), ['a', 'b', 'c']);
+  });
+
+  it('that are not there yet when the node closes leave nothing to be sent', async () => {
+    await start({ chipid: 'device', chipidType: 'flow' });
+    // A store that never answers again.
+    holdContextStore();
+    for (const payload of [0, 1, 2]) post('push', { payload });
+    await deploy([cloudApp(cloud), node('push', { id: 'other' })]);
+    assert.equal(journal.endings.length, 3);
+    await call('other', { chipid, payload: 'end' });
+    assert.deepEqual(texts(), ['end']);
+  });
+
+  it('hold a reading of the history back, which a node that closes does not send any more', async () => {
+    cloud = await startCloud();
+    cloud.upload(chipid, 'x');
+    await load([cloudApp(cloud), node('history', { incremental: true })]);
+    await configureSlowContextStore();
+    const letGo = holdContextStore();
+    post('history', { chipid });
+    await until('the service has answered', () => cloud.requests[0]?.status === 200);
+    post('history', { chipid });
+    await deploy([cloudApp(cloud), node('devices')]);
+    assert.equal(journal.endings.length, 2);
+    letGo();
+    assert.equal((journal.endings[0]?.error as { code?: string }).code, 'CONNECTION_LOST');
+    await call('devices', {});
+    assert.equal(arrivedAt('out').length, 1);
+  });
+});

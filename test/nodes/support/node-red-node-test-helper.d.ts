@@ -1,0 +1,62 @@
+// Neither comes with types; only what these tests use is described.
+
+declare module 'node-red-node-test-helper' {
+  import type { Node, NodeAPI } from 'node-red';
+
+  interface Answer {
+    status: number;
+    text: string;
+    body: unknown;
+  }
+
+  interface Request extends PromiseLike<Answer> {
+    send(body: object): Request;
+    set(name: string, value: string): Request;
+  }
+
+  interface Helper {
+    load(
+      modules: readonly ((RED: NodeAPI) => void)[],
+      flow: readonly object[],
+      credentials: object,
+    ): Promise<void>;
+    setFlows(flow: readonly object[], type: string, credentials: object): Promise<void>;
+    unload(): Promise<void>;
+    getNode(id: string): Node | null;
+    startServer(): Promise<void>;
+    stopServer(): Promise<void>;
+    request(): { get(path: string): Request; post(path: string): Request };
+  }
+
+  const helper: Helper;
+  export = helper;
+}
+
+declare module '@node-red/util/lib/events' {
+  import type { EventEmitter } from 'node:events';
+  const events: EventEmitter;
+  export = events;
+}
+
+declare module '@node-red/nodes/core/sequence/17-split.js' {
+  import type { NodeAPI } from 'node-red';
+  const register: (RED: NodeAPI) => void;
+  export = register;
+}
+
+declare module '@node-red/runtime/lib/nodes/context' {
+  const context: { init(settings: object): void; load(): Promise<unknown> };
+  export = context;
+}
+
+declare module '@node-red/nodes/core/network/05-tls.js' {
+  import type { NodeAPI } from 'node-red';
+  const register: (RED: NodeAPI) => void;
+  export = register;
+}
+
+declare module '@node-red/nodes/core/network/06-httpproxy.js' {
+  import type { NodeAPI } from 'node-red';
+  const register: (RED: NodeAPI) => void;
+  export = register;
+}

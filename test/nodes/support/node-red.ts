@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { closeJournal, journal, startJournal, stopJournal } from './journal';
+import { CANARIES } from './secrets';
+import { startSilentServer, type SilentServer } from './silent-server';
+import { until } from './until';
+
+/** The services of a test: what is left open on them when the flow has stopped is a leak. */
+const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
+
+/** A service for one test: quiet devices that answer at once, and keys that would be seen if leaked. */
+export async function startCloud(options: SimulatorOptions = {}): Promise<Simulator> {
+  const quick = { interval: 0, answerDelay: 0, offlineAfter: 100, rebootTime: 0 };
+  const cloud = await startSimulator({ ...quick, ...CANARIES, ...options });
+  clouds.push(cloud);
+  return cloud;
+}
+
+/** A service for one test that takes connections and never answers. */
+export async function startSilence(): Promise<SilentServer> {
+  const silence = await startSilentServer();
+  clouds.push(silence);
+  return silence;
+}
+
+/** The flow has stopped: not a connection is left, and no node says anything any more. */
+async function checkNothingLeft(): Promise<void> {
+  const { length } = journal.statuses;
+  for (const cloud of clouds) await until('every connection ends', () => cloud.sockets() === 0);
+  assert.equal(journal.statuses.length, length, 'a node showed a status after its close');
+}
+
+/** Runs the tests of a `describe` in Node-RED, and checks after each what holds of all of them. */
+export function useNodeRed(): void {
+  before(async () => {
+    await helper.startServer();
+    startJournal();
+  });
+  afterEach(async () => {
+    try {
+      await helper.unload();
+      await checkNothingLeft();
+    } finally {
+      for (const cloud of clouds.splice(0)) await cloud.close();
+      closeJournal();
+    }
+  });
+  after(async () => {
+    stopJournal();
+    await helper.stopServer();
+  });
+}

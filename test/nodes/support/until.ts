@@ -1,0 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const BOUND = 15_000;
+
+/** Waits until something holds. The bound ends a test that hangs; no verdict depends on it. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  const end = performance.now() + BOUND;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`Waited in vain: ${what}.`);
+    await sleep(5);
+  }
+}
