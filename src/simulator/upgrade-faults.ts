@@ -22,7 +22,11 @@ export const UPGRADE_FAULTS = {
   'refuse-upgrade': (wire) => refuseUpgrade(wire, 401, 'sign is wrong'),
   'answer-upgrade': (wire) => refuseUpgrade(wire, 200, 'OK'),
   'gateway-upgrade': (wire) => refuseUpgrade(wire, 502, 'the gateway failed'),
-  'hang-upgrade': () => 0,
+  'hang-upgrade': (wire) => {
+    // Read on, or the client's leave would never be noticed.
+    wire.resume().once('end', () => wire.destroy());
+    return 0;
+  },
   'reset-upgrade': (wire) => {
     wire.destroy();
     return 0;
