@@ -48,6 +48,7 @@ function broken(chipid: string, end: CallEnd | undefined, seconds: number): Devi
 
 export function createChannelPush(channels: Channels, deadlines: Deadlines): ChannelPush {
   const held = new Map<string, Held>();
+  let closed = false;
 
   const hold = (chipid: string): Held => {
     let entry = held.get(chipid);
@@ -62,10 +63,12 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
 
   const letGo = (chipid: string, entry: Held): void => {
     if (--entry.pushing > 0 || held.get(chipid) !== entry) return;
-    entry.timer = setTimeout(() => {
+    const release = (): void => {
       held.delete(chipid);
       entry.lease.release();
-    }, KEEP);
+    };
+    if (closed) release();
+    else entry.timer = setTimeout(release, KEEP);
   };
 
   const send = (
@@ -114,6 +117,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
       }
     },
     close() {
+      closed = true;
       for (const entry of held.values()) {
         clearTimeout(entry.timer);
         entry.lease.release();

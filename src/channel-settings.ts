@@ -9,7 +9,7 @@ import { encodeQuery } from './query';
 import type { Proxy } from './proxy';
 import type { Settings } from './settings';
 import { signOpenApi } from './signing';
-import { tunnelThrough } from './tunnel';
+import { tunnelsThrough, type Tunnels } from './tunnel';
 
 /** The channel's address, signed as a `get` of the open API (section 4.3). */
 function channelUrl(settings: Settings, identity: OpenApiIdentity, chipid: string): string {
@@ -25,17 +25,18 @@ function socketOptions(
   identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
-): SocketOptions {
+): { options: SocketOptions; tunnels?: Tunnels } {
   const headers = { 'User-Agent': identity.userAgent };
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
   const secure: TlsSettings & { secureContext?: SecureContext } = isSecure
     ? { ...tls, secureContext: createSecureContext(tls) }
     : {};
-  if (!proxy) return { headers, ...secure };
-  const tunnel = tunnelThrough(proxy, settings.channelOrigin, secure);
+  if (!proxy) return { options: { headers, ...secure } };
+  const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
   // Node.js takes the form with a callback, too, which the types of ws do not know.
-  return { headers, createConnection: tunnel as unknown as typeof createConnection };
+  const open = tunnels.open as unknown as typeof createConnection;
+  return { options: { headers, createConnection: open }, tunnels };
 }
 
 /** Everything the channels of an application need; sockets' options are made with the first channel. */
@@ -46,12 +47,13 @@ export function channelSettings(
   proxy: Proxy | undefined,
   random: () => number,
 ): ChannelSettings {
-  let socket: SocketOptions | undefined;
+  let made: ReturnType<typeof socketOptions> | undefined;
   return {
     url: (chipid) => channelUrl(settings, identity, chipid),
     get socket() {
-      return (socket ??= socketOptions(settings, identity, tls, proxy));
+      return (made ??= socketOptions(settings, identity, tls, proxy)).options;
     },
+    close: () => made?.tunnels?.close(),
     heartbeat: settings.heartbeat,
     ping: settings.ping,
     rate: connectRate,

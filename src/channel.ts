@@ -2,6 +2,7 @@ import WebSocket, { type ClientOptions } from 'ws';
 import { backoff } from './backoff';
 import type { ConnectRate } from './connect-rate';
 import { errorCode } from './exchange';
+import { createFences } from './fences';
 import { startHeartbeat } from './heartbeat';
 import { watchLiveness, type Liveness } from './liveness';
 import { readFrame, type Upload } from './upload-event';
@@ -29,6 +30,8 @@ export interface ChannelSettings {
   ping: number;
   rate: ConnectRate;
   random: () => number;
+  /** Ends what is on its way below the sockets. */
+  close?(): void;
 }
 
 /** The channel of one device, kept open until it is closed. */
@@ -39,14 +42,9 @@ export interface Channel {
   readonly users: Set<ChannelUser>;
   /** Sends data to the device (section 6, `msgpush`). @returns false if the channel is not connected */
   push(bytes: Buffer, sent: (error?: Error) => void): boolean;
-  /** Asks the peer for a sign of life; everything it sent before has arrived when that has come. */
+  /** Tells when everything that the peer has sent by now has arrived, or can no longer arrive. */
   fence(passed: () => void): void;
   close(): void;
-}
-
-interface Fence {
-  number: number;
-  passed: () => void;
 }
 
 const HANDSHAKE_TIMEOUT = 15_000;
@@ -84,17 +82,22 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
   let openedAt = 0;
   let liveness: Liveness | undefined;
   let stopHeartbeat: (() => void) | undefined;
-  let fences: Fence[] = [];
-  let fenceNumber = 0;
   let closed = false;
+  // Not answered in time, a ping of a fence ends the connection no sooner than any other.
+  const fences = createFences((data) => socket?.ping(data), settings.ping > 0);
 
   const become = (next: ChannelState): void => {
     state = next;
     for (const user of users) user.onState?.(next, reason);
   };
 
-  const onFrame = (data: WebSocket.RawData, isBinary: boolean): void => {
+  const alive = (): void => {
     liveness?.alive();
+    fences.heard();
+  };
+
+  const onFrame = (data: WebSocket.RawData, isBinary: boolean): void => {
+    alive();
     const frame = isBinary
       ? { fault: 'a frame is binary' }
       : readFrame((data as Buffer).toString('utf8'), chipid);
@@ -140,14 +143,7 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
     stopHeartbeat?.();
     liveness = undefined;
     stopHeartbeat = undefined;
-    const waiting = fences;
-    fences = [];
-    for (const fence of waiting) fence.passed();
-  };
-
-  /** A peer may answer only the last of several pings: its pong passes the ones before, too. */
-  const passFences = (upTo: number): void => {
-    while (fences[0] && fences[0].number <= upTo) fences.shift()?.passed();
+    fences.end();
   };
 
   const onClose = (code: number): void => {
@@ -183,10 +179,10 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
     });
     opening.on('open', () => onOpen(opening));
     opening.on('message', onFrame);
-    opening.on('ping', () => liveness?.alive());
+    opening.on('ping', alive);
     opening.on('pong', (data) => {
-      liveness?.alive();
-      passFences(Number(data.toString('latin1')));
+      alive();
+      fences.pong(data.toString('latin1'));
     });
     opening.on('close', onClose);
     // Of our own, since the one of ws counts from the connection, which a dead proxy never gives.
@@ -213,15 +209,12 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
       return true;
     },
     fence(passed) {
-      if (!socket || state !== 'connected') {
-        passed();
-        return;
-      }
-      fences.push({ number: ++fenceNumber, passed });
-      socket.ping(String(fenceNumber));
+      if (socket && state === 'connected') fences.add(passed);
+      else passed();
     },
     close() {
       closed = true;
+      state = 'disconnected';
       users.clear();
       quiet();
       socket?.close(GOING_AWAY);

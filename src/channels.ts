@@ -8,7 +8,7 @@ export interface ChannelLease {
 
 /** The channels of one application: one per device, however many use it. */
 export interface Channels {
-  /** Joins the channel of a device, and opens it if nobody has. */
+  /** Joins the channel of a device, and opens it if nobody has. After the close it stays closed. */
   join(chipid: string, user: ChannelUser): ChannelLease;
   readonly size: number;
   close(): void;
@@ -16,13 +16,16 @@ export interface Channels {
 
 export function createChannels(settings: ChannelSettings): Channels {
   const open = new Map<string, Channel>();
+  let closed = false;
 
   return {
     join(chipid, user) {
       let channel = open.get(chipid);
       if (!channel) {
         channel = openChannel(chipid, settings);
-        open.set(chipid, channel);
+        // Nobody would close it any more.
+        if (closed) channel.close();
+        else open.set(chipid, channel);
       }
       const joined = channel;
       joined.users.add(user);
@@ -40,8 +43,10 @@ export function createChannels(settings: ChannelSettings): Channels {
       return open.size;
     },
     close() {
+      closed = true;
       for (const channel of open.values()) channel.close();
       open.clear();
+      settings.close?.();
     },
   };
 }

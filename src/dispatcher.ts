@@ -33,6 +33,9 @@ export function createDispatcher(
     uri: proxy.url,
     ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
     proxyTls: { timeout: CONNECT_TIMEOUT },
-    ...(tls ? { requestTls: tls } : {}),
+    requestTls: { timeout: CONNECT_TIMEOUT, ...tls },
+    // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
+    clientFactory: (proxyOrigin, options) =>
+      new Pool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),
   });
 }

@@ -35,6 +35,9 @@ function ofStatus(statusCode: number): readonly [ErrorCode, advice: string] {
     : ['UNEXPECTED_STATUS', 'The interface does not describe this status; check the address.'];
 }
 
+/** undici's parser errors: some carry a code of llhttp, most only their name. */
+const NOT_HTTP = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/;
+
 const UNKNOWN_OUTCOME = 'Whether the device acted is unknown, so the call was not repeated.';
 
 /** The error for an answer whose status is not a success (section 7), with the service's own `msg`. */
@@ -99,7 +102,10 @@ export function transportError(
             `${failed}it was not sent, since the node was closed.`,
           );
     case 'too-large':
-      return new DeviceCloudError('INVALID_RESPONSE', `${failed}the answer is over 64 MiB.`);
+      return new DeviceCloudError(
+        'INVALID_RESPONSE',
+        `${failed}the answer is over 64 MiB.${outcome}`,
+      );
     case 'error':
       if (!failure.sent) {
         return new DeviceCloudError(
@@ -108,7 +114,7 @@ export function transportError(
             'Check the address, the network, TLS and proxy settings.',
         );
       }
-      if (detail.startsWith('HPE_') || detail === 'UND_ERR_HEADERS_OVERFLOW') {
+      if (NOT_HTTP.test(detail)) {
         return new DeviceCloudError(
           'INVALID_RESPONSE',
           `${failed}the answer is not HTTP (${detail}).${outcome}`,

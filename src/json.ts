@@ -1,5 +1,5 @@
-/** A string, or a number: whichever comes first. Strings are matched so that digits in them are left alone. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** An escape, a quote, or a number: whichever comes next. No match is long, however long a string is. */
+const TOKEN = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 const MAYBE_LONG = /(?:^|[:[,\s])-?\d{16}/;
 
@@ -11,8 +11,11 @@ const MAYBE_LONG = /(?:^|[:[,\s])-?\d{16}/;
 export function parseJson(text: string): unknown {
   if (!MAYBE_LONG.test(text)) return JSON.parse(text) as unknown;
   JSON.parse(text); // quoting digits must not mend what is not JSON
-  const quoted = text.replace(TOKEN, (token) =>
-    LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
-  );
+  let inString = false;
+  const quoted = text.replace(TOKEN, (token) => {
+    if (token === '"') inString = !inString;
+    const loses = LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token));
+    return loses && !inString ? `"${token}"` : token;
+  });
   return JSON.parse(quoted) as unknown;
 }

@@ -41,7 +41,11 @@ export function createListening(deps: ListeningDeps): Listening {
   const permits = createPermits(AT_ONCE);
   const recoveries = new Set<Recovery>();
 
-  const read = async (chipid: string, signal: AbortSignal): Promise<UploadRecord[]> => {
+  const read = async (
+    chipid: string,
+    signal: AbortSignal,
+    asked: () => void,
+  ): Promise<UploadRecord[]> => {
     const deadline = deps.deadlines.start(Infinity, signal);
     try {
       const turn = permits.take(deadline);
@@ -50,6 +54,7 @@ export function createListening(deps: ListeningDeps): Listening {
       deadline.clear();
     }
     try {
+      asked();
       return await deps.readUploads(chipid, signal);
     } finally {
       permits.give();
@@ -62,7 +67,7 @@ export function createListening(deps: ListeningDeps): Listening {
       appid: deps.appid,
       chipid,
       encoding: recover.encoding ?? 'text',
-      read: (signal) => read(chipid, signal),
+      read: (signal, asked) => read(chipid, signal, asked),
       fence: (passed) => lease.channel.fence(passed),
       emit: (upload) => user.onUpload?.(upload),
       fault: (text) => user.onFault?.(text),
@@ -78,7 +83,10 @@ export function createListening(deps: ListeningDeps): Listening {
         else if (state === 'disconnected') recovery.onDisconnected();
         user.onState?.(state, reason);
       },
-      onFault: (fault) => user.onFault?.(fault),
+      onFault(fault) {
+        recovery.onFault();
+        user.onFault?.(fault);
+      },
     });
     recoveries.add(recovery);
     if (lease.channel.state === 'connected') recovery.onConnected();

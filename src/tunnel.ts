@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import type { Proxy } from './proxy';
@@ -10,52 +10,79 @@ type Connected = (error: Error | null, socket?: Duplex) => void;
 
 const TIMEOUT = 5000;
 
+const fault = (code: string): Error =>
+  Object.assign(new Error('The proxy gave no tunnel.'), { code });
+
+/** Tunnels to one host. */
+export interface Tunnels {
+  /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
+  readonly open: (options: unknown, connected: Connected) => void;
+  /** Ends the tunnels that are not yet made; whoever asked for one cannot. */
+  close(): void;
+}
+
 /**
- * Makes connections to one host through a proxy's CONNECT, in the form of `http.request`'s option
- * `createConnection`. HTTP calls have undici's own proxy support; `ws` has none.
+ * Makes connections to one host through a proxy's CONNECT. HTTP calls have undici's own proxy
+ * support; `ws` has none.
  * @param origin `ws://host[:port]` or `wss://host[:port]`
  * @param secure TLS settings for the host behind the proxy
  */
-export function tunnelThrough(proxy: Proxy, origin: string, secure: tls.ConnectionOptions) {
+export function tunnelsThrough(
+  proxy: Proxy,
+  origin: string,
+  secure: tls.ConnectionOptions,
+): Tunnels {
   const target = new URL(origin);
   const isSecure = target.protocol === 'wss:';
   const authority = `${target.hostname}:${target.port || (isSecure ? 443 : 80)}`;
   const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
   const servername = secure.servername ?? (isIP(host) ? '' : host);
+  const headers: Record<string, string> = { host: authority };
+  if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
+  const pending = new Set<http.ClientRequest>();
 
-  return (_options: unknown, connected: Connected): void => {
-    const { request } = proxy.url.startsWith('https:') ? https : http;
-    const headers: Record<string, string> = { host: authority };
-    if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
-    const connect = request(proxy.url, {
-      method: 'CONNECT',
-      path: authority,
-      headers,
-      agent: false,
-      timeout: TIMEOUT,
-    });
-    const refuse = (code: string): void => {
-      connected(Object.assign(new Error('The proxy gave no tunnel.'), { code }));
-    };
-    connect.once('connect', (response, socket) => {
-      socket.setTimeout(0);
-      if (response.statusCode !== 200) {
+  // The host is what the certificate is checked for if there is no server name, as of an IP address.
+  const wrap = (socket: Socket): Duplex =>
+    isSecure ? tls.connect({ ...secure, socket, host, servername }) : socket;
+
+  return {
+    open(_options, connected) {
+      const { request } = proxy.url.startsWith('https:') ? https : http;
+      const connect = request(proxy.url, {
+        method: 'CONNECT',
+        path: authority,
+        headers,
+        agent: false,
+      });
+      // Over all of it: a time-out of the socket would start again with each byte of the proxy.
+      const timer = setTimeout(() => connect.destroy(fault('ETIMEDOUT')), TIMEOUT);
+      const done = (): void => {
+        clearTimeout(timer);
+        pending.delete(connect);
+      };
+      pending.add(connect);
+      connect.once('connect', ({ statusCode = 0 }, socket: Socket) => {
+        done();
+        if (statusCode === 200) {
+          connected(null, wrap(socket));
+          return;
+        }
         socket.destroy();
-        refuse(`PROXY_${response.statusCode ?? 0}`);
-      } else {
-        // The host is what the certificate is checked for if there is no server name, as of an IP address.
-        const options = { ...secure, socket, host, servername };
-        connected(null, isSecure ? tls.connect(options) : socket);
-      }
-    });
-    connect.once('response', (response) => {
-      response.destroy();
-      refuse(`PROXY_${response.statusCode ?? 0}`);
-    });
-    connect.once('timeout', () =>
-      connect.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })),
-    );
-    connect.on('error', (error) => connected(error));
-    connect.end();
+        connected(fault(`PROXY_${statusCode}`));
+      });
+      connect.once('response', (response) => {
+        done();
+        response.destroy();
+        connected(fault(`PROXY_${response.statusCode ?? 0}`));
+      });
+      connect.on('error', (error) => {
+        done();
+        connected(error);
+      });
+      connect.end();
+    },
+    close() {
+      for (const connect of pending) connect.destroy(fault('ECANCELED'));
+    },
   };
 }
