@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { DeviceCloudClient } from '../../src/client';
+import { clientOf, simulator } from './support/client';
+import { failure, failures } from './support/failure';
+import { hang, httpService, json } from './support/http-service';
+import { CHIPID, listen } from './support/listener';
+import { gone, resources } from './support/resources';
+import { settled, until } from './support/until';
+
+describe('closing a client', () => {
+  it('ends every call with one error: running, waiting for the device, for a connection, for a pause', async () => {
+    const service = await httpService(hang);
+    const broken = await httpService(json({}, 503));
+    const before = resources();
+    const client = clientOf(service.baseUrl, { connections: 2, deviceGap: 60_000 });
+    const other = clientOf(broken.baseUrl, { random: () => 1e6 });
+    const pausing = failure(other.uploads(1), 'SERVER_ERROR');
+    await until(() => broken.requests.length === 1);
+    const running = failures([client.push(1, 'x'), client.uploads(1)], 'CONNECTION_LOST');
+    await until(() => service.requests.length === 2);
+    const waiting = failures(
+      [client.push(1, 'y'), client.push(2, 'z'), client.devices()],
+      'UNREACHABLE',
+    );
+    await settled();
+    await Promise.all([client.close(), other.close(), running, waiting, pausing]);
+    await until(() => service.sockets() + broken.sockets() === 0, 'the end of all connections');
+    assert.deepEqual([service.requests.length, broken.requests.length], [2, 1]);
+    await gone(before);
+  });
+
+  it('closes idle connections and channels, those of pushes too, and leaves nothing', async () => {
+    const service = await simulator();
+    const before = resources();
+    const client = clientOf(service.baseUrl, { deviceGap: 60_000 });
+    const listeners = [listen(client), listen(client, '10000002')];
+    for (const listener of listeners) await listener.state('connected');
+    await client.pushOverChannel('10000003', 'x');
+    await Promise.all([client.devices(), client.app(), client.push(CHIPID, 'x')]);
+    await client.close();
+    await until(() => service.sockets() === 0, 'the end of all connections');
+    await gone(before);
+    assert.deepEqual(
+      listeners.flatMap(({ changes }) => changes.map(({ state }) => state)),
+      ['connected', 'connected'],
+      'a listener is not told of an end that was wanted',
+    );
+  });
+
+  it('delivers nothing afterwards', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const listener = listen(client);
+    await listener.state('connected');
+    service.upload(CHIPID, 'late');
+    await client.close();
+    await settled(50);
+    assert.deepEqual(listener.texts(), []);
+  });
+
+  it('may be done twice, and before anything was done', async () => {
+    const client = clientOf('http://127.0.0.1:9');
+    await client.close();
+    await Promise.all([client.close(), client.close()]);
+    await failure(client.devices(), 'UNREACHABLE');
+  });
+
+  it('is for good: later calls and channels open nothing', async () => {
+    const service = await simulator();
+    const before = resources();
+    const client = clientOf(service.baseUrl);
+    await client.close();
+    const calls: ((client: DeviceCloudClient) => Promise<unknown>)[] = [
+      (closed) => closed.push(1, 'x'),
+      (closed) => closed.devices(),
+      (closed) => closed.serverDevices(),
+    ];
+    for (const call of calls) await failure(call(client), 'UNREACHABLE');
+    await failure(client.pushOverChannel(CHIPID, 'x'), 'NOT_CONNECTED');
+    const listener = listen(client);
+    assert.equal(listener.lease.channel.state, 'disconnected');
+    await gone(before);
+    await settled(50);
+    assert.deepEqual([service.sockets(), service.requests.length], [0, 0]);
+    listener.lease.release();
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { redactor } from '../../src/redact';
+import { oneLine, show } from '../../src/show';
+
+describe('what the service says, with secrets taken out', () => {
+  const redact = redactor(['App-Key/Ä', undefined, 'PassWord']);
+
+  it('hides the secrets, as they are, lowercased and percent-encoded', () => {
+    const said = 'a App-Key/Ä b app-key/ä c App-Key%2F%C3%84 d password e';
+    assert.equal(redact(said), 'a *** b *** c *** d *** e');
+  });
+
+  it('hides whatever looks like a signature', () => {
+    assert.equal(redact('sign=0123456789abcdef0123456789ABCDEF!'), 'sign=***!');
+  });
+
+  it('leaves everything else alone', () => {
+    assert.equal(redact('device 10000001 is offline'), 'device 10000001 is offline');
+  });
+
+  it('hides a whole key that begins like a signature', () => {
+    const key = '0123456789abcdef0123456789abcdef-rest';
+    assert.equal(redactor([key])(`key ${key}`), 'key ***');
+  });
+
+  it('hides a whole key that another key begins with', () => {
+    assert.equal(redactor(['abcdef', 'abcdefgh'])('is abcdefgh'), 'is ***');
+  });
+
+  it('takes a secret with $ signs literally, and one that no URL can hold', () => {
+    assert.equal(redactor(['$&$1$'])('x $&$1$ y'), 'x *** y');
+    assert.equal(redactor(['half\ud800'])('x half\ud800 y'), 'x *** y');
+  });
+
+  it('does not blot out ordinary words for a secret of one letter, or an empty one', () => {
+    assert.equal(redactor(['e', ''])('the device'), 'the device');
+  });
+});
+
+describe('a value from outside in an error', () => {
+  const shown: [value: unknown, text: string][] = [
+    ['../x', '"../x"'],
+    ['', 'empty'],
+    [1.5, '1.5'],
+    [NaN, 'NaN'],
+    [true, 'true'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [12n, '12n'],
+    [[1], 'an array'],
+    [Buffer.from('secret'), 'a Buffer'],
+    [new Date(), 'a Date'],
+    [{ a: 1 }, 'an object'],
+    [() => 1, 'a function'],
+    [Symbol('x'), 'a symbol'],
+    ['a\r\nb\0c', '"a��b�c"'],
+    ['\u2028\u2029\x1b[31m', '"���[31m"'],
+    ['\ud800', '"�"'],
+    ['x'.repeat(100), `"${'x'.repeat(60)}…"`],
+  ];
+  for (const [value, text] of shown) {
+    it(`is shown on one line: ${text}`, () => assert.equal(show(value), text));
+  }
+
+  it('is cut without leaving half an emoji', () => {
+    const cut = oneLine(`${'x'.repeat(9)}😀😀`, 10);
+    assert.ok(cut.isWellFormed(), JSON.stringify(cut));
+    assert.equal(oneLine('x'.repeat(10), 10), 'x'.repeat(10));
+    assert.equal(oneLine('x'.repeat(11), 10), `${'x'.repeat(10)}…`);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readSettings, readTimeout, type ClientOptions } from '../../src/settings';
+import { KEYS } from './support/client';
+import { thrown } from './support/failure';
+
+const baseUrl = 'https://cloud.example.com';
+const read = (options: Partial<ClientOptions>) => readSettings({ baseUrl, ...options });
+
+describe("a client's settings", () => {
+  it('have the defaults of the config node', () => {
+    assert.deepEqual(read({}), {
+      origin: baseUrl,
+      channelOrigin: 'wss://cloud.example.com',
+      openApi: undefined,
+      serverApi: undefined,
+      timeout: 15,
+      heartbeat: 300,
+      ping: 30,
+      timestampUnit: 'ms',
+      connections: 64,
+      deviceGap: 0,
+    });
+  });
+
+  it('know both interfaces by their keys', () => {
+    const { openApi, serverApi } = read({ ...KEYS, appid: 10001 });
+    assert.deepEqual(openApi, { appid: '10001', appkey: KEYS.appkey });
+    assert.deepEqual(serverApi, {
+      serverKey: KEYS.serverKey,
+      serverPassword: KEYS.serverPassword,
+    });
+  });
+
+  it('know neither with half of its keys', () => {
+    for (const half of [{ appid: '1' }, { appkey: 'k' }, { appid: '', appkey: 'k' }]) {
+      assert.equal(read(half).openApi, undefined);
+    }
+    for (const half of [{ serverKey: 'k' }, { serverPassword: 'p' }]) {
+      assert.equal(read(half).serverApi, undefined);
+    }
+  });
+
+  const bad: [what: string, options: Partial<ClientOptions>, why: RegExp][] = [
+    ['an appid that is no integer', { appid: '1x', appkey: 'k' }, /appid/],
+    ['an appid of 21 digits', { appid: '1'.repeat(21), appkey: 'k' }, /appid/],
+    ['a server key with a line end', { serverKey: 'a\r\nb', serverPassword: 'p' }, /key/],
+    ['a server key with an umlaut', { serverKey: 'ä', serverPassword: 'p' }, /key/],
+    ['no connections', { connections: 0 }, /connections/],
+    ['half a connection', { connections: 1.5 }, /connections/],
+    ['a time-out of 0', { timeout: 0 }, /time-out/],
+    ['a time-out that is no number', { timeout: NaN }, /time-out/],
+    ['a time-out without an end', { timeout: Infinity }, /time-out/],
+    ['a negative heartbeat', { heartbeat: -1 }, /heartbeat/],
+    ['a negative ping', { ping: -1 }, /ping/],
+    ['a gap longer than a timer holds', { deviceGap: 2 ** 31 * 1000 }, /gap/],
+    ['a User-Agent with a line end', { userAgent: 'a\r\nb: c' }, /User-Agent/],
+    ['a User-Agent with an umlaut beyond a header', { userAgent: 'ā' }, /User-Agent/],
+    ['an empty User-Agent', { userAgent: '' }, /User-Agent/],
+  ];
+  for (const [what, options, why] of bad) {
+    it(`cannot have ${what}`, () => {
+      assert.match(thrown(() => read(options), 'NOT_CONFIGURED').message, why);
+    });
+  }
+
+  it('take 0 for a heartbeat, a ping and a gap that are off', () => {
+    const { heartbeat, ping, deviceGap } = read({ heartbeat: 0, ping: 0, deviceGap: 0 });
+    assert.deepEqual([heartbeat, ping, deviceGap], [0, 0, 0]);
+  });
+
+  it('check the time-out of one call, too', () => {
+    assert.equal(readTimeout(undefined, 15), 15);
+    assert.equal(readTimeout(0.05, 15), 0.05);
+    thrown(() => readTimeout(-1, 15), 'NOT_CONFIGURED');
+  });
+});

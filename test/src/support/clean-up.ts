@@ -1,0 +1,10 @@
+const open: (() => unknown)[] = [];
+
+/** Has something closed when the test that opened it is over, the latest first. */
+export function atEnd(close: () => unknown): void {
+  open.push(close);
+}
+
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});

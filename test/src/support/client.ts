@@ -1,0 +1,32 @@
+import { DeviceCloudClient } from '../../../src/client';
+import type { ClientOptions } from '../../../src/settings';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { atEnd } from './clean-up';
+
+/** The keys of every client in these tests. Mixed case shows a sign that lowercases wrongly. */
+export const KEYS = {
+  appid: '10001',
+  appkey: 'Key-Of-The-App/42',
+  serverKey: 'Key-Of-The-Product',
+  serverPassword: 'PassWord-Of-The-Product',
+} as const;
+
+/** A client with all keys, no proxy, and no pauses between attempts. */
+export function clientOf(baseUrl: string, options: Partial<ClientOptions> = {}): DeviceCloudClient {
+  const client = new DeviceCloudClient({
+    baseUrl,
+    ...KEYS,
+    proxy: false,
+    random: () => 0,
+    ...options,
+  });
+  atEnd(() => client.close());
+  return client;
+}
+
+/** A simulator with the same keys, whose devices say nothing of themselves and answer at once. */
+export async function simulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const started = await startSimulator({ ...KEYS, interval: 0, answerDelay: 0, ...options });
+  atEnd(() => started.close());
+  return started;
+}

@@ -1,0 +1,26 @@
+import { createDeviceOrder } from '../../../src/device-order';
+import { manual, type Manual } from './manual';
+import { settled } from './until';
+
+/** Commands that a test ends by hand, noted as they start. */
+export function commands(gap = 0) {
+  const order = createDeviceOrder(gap);
+  const started: string[] = [];
+  const running = new Map<string, Manual<string>>();
+  const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
+    order.run(
+      chipid,
+      () => {
+        started.push(name);
+        const command = manual<string>();
+        running.set(name, command);
+        return command.promise;
+      },
+      signal,
+    );
+  const end = async (name: string): Promise<void> => {
+    running.get(name)!.resolve(name);
+    await settled();
+  };
+  return { order, started, running, run, end };
+}

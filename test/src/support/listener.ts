@@ -1,0 +1,52 @@
+import type { ChannelState } from '../../../src/channel';
+import type { ChannelLease } from '../../../src/channels';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { Upload } from '../../../src/upload-event';
+import { until } from './until';
+
+export const CHIPID = '10000001';
+
+export interface Change {
+  state: ChannelState;
+  reason: string | undefined;
+}
+
+/** A user of a channel that notes everything. */
+export interface Listener {
+  lease: ChannelLease;
+  uploads: Upload[];
+  /** The uploaded bytes as text. */
+  texts(): string[];
+  changes: Change[];
+  faults: string[];
+  /** Waits until the channel has been in a state so many times. */
+  state(state: ChannelState, times?: number): Promise<void>;
+}
+
+export function listen(client: DeviceCloudClient, chipid: string | number = CHIPID): Listener {
+  const uploads: Upload[] = [];
+  const changes: Change[] = [];
+  const faults: string[] = [];
+  const count = (state: ChannelState): number =>
+    changes.filter((change) => change.state === state).length;
+  const lease = client.listen(chipid, {
+    onUpload: (upload) => uploads.push(upload),
+    onState: (state, reason) => changes.push({ state, reason }),
+    onFault: (fault) => faults.push(fault),
+  });
+  return {
+    lease,
+    uploads,
+    texts: () => uploads.map(({ body }) => body.toString('utf8')),
+    changes,
+    faults,
+    state: (state, times = 1) => until(() => count(state) >= times, `${state} ${times} times`),
+  };
+}
+
+/** Listens and waits for the first change to a state. */
+export async function nextState(client: DeviceCloudClient, state: ChannelState): Promise<Change> {
+  const listener = listen(client);
+  await listener.state(state);
+  return listener.changes.find((change) => change.state === state)!;
+}
