@@ -1,0 +1,50 @@
+import { run, npm, SetupError } from './npm.mjs';
+import {
+  buildIsFresh,
+  dependenciesAreFresh,
+  forgetBuild,
+  noteBuild,
+  sourcesHash,
+} from './fresh.mjs';
+
+const OLDEST_NODE = [20, 18, 1];
+
+/**
+ * Makes a clone ready: installs the dependencies and builds, each only when missing or stale.
+ * Plain Node without a dependency, since it runs before there is any.
+ */
+export function setup({ build = true } = {}) {
+  checkNode();
+  if (!dependenciesAreFresh()) {
+    console.log('Installing the dependencies (npm ci) …');
+    // A production setting in the environment must not leave out what builds and tests need.
+    npm(['ci', '--include=dev', '--no-audit', '--no-fund']);
+  }
+  if (build) buildIfStale();
+}
+
+/** Builds dist when the sources are not the ones it was built from. */
+export function buildIfStale() {
+  const hash = sourcesHash();
+  if (buildIsFresh(hash)) return;
+  console.log('Building (node build.mjs) …');
+  forgetBuild();
+  run(process.execPath, ['build.mjs']);
+  noteBuild(hash);
+}
+
+function checkNode() {
+  const have = process.versions.node.split('.').map(Number);
+  const difference = OLDEST_NODE.map((part, i) => have[i] - part).find((d) => d !== 0) ?? 0;
+  if (difference < 0) {
+    throw new SetupError(
+      `Node.js ${OLDEST_NODE.join('.')} or newer is needed; this is ${process.versions.node}.`,
+    );
+  }
+}
+
+/** Shows a failure as a line when it says all, and with its stack when it is a surprise. */
+export function fail(error) {
+  console.error(error instanceof SetupError ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { root } from './npm.mjs';
+
+/** A step that has not ended by then hangs. */
+const LIMIT_MINUTES = 6;
+
+/**
+ * Runs a step's commands one after the other, until one fails.
+ *
+ * @param step `name` and `commands`, each the arguments of a node process, with extra `env`.
+ * @param quiet keeps what is printed, for steps that run beside others.
+ * @returns the step's result: `name`, `ok`, `seconds`, `output`
+ */
+export async function runStep({ name, commands, env }, { quiet }) {
+  const started = Date.now();
+  let output = '';
+  let ok = true;
+  for (const command of commands) {
+    const end = await runCommand(command, env, quiet);
+    output += end.output;
+    ok = end.problem === undefined;
+    if (end.problem) output += `${end.problem}\n`;
+    if (end.problem && !quiet) console.log(end.problem);
+    if (!ok) break;
+  }
+  return { name, ok, seconds: (Date.now() - started) / 1000, output };
+}
+
+function runCommand(args, env, quiet) {
+  const out = quiet ? 'pipe' : 'inherit';
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', out, out],
+  });
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
+  child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
+  return new Promise((resolve) => {
+    let problem;
+    const limit = setTimeout(() => {
+      problem = `Ended after ${LIMIT_MINUTES} minutes: it hangs, or leaves something open.`;
+      child.kill('SIGKILL');
+    }, LIMIT_MINUTES * 60_000);
+    child.once('error', (error) => (problem = error.message));
+    child.once('close', (code, signal) => {
+      clearTimeout(limit);
+      if (code !== 0) problem ??= `${args[0]} ended with ${signal ?? `exit code ${code}`}.`;
+      resolve({ output, problem });
+    });
+  });
+}
+
+export const headline = (name) => console.log(`\n▸ ${name}`);
+
+/** Says how a step went; of a quiet one, what it printed only when it failed. */
+export function report({ name, ok, seconds, output }, { quiet }) {
+  if (quiet) headline(name);
+  if (quiet && !ok) console.log(output.trimEnd());
+  console.log(`${ok ? '  ok' : '  FAILED'}: ${name}, ${seconds.toFixed(1)} s`);
+}

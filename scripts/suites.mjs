@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './npm.mjs';
+
+/** The parts of the tests: which folders of test/, and how long one test may take. */
+export const SUITES = {
+  unit: { folders: ['src'], timeout: 10_000 },
+  nodes: { folders: ['nodes'], timeout: 20_000 },
+  e2e: { folders: ['e2e'], timeout: 60_000 },
+  editor: { folders: ['editor'], timeout: 60_000 },
+};
+
+const CACHE = join(root, '.cache', 'test');
+const COVERAGE = join('.cache', 'coverage');
+
+/** A step that runs mocha over the compiled tests of some folders. */
+export function mochaStep(name, { folders, timeout }, { extra = [], coverage = false } = {}) {
+  mkdirSync(CACHE, { recursive: true });
+  const counts = join(CACHE, `${name}.json`);
+  rmSync(counts, { force: true });
+  if (coverage) rmSync(join(root, COVERAGE), { recursive: true, force: true });
+  const options = [
+    '--reporter',
+    'scripts/mocha-reporter.cjs',
+    '--reporter-option',
+    `counts=${counts}`,
+  ];
+  const strict = ['--forbid-only', '--forbid-pending', '--fail-zero'];
+  const mocha = ['node_modules/mocha/bin/_mocha', '--no-config', '--timeout', String(timeout)];
+  return {
+    name,
+    counts,
+    commands: [
+      ['--enable-source-maps', ...mocha, ...options, ...strict, ...extra, ...tests(folders)],
+    ],
+    env: coverage ? { NODE_V8_COVERAGE: COVERAGE } : {},
+  };
+}
+
+/** Prints what the unit and node tests have covered, by source file. */
+export const coverageStep = {
+  name: 'coverage',
+  commands: [['node_modules/c8/bin/c8.js', 'report', '--temp-directory', COVERAGE]],
+};
+
+/**
+ * The compiled tests of the sources that are there: dist may still hold a test whose source has
+ * gone. A folder without tests gives a file name that does not exist, so that mocha complains.
+ */
+function tests(folders) {
+  return folders.flatMap((folder) => {
+    const path = join(root, 'test', folder);
+    const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
+    const found = names.filter((name) => name.endsWith('.test.ts')).sort();
+    if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
+    return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
+  });
+}
+
+/** Counts of a finished step; a mocha that broke off before its end counts as a failure. */
+export function readCounts({ counts }) {
+  if (!existsSync(counts)) return { passed: 0, failed: 1 };
+  const { passes, failures, pending } = JSON.parse(readFileSync(counts, 'utf8'));
+  return { passed: passes, failed: failures + pending };
+}
