@@ -2,24 +2,45 @@ interface Keyed {
   key: string;
 }
 
-/** Whether `count` items from `a[from]` on equal the first items of `b`. */
-function equal(a: readonly Keyed[], from: number, b: readonly Keyed[], count: number): boolean {
+/** Whether `count` items from `a[from]` on equal those from `b[start]` on. */
+function equal(
+  a: readonly Keyed[],
+  from: number,
+  b: readonly Keyed[],
+  start: number,
+  count: number,
+): boolean {
   for (let index = 0; index < count; index++) {
-    if (a[from + index]?.key !== b[index]?.key) return false;
+    if (a[from + index]?.key !== b[start + index]?.key) return false;
   }
   return true;
 }
 
-/** The largest number of items that are both the end of the first list and the beginning of the second. */
-export function overlap(first: readonly Keyed[], second: readonly Keyed[]): number {
-  let count = Math.min(first.length, second.length);
-  while (count > 0 && !equal(first, first.length - count, second, count)) count--;
-  return count;
+/**
+ * The largest number of items at the beginning of `open` with which the records can end. When the
+ * records reach back a little only, they may begin in the middle of those.
+ */
+export function overlap(records: readonly Keyed[], open: readonly Keyed[]): number {
+  for (let most = open.length; most > 0; most--) {
+    const count = Math.min(most, records.length);
+    if (equal(records, records.length - count, open, most - count, count)) return most;
+  }
+  return 0;
 }
 
-/** Whether a list ends with another one. */
-export function endsWith(list: readonly Keyed[], end: readonly Keyed[]): boolean {
-  return list.length >= end.length && equal(list, list.length - end.length, end, end.length);
+/** Whether a list ends with all of `end` and then the first `more` of `then`. */
+export function endsWith(
+  list: readonly Keyed[],
+  end: readonly Keyed[],
+  then: readonly Keyed[],
+  more: number,
+): boolean {
+  const from = list.length - end.length - more;
+  return (
+    from >= 0 &&
+    equal(list, from, end, 0, end.length) &&
+    equal(list, from + end.length, then, 0, more)
+  );
 }
 
 /** How often each key stands in a list. */
@@ -50,5 +71,14 @@ export function tailOf(
     spare.set(key, left - 1);
     most++;
   }
-  return overlap(records, open.slice(0, most));
+  return records.length === 0 ? 0 : overlap(records, open.slice(0, most));
+}
+
+/** The longest end of `list` whose items stand among the records in this order, as late as they can. */
+export function endWithin<T extends Keyed>(list: readonly T[], records: readonly Keyed[]): T[] {
+  let from = list.length;
+  for (let index = records.length - 1; index >= 0 && from > 0; index--) {
+    if (records[index]?.key === list[from - 1]?.key) from--;
+  }
+  return list.slice(from);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeBase64 } from '../base64';
 import type { UploadRecord } from '../records';
-import type { Recorded } from './ledger';
+import type { Recorded } from './reconcile';
 import type { Zone } from './zone';
 
 /** Longer bodies are told apart by a hash, so that remembering them costs little. */

@@ -1,9 +1,11 @@
-import { backoff } from '../backoff';
 import { isDeviceCloudError } from '../errors';
 import type { UploadRecord } from '../records';
 import type { Upload } from '../upload-event';
 import { createLedger, type Position } from './ledger';
+import { createReading } from './reading';
 import { liveKey, readRecords, UnusableHistory } from './recorded';
+import { FIRST_READ, FIRST_TRIES, followUpDelay, LIMITS, MAX_HOLD, retryDelay } from './timing';
+import type { Limits } from './timing';
 import { createZone } from './zone';
 
 /** What recovery needs of its device, and whom it tells. */
@@ -11,9 +13,12 @@ export interface RecoveryDeps {
   appid: string;
   chipid: string;
   encoding: 'text' | 'base64';
-  /** Reads the device's history, when its turn among many devices has come. */
-  read: (signal: AbortSignal) => Promise<UploadRecord[]>;
-  /** Calls back when everything that the peer sent before has arrived. */
+  /**
+   * Reads the device's history, when its turn among many devices has come.
+   * @param asked is told just before the history is asked
+   */
+  read: (signal: AbortSignal, asked: () => void) => Promise<UploadRecord[]>;
+  /** Calls back when everything that the peer sent before has arrived, or its connection has ended. */
   fence: (passed: () => void) => void;
   emit: (upload: Upload) => void;
   /** Something kept uploads from being recovered for now, in words for the log. */
@@ -22,6 +27,7 @@ export interface RecoveryDeps {
   start?: Position | undefined;
   /** Is told how far the uploads have been emitted, after each one. */
   save?: ((position: Position) => void) | undefined;
+  limits?: Limits;
   now: () => number;
   random: () => number;
 }
@@ -29,46 +35,45 @@ export interface RecoveryDeps {
 /** Stands between the channel of one device and who listens, and gives back what the channel missed. */
 export interface Recovery {
   onUpload(upload: Upload): void;
+  /** Something came that could not be read, perhaps an upload. */
+  onFault(): void;
   onConnected(): void;
   onDisconnected(): void;
   close(): void;
 }
 
-/** Live uploads held back at most while the history is read; further ones are left to the history. */
-const MAX_HELD = 1000;
-/** Arrivals remembered at most; then the history is read to move the position on. */
-const MAX_ARRIVED = 500;
-/** With so many, the history has been out of reach for too long, and what was missed can't be told. */
-const MAX_FORGOTTEN = 10_000;
-/** Milliseconds to wait for the channel before the history is read for the first time. */
-const FIRST_READ = 5000;
-/** Milliseconds live uploads are held back at most: a history that is down must not stop them for good. */
-const MAX_HOLD = 60_000;
-/** Milliseconds a peer has to answer the fence; one that does not is waited for no longer. */
-const FENCE_TIMEOUT = 5000;
-const BACKOFF_BASE = 500;
-const BACKOFF_CAP = 30_000;
-/** Milliseconds after which an ambiguous match is looked at again, at first. */
-const FOLLOW_UP = 2000;
-
 const textOf = (error: unknown): string =>
   isDeviceCloudError(error) || error instanceof UnusableHistory ? error.message : String(error);
 
 export function createRecovery(deps: RecoveryDeps): Recovery {
-  const { emit, random } = deps;
-  let ledger = createLedger(deps.start);
+  const { limits = LIMITS, random, fault } = deps;
   const zone = createZone();
   const form = { appid: deps.appid, chipid: deps.chipid, encoding: deps.encoding, zone };
-  let running: AbortController | undefined;
+  const reading = createReading(read);
+  let ledger = createLedger(deps.start);
+  let closed = false;
+  let connected = false;
   let holding = false;
+  let holdTimer: NodeJS.Timeout | undefined;
   let held = 0;
   let overflows = 0;
   let followUps = 0;
-  let holdTimer: NodeJS.Timeout | undefined;
-  let retryTimer: NodeJS.Timeout | undefined;
+  let unreadable = 0;
+  /** Arrivals after which the position is moved on: fewer if the history does not reach back far. */
+  let checkpoint = limits.arrived;
+
+  /** One upload that its user chokes on must not take the others with it. */
+  const emit = (upload: Upload): void => {
+    if (closed) return;
+    try {
+      deps.emit(upload);
+    } catch (error) {
+      fault(`an upload could not be handed on: ${textOf(error)}`);
+    }
+  };
 
   const save = (): void => {
-    const position = deps.save && ledger.position();
+    const position = deps.save && !closed && ledger.position();
     if (position) deps.save?.(position);
   };
 
@@ -78,15 +83,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     clearTimeout(holdTimer);
   };
 
-  const cancelRetry = (): void => {
-    clearTimeout(retryTimer);
-    retryTimer = undefined;
-  };
-
   const stop = (): void => {
-    running?.abort();
-    running = undefined;
-    cancelRetry();
+    reading.stop();
     ledger.drop();
     letGo();
   };
@@ -96,103 +94,88 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     letGo();
     for (const upload of ledger.release()) emit(upload);
     save();
-    deps.fault('the history could not be read in time: missed uploads will come late');
+    fault('the history could not be read in time: missed uploads will come late');
   };
 
-  const fence = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(over, FENCE_TIMEOUT);
-      function over(): void {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', over);
-        resolve();
-      }
-      signal.addEventListener('abort', over, { once: true });
-      deps.fence(over);
-    });
-
-  const settle = (records: UploadRecord[]): void => {
-    const { due, pairs, ambiguous } = ledger.settle(readRecords(records, form, deps.now()));
+  const settle = (answer: UploadRecord[]): void => {
+    const records = readRecords(answer, form, deps.now());
+    const isFirst = !ledger.hasPosition;
+    const { due, pairs, ambiguous, truncated } = ledger.settle(records, followUps >= FIRST_TRIES);
     const pair = pairs.at(-1);
     if (pair) zone.learn(pair.arrived, pair.recorded);
+    if (truncated) checkpoint = Math.min(checkpoint, Math.ceil(records.length / 2));
     letGo();
     for (const upload of due) emit(upload);
     save();
-    if (ambiguous) again(backoffOf(followUps++, FOLLOW_UP));
-    else followUps = 0;
+    if (!ambiguous) followUps = 0;
+    else if (isFirst) reading.later(retryDelay(followUps++, false, random));
+    else reading.later(followUpDelay(followUps++, random));
   };
 
-  /** One reading of the history. @returns whether it was good for something */
-  const readOnce = async (signal: AbortSignal): Promise<boolean> => {
+  async function read(signal: AbortSignal, attempt: number): Promise<void> {
     const before = overflows;
-    ledger.mark();
-    const records = await deps.read(signal);
-    await fence(signal);
-    if (signal.aborted) return true;
-    if (overflows !== before) return false;
-    settle(records);
-    return true;
-  };
-
-  const run = async (attempt: number): Promise<void> => {
-    cancelRetry();
-    const abort = new AbortController();
-    running = abort;
-    let done = false;
     try {
-      done = await readOnce(abort.signal);
+      const records = await deps.read(signal, () => {
+        if (!signal.aborted) ledger.mark();
+      });
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        deps.fence(resolve);
+      });
+      if (signal.aborted) return;
+      // Of what did not fit, the answer may have a part only: what is held is later than the rest.
+      if (overflows === before) {
+        settle(records);
+        return;
+      }
     } catch (error) {
-      if (!abort.signal.aborted) deps.fault(`uploads could not be recovered: ${textOf(error)}`);
+      if (signal.aborted) return;
+      fault(`uploads could not be recovered: ${textOf(error)}`);
     }
-    if (abort.signal.aborted) return;
-    running = undefined;
-    if (!done) again(backoffOf(attempt, BACKOFF_BASE), attempt + 1);
-  };
-
-  const backoffOf = (attempt: number, base: number): number =>
-    base / 2 + backoff(attempt, base, BACKOFF_CAP, random);
-
-  function again(delay: number, attempt = 0): void {
-    cancelRetry();
-    retryTimer = setTimeout(start, delay, attempt);
-  }
-
-  function start(attempt: number): void {
-    run(attempt).catch((error: unknown) => deps.fault(textOf(error)));
+    reading.later(retryDelay(attempt, holding, random), attempt + 1);
   }
 
   /** Keeps what is remembered within bounds. */
   const bound = (): void => {
-    if (ledger.size > MAX_FORGOTTEN) {
+    if (ledger.size > limits.forgotten) {
       ledger = createLedger();
-      deps.fault('the history was out of reach for too long: older missed uploads are given up');
-    }
-    if (ledger.size > MAX_ARRIVED && !running && !retryTimer) start(0);
+      reading.stop();
+      fault('the history was out of reach for too long: older missed uploads are given up');
+      reading.start();
+    } else if (ledger.size > checkpoint && !reading.due) reading.start();
   };
 
   // What is owed begins with a first reading of the history, even if the channel takes its time.
-  if (!ledger.hasPosition) again(FIRST_READ);
+  if (!ledger.hasPosition) reading.later(FIRST_READ);
 
   return {
     onConnected() {
-      // The first reading only tells where the history stands: it need not begin anew.
-      if (running && !ledger.hasPosition) return;
+      connected = true;
       stop();
-      ledger.connect();
-      followUps = 0;
-      // Without a position nothing is owed yet, so nothing has to wait for it.
+      ledger.gap();
+      // Before the first reading nothing is owed, so nothing has to wait for it.
       holding = ledger.hasPosition;
-      if (holding) holdTimer = setTimeout(goLive, MAX_HOLD);
-      start(0);
+      if (holding) {
+        followUps = 0;
+        unreadable = 0;
+        holdTimer = setTimeout(goLive, MAX_HOLD);
+      }
+      reading.start();
     },
     onDisconnected() {
       if (ledger.hasPosition) stop();
+      else if (connected && reading.running) {
+        // Which of the arrivals its answer has could not be told any more.
+        reading.stop();
+        reading.later(retryDelay(0, false, random));
+      }
+      connected = false;
     },
     onUpload(upload) {
       const key = liveKey(upload.body, deps.encoding);
       if (holding) {
         ledger.add(key, upload.timestamp, upload);
-        if (++held <= MAX_HELD) return;
+        if (++held <= limits.held) return;
         overflows++;
         held = 0;
         ledger.drop();
@@ -203,6 +186,15 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       save();
       bound();
     },
-    close: stop,
+    onFault() {
+      // What arrives now follows after a gap, which a reading under way must not have in its middle.
+      ledger.gap();
+      if (reading.running) reading.start();
+      else if (!reading.due) reading.later(followUpDelay(unreadable++, random));
+    },
+    close() {
+      closed = true;
+      stop();
+    },
   };
 }

@@ -44,7 +44,7 @@ describe('recovery: the account of what was emitted', () => {
         for (const each of [...steps, ...QUIET]) model.run(each);
         assert.deepEqual([...model.emitted].sort(), [...model.accepted].sort());
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -68,7 +68,7 @@ describe('recovery: the account of what was emitted', () => {
         }
         assert.deepEqual(model.emitted, model.accepted);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 });

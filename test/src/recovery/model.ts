@@ -1,4 +1,5 @@
-import { createLedger, type Position, type Recorded } from '../../../src/recovery/ledger';
+import { createLedger, type Position } from '../../../src/recovery/ledger';
+import type { Recorded } from '../../../src/recovery/reconcile';
 
 /** What can happen to one device, its service and its listener. */
 export type Step =
@@ -57,7 +58,7 @@ export function createModel() {
   const connect = (duringRead: string[], afterAnswer: string[], fails: number): void => {
     if (connected) drop();
     connected = true;
-    ledger.connect();
+    ledger.gap();
     holding = ledger.hasPosition;
     for (let attempt = 0; attempt < fails; attempt++) {
       ledger.mark();

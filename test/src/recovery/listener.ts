@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeviceCloudClient, type Position, type Upload } from '../../../src/index';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+
+export const CHIPID = '10000001';
+const PATIENCE = 5000;
+
+/** Waits until something that has no event of its own has come true. */
+export async function eventually(condition: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE;
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, `over ${PATIENCE / 1000} s until ${what}`);
+    await sleep(5);
+  }
+}
+
+/** What a listener with recovery has been told, and a way to end it. */
+export interface Listener {
+  uploads: Upload[];
+  faults: string[];
+  /** Bodies as text. */
+  bodies(): string[];
+  /** Where the uploads were last known to be emitted up to. */
+  position(): Position | undefined;
+  release(): void;
+}
+
+/** A service and a client that reconnects quickly. */
+export async function startBoth(options: SimulatorOptions = {}) {
+  const simulator = await startSimulator({ interval: 0, devices: 2, ...options });
+  const client = clientOf(simulator);
+  return { simulator, client };
+}
+
+/** @param random 0 takes the shortest pause of every back-off */
+export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient =>
+  new DeviceCloudClient({
+    baseUrl: simulator.baseUrl,
+    appid: simulator.appid,
+    appkey: simulator.appkey,
+    random: () => random,
+    proxy: false,
+    timeout: 2,
+    ping: 1,
+  });
+
+/** Listens to the first device. @param start where an earlier listener left off */
+export function listen(
+  client: DeviceCloudClient,
+  { start, encoding = 'text' }: { start?: Position | undefined; encoding?: 'text' | 'base64' } = {},
+): Listener {
+  const uploads: Upload[] = [];
+  const faults: string[] = [];
+  let position = start;
+  const lease = client.listen(
+    CHIPID,
+    {
+      onUpload: (upload) => void uploads.push(upload),
+      onFault: (fault) => void faults.push(fault),
+    },
+    { encoding, start, save: (saved) => (position = saved) },
+  );
+  const bodies = (): string[] => uploads.map(({ body }) => body.toString());
+  return { uploads, faults, bodies, position: () => position, release: () => lease.release() };
+}
+
+/** The channel is open, and the history has been read: what is uploaded from now on is owed. */
+export async function ready(simulator: Simulator, listener: Listener): Promise<void> {
+  await eventually(() => simulator.channels(CHIPID) === 1, 'the channel is open');
+  await eventually(() => listener.position() !== undefined, 'the history has been read');
+}
+
+/** Closes the channel and uploads in the same moment, so that the channel misses it. */
+export function miss(simulator: Simulator, ...bodies: unknown[]): void {
+  simulator.disconnect(CHIPID, { code: 1006 });
+  for (const body of bodies) simulator.upload(CHIPID, body);
+}

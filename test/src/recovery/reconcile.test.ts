@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { reconcile, type Account, type Recorded } from '../../../src/recovery/reconcile';
+
+const records = (...keys: string[]): Recorded[] =>
+  keys.map((key, index) => ({
+    id: BigInt(index),
+    key,
+    upload: { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(key), replayed: true },
+  }));
+const arrived = (...keys: string[]): Account['sure'] =>
+  keys.map((key) => ({ key, timestamp: 0, held: undefined, late: false }));
+const due = (history: Recorded[], account: Partial<Account>): string[] => {
+  const nothing = { skip: 0, last: undefined, sure: [], open: [], truncated: false };
+  return reconcile(history, { ...nothing, ...account }).due.map(({ body }) => body.toString());
+};
+
+describe('arrivals held against the history', () => {
+  it('leave what was missed, equal ones counted', () => {
+    assert.deepEqual(due(records('a', 'a', 'b'), { sure: arrived('a') }), ['a', 'b']);
+  });
+
+  it('do not stand for an equal one that was missed, when they fell out of the history', () => {
+    const account = { sure: arrived('a', 'b'), truncated: true };
+    assert.deepEqual(due(records('b', 'a'), account), ['a']);
+  });
+
+  it('may be more than the history keeps', () => {
+    const account = { open: arrived('a', 'b', 'c', 'd'), truncated: true };
+    assert.deepEqual(due(records('b', 'c'), account), []);
+  });
+
+  it('come after those that an earlier run has emitted', () => {
+    assert.deepEqual(due(records('a', 'b', 'c'), { skip: 2 }), ['c']);
+    const account = { skip: 2, last: 'b', truncated: true };
+    assert.deepEqual(due(records('b', 'c', 'd'), account), ['c', 'd']);
+    assert.deepEqual(due(records('c', 'd'), account), ['c', 'd']);
+  });
+});

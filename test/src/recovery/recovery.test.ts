@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeviceCloudClient } from '../../../src/index';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import { CHIPID, clientOf, eventually, listen, miss, ready, startBoth } from './listener';
+
+describe('recovery of missed uploads from a service', () => {
+  let simulator: Simulator;
+  let client: DeviceCloudClient;
+
+  const start = async (options: SimulatorOptions = {}): Promise<void> => {
+    ({ simulator, client } = await startBoth(options));
+  };
+  afterEach(async () => {
+    await client.close();
+    await simulator.close();
+  });
+
+  /** Waits for so many uploads, and a little longer for one too many. */
+  const come = async (listener: { bodies(): string[] }, count: number): Promise<string[]> => {
+    await eventually(() => listener.bodies().length >= count, `${count} uploads have come`);
+    await sleep(100);
+    return listener.bodies();
+  };
+  const reopened = async (): Promise<void> => {
+    await eventually(() => simulator.channels(CHIPID) === 0, 'the channel is closed');
+    await eventually(() => simulator.channels(CHIPID) === 1, 'the channel is open again');
+  };
+
+  it('gives missed uploads back once, in order, before later live ones, marked with their id', async () => {
+    await start();
+    simulator.upload(CHIPID, 'before anybody listened');
+    const listener = listen(client);
+    await ready(simulator, listener);
+    simulator.upload(CHIPID, 'live 1');
+    await come(listener, 1);
+    miss(simulator, 'missed 1', 'missed 2');
+    await reopened();
+    simulator.upload(CHIPID, 'live 2');
+    assert.deepEqual(await come(listener, 4), ['live 1', 'missed 1', 'missed 2', 'live 2']);
+    const marks = listener.uploads.map(({ replayed, id }) => [replayed, id]);
+    assert.deepEqual(marks, [
+      [undefined, undefined],
+      [true, 3],
+      [true, 4],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('keeps equal readings apart: two that were missed are two', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    simulator.upload(CHIPID, '21.5');
+    await come(listener, 1);
+    miss(simulator, '21.5', '21.5');
+    await reopened();
+    simulator.upload(CHIPID, '21.5');
+    assert.deepEqual(await come(listener, 4), ['21.5', '21.5', '21.5', '21.5']);
+    assert.equal(listener.uploads.filter(({ replayed }) => replayed).length, 2);
+  });
+
+  it('emits an upload that races with the reading once', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    const expected: string[] = [];
+    const race = setInterval(() => {
+      const body = `race ${expected.push(`race ${expected.length}`) - 1}`;
+      simulator.upload(CHIPID, body);
+    }, 1);
+    for (let round = 0; round < 5; round++) {
+      await sleep(60);
+      simulator.disconnect(CHIPID, { code: 1012 });
+      await reopened();
+    }
+    clearInterval(race);
+    assert.deepEqual(await come(listener, expected.length), expected);
+  });
+
+  it('tries again when the history fails, and holds live uploads until it has answered', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    simulator.fail('server-error', { path: 'up_messages', times: 4 });
+    miss(simulator, 'missed');
+    await reopened();
+    simulator.upload(CHIPID, 'live');
+    assert.deepEqual(await come(listener, 2), ['missed', 'live']);
+    assert.equal(listener.faults.filter((fault) => fault.includes('500')).length, 1);
+  });
+
+  it('reads a history in Base64, binary uploads in it', async () => {
+    await start({ historyEncoding: 'base64' });
+    const listener = listen(client, { encoding: 'base64' });
+    await ready(simulator, listener);
+    const bytes = [Buffer.from([0xff, 0x00, 0xc3, 0x28]), Buffer.alloc(300, 0xfe)];
+    simulator.upload(CHIPID, bytes[0]);
+    await come(listener, 1);
+    miss(simulator, ...bytes, '{"t":21.5}');
+    await come(listener, 4);
+    const expected = [bytes[0], ...bytes, Buffer.from('{"t":21.5}')];
+    assert.deepEqual(
+      listener.uploads.map(({ body }) => body),
+      expected,
+    );
+  });
+
+  it('says so when the history is not in the encoding that was set, and goes on trying', async () => {
+    await start();
+    simulator.upload(CHIPID, 'this is no Base64');
+    const listener = listen(client, { encoding: 'base64' });
+    await eventually(() => listener.faults.length > 1, 'two faults');
+    assert.match(listener.faults[0]!, /history encoding/);
+    simulator.upload(CHIPID, 'live');
+    assert.deepEqual(await come(listener, 1), ['live']);
+  });
+
+  it('takes up at a saved position after a restart', async () => {
+    await start();
+    const before = listen(client);
+    await ready(simulator, before);
+    simulator.upload(CHIPID, 'live 1');
+    simulator.upload(CHIPID, 'live 2');
+    await come(before, 2);
+    const saved = before.position();
+    await client.close();
+    simulator.upload(CHIPID, 'while nobody listened');
+    client = clientOf(simulator);
+    const after = listen(client, { start: saved });
+    assert.deepEqual(await come(after, 1), ['while nobody listened']);
+    simulator.upload(CHIPID, 'live 3');
+    assert.deepEqual(await come(after, 2), ['while nobody listened', 'live 3']);
+  });
+
+  it('ends a channel that has fallen silent, and gives back what it did not bring', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    const lift = simulator.fail('silence', { chipid: CHIPID });
+    simulator.upload(CHIPID, 'not announced');
+    await eventually(() => simulator.channels(CHIPID) === 0, 'the silent channel is ended');
+    lift();
+    assert.deepEqual(await come(listener, 1), ['not announced']);
+  });
+
+  it('recovers an upload whose event could not be read', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    simulator.fail('bad-json', { chipid: CHIPID, times: 1 });
+    simulator.upload(CHIPID, 'came as something else');
+    assert.deepEqual(await come(listener, 1), ['came as something else']);
+    assert.equal(listener.uploads[0]!.replayed, true);
+  });
+
+  it('leaves no request, socket or call after the release', async () => {
+    await start();
+    const listener = listen(client);
+    await ready(simulator, listener);
+    simulator.fail('hang', { path: 'up_messages' });
+    miss(simulator, 'missed');
+    await reopened();
+    const hanging = (): boolean => simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0); // prettier-ignore
+    await eventually(hanging, 'the history is asked');
+    const asked = simulator.requests.length;
+    listener.release();
+    await eventually(() => simulator.channels() === 0, 'the channel is closed');
+    await client.close();
+    await eventually(() => simulator.sockets() === 0, 'every connection is closed');
+    simulator.upload(CHIPID, 'nobody listens');
+    await sleep(700);
+    assert.deepEqual(listener.bodies(), []);
+    assert.equal(simulator.requests.length, asked);
+  });
+
+  it('gives many devices their turn when all come back at once', async () => {
+    const devices = 60;
+    await start({ devices });
+    const seen = new Map<string, string[]>();
+    const read = new Set<string>();
+    for (const chipid of simulator.devices.keys()) {
+      seen.set(chipid, []);
+      const onUpload = ({ body }: { body: Buffer }): void =>
+        void seen.get(chipid)?.push(body.toString());
+      client.listen(chipid, { onUpload }, { save: () => void read.add(chipid) });
+    }
+    await eventually(() => read.size === devices, 'every history has been read');
+    simulator.disconnect(undefined, { code: 1006 });
+    for (const chipid of seen.keys()) simulator.upload(chipid, `missed by ${chipid}`);
+    const all = (): boolean => [...seen.values()].every(({ length }) => length === 1);
+    await eventually(all, 'every device has its missed upload');
+  });
+});
