@@ -1,0 +1,90 @@
+import type { Accepted, Emitted } from './lines';
+import { isUnique, mannerOf } from './traffic';
+
+/** What became of the uploads. */
+export interface Audit {
+  accepted: number;
+  emitted: number;
+  /** Emitted with the mark `replayed`. */
+  recovered: number;
+  lost: number;
+  doubled: number;
+  /** Emitted after a later one of the same device, where bodies tell; a second time does not count. */
+  outOfOrder: number;
+  /** Longest time from acceptance to emission, in milliseconds. */
+  longestDelay: number;
+  /** Some of what went wrong, for a first look. */
+  examples: string[];
+}
+
+const EXAMPLES = 5;
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}
+
+/** Holds what one device's listener has emitted against what the service has accepted. */
+function auditDevice(accepted: readonly Accepted[], emitted: readonly Emitted[], unique: boolean) {
+  const waiting = groupBy(accepted, ({ body }) => body);
+  const taken = new Set<Accepted>();
+  const result = { doubled: 0, outOfOrder: 0, longestDelay: 0, examples: [] as string[] };
+  let newest = 0;
+  for (const { at, body, chipid, replayed } of emitted) {
+    const source = waiting.get(body)?.shift();
+    if (!source) {
+      result.doubled++;
+      result.examples.push(`doubled: ${chipid} ${body.slice(0, 40)} replayed ${replayed}`);
+      continue;
+    }
+    taken.add(source);
+    result.longestDelay = Math.max(result.longestDelay, at - source.at);
+    if (unique && source.id < newest) {
+      result.outOfOrder++;
+      result.examples.push(`out of order: ${chipid} ${source.id} after ${newest}`);
+    }
+    newest = Math.max(newest, source.id);
+  }
+  const missing = accepted.filter((upload) => !taken.has(upload));
+  const lost = missing.length;
+  for (const { chipid, id } of missing) result.examples.push(`lost: ${chipid} ${id}`);
+  return { ...result, lost };
+}
+
+/**
+ * Holds what was emitted against what was accepted: as counted sets of bodies for each device, and in
+ * order for those devices whose bodies differ.
+ */
+export function audit(
+  chipids: readonly string[],
+  accepted: readonly Accepted[],
+  emitted: readonly Emitted[],
+): Audit {
+  const acceptedBy = groupBy(accepted, ({ chipid }) => chipid);
+  const emittedBy = groupBy(emitted, ({ chipid }) => chipid);
+  const total: Audit = {
+    accepted: accepted.length,
+    emitted: emitted.length,
+    recovered: emitted.filter(({ replayed }) => replayed).length,
+    lost: 0,
+    doubled: 0,
+    outOfOrder: 0,
+    longestDelay: 0,
+    examples: [],
+  };
+  chipids.forEach((chipid, index) => {
+    const unique = isUnique(mannerOf(index));
+    const one = auditDevice(acceptedBy.get(chipid) ?? [], emittedBy.get(chipid) ?? [], unique);
+    total.lost += one.lost;
+    total.doubled += one.doubled;
+    total.outOfOrder += one.outOfOrder;
+    total.longestDelay = Math.max(total.longestDelay, one.longestDelay);
+    total.examples = [...total.examples, ...one.examples].slice(0, EXAMPLES);
+  });
+  return total;
+}

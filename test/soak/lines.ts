@@ -1,0 +1,48 @@
+import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+
+/** A file that lines are added to at once, so that none is lost when the writer is killed. */
+export function appendTo(path: string): (line: string) => void {
+  const file = openSync(path, 'a');
+  return (line) => void writeSync(file, `${line}\n`);
+}
+
+/** The whole lines of a file; none if there is no file. */
+export function readLines(path: string): string[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8').split('\n').slice(0, -1);
+}
+
+/** An upload that the service has accepted. */
+export interface Accepted {
+  id: number;
+  chipid: string;
+  at: number;
+  body: string;
+}
+
+/** A message that the listen node has emitted. */
+export interface Emitted {
+  at: number;
+  chipid: string;
+  replayed: boolean;
+  body: string;
+}
+
+/** What a process said of itself. */
+export interface Usage {
+  rss: number;
+  heap: number;
+}
+
+const parse = <T>(lines: string[]): T[] => lines.map((line) => JSON.parse(line) as T);
+
+export const readAccepted = (path: string): Accepted[] => parse<Accepted>(readLines(path));
+
+/** What a recorder has written: messages, and now and then how much memory Node-RED takes. */
+export function readRecords(path: string): { emitted: Emitted[]; usage: Usage[] } {
+  const lines = parse<Emitted | Usage>(readLines(path));
+  return {
+    emitted: lines.filter((line): line is Emitted => 'chipid' in line),
+    usage: lines.filter((line): line is Usage => 'rss' in line),
+  };
+}

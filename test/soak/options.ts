@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+
+/** How a soak is run. */
+export interface SoakOptions {
+  minutes: number;
+  devices: number;
+  /** Uploads a second, of all devices together. */
+  rate: number;
+  /** Repeats a run's uploads and faults. */
+  seed: string;
+  /** Whether Node-RED is killed and started again, and recovers across that. */
+  kill: boolean;
+}
+
+function positive(name: string, text: string, max: number): number {
+  const value = Number(text);
+  if (value > 0 && value <= max) return value;
+  throw new Error(`--${name} must be a number above 0, at most ${max}, but is ${text}.`);
+}
+
+/**
+ * Reads the command line: `--minutes 2 --devices 50 --rate 300 --seed 1 --kill`.
+ * @throws Error that says what is wrong
+ */
+export function readOptions(args: string[]): SoakOptions {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: 'string', default: '2' },
+      devices: { type: 'string', default: '50' },
+      rate: { type: 'string', default: '300' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      kill: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    minutes: positive('minutes', values.minutes, 24 * 60),
+    devices: Math.ceil(positive('devices', values.devices, 5000)),
+    rate: positive('rate', values.rate, 5000),
+    seed: values.seed,
+    kill: values.kill,
+  };
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { audit, type Audit } from './audit';
+import { createDice } from './dice';
+import { createKilling, type Files, type Killing } from './killing';
+import { readAccepted, readRecords, type Usage } from './lines';
+import { prepareUserDir, startNodeRed } from './node-red';
+import type { SoakOptions } from './options';
+import type { ServiceState } from './service-messages';
+import { startService, type ServiceProcess } from './service-process';
+
+/** What a soak gave. */
+export interface Outcome extends Audit {
+  state: ServiceState;
+  usage: Usage[];
+  kills: number;
+  unwritten: number;
+  /** Whether everything had come to rest before the time was up. */
+  quiet: boolean;
+  /** What Node-RED has logged. */
+  log: string;
+}
+
+const READY_LIMIT = 60_000;
+/** Back-off goes up to a minute, and a reading may wait for another one. */
+const QUIET_LIMIT = 180_000;
+/** Nothing has come for so long: nothing more is under way. */
+const REST = 10_000;
+
+async function poll(limit: number, done: () => Promise<boolean>): Promise<boolean> {
+  const deadline = Date.now() + limit;
+  while (Date.now() < deadline) {
+    if (await done()) return true;
+    await sleep(500);
+  }
+  return false;
+}
+
+/** Every channel is open and every history has been read: from now on each upload is owed. */
+async function ready(service: ServiceProcess, devices: number): Promise<void> {
+  const isReady = await poll(READY_LIMIT, async () => {
+    const { channels, devicesRead } = await service.tell('state');
+    return channels === devices && devicesRead === devices;
+  });
+  if (!isReady) throw new Error('The listener has not connected.');
+  // The last answers have left the service; now they have been taken, and written down.
+  await sleep(1500);
+}
+
+function quiet(service: ServiceProcess, killing: Killing, files: Files, devices: number) {
+  const accepted = readAccepted(files.accepted).length;
+  let seen = 0;
+  let since = Date.now();
+  return poll(QUIET_LIMIT, async () => {
+    const { channels } = await Promise.race([service.tell('state'), killing.red.crashed]);
+    const { length } = readRecords(files.records).emitted;
+    if (length !== seen || length < accepted || channels < devices) since = Date.now();
+    seen = length;
+    return Date.now() - since >= REST;
+  });
+}
+
+async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
+  const { devices, rate, seed, minutes, kill } = options;
+  const files: Files = {
+    userDir: join(folder, 'user'),
+    accepted: join(folder, 'accepted'),
+    records: join(folder, 'records'),
+  };
+  const service = await startService({ devices, rate, seed, acceptedFile: files.accepted });
+  prepareUserDir(files.userDir, files.records, service.address, kill ? 'restart' : 'reconnect');
+  const first = await startNodeRed(files.userDir);
+  await Promise.race([ready(service, devices), first.crashed]);
+
+  const end = Date.now() + minutes * 60_000;
+  await service.tell('begin');
+  const killing = createKilling(first, files, createDice(`${seed} kills`));
+  if (kill) await Promise.race([killing.until(end), service.child.crashed]);
+  else await Promise.race([sleep(end - Date.now()), first.crashed, service.child.crashed]);
+  await service.tell('calm');
+
+  const isQuiet = await quiet(service, killing, files, devices);
+  const state = await service.tell('state');
+  await killing.red.end('SIGTERM');
+  await service.child.end('SIGKILL');
+  const { emitted, usage } = readRecords(files.records);
+  const { kills, unwritten } = killing;
+  const result = audit(service.address.chipids, readAccepted(files.accepted), emitted);
+  return { ...result, state, usage, kills, unwritten, quiet: isQuiet, log: killing.red.log() };
+}
+
+/** Runs a soak in a folder of its own, which is removed after it. */
+export async function soak(options: SoakOptions): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-soak-'));
+  const tidy = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', tidy);
+  return soakIn(folder, options);
+}

@@ -1,0 +1,38 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import { keep, within, type Child } from './child';
+import type { Command, Report, ServiceAddress, ServiceSettings, ServiceState } from './service-messages'; // prettier-ignore
+
+/** The service in its process. */
+export interface ServiceProcess {
+  address: ServiceAddress;
+  child: Child;
+  /** Has it do something, and tell how things stand then. */
+  tell(command: Command): Promise<ServiceState>;
+}
+
+const PATIENCE = 30_000;
+
+export async function startService(settings: ServiceSettings): Promise<ServiceProcess> {
+  const forked = fork(join(__dirname, 'service.js'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = keep('The service', forked);
+  const next = (): Promise<Report> => {
+    const told = new Promise<Report>((resolve) => forked.once('message', (report: Report) => resolve(report))); // prettier-ignore
+    return within(PATIENCE, Promise.race([told, child.crashed]), 'the service has answered');
+  };
+  const first = next();
+  forked.send(settings);
+  const report = await first;
+  if (!('ready' in report)) throw new Error('The service is not ready.');
+  return {
+    address: report.ready,
+    child,
+    async tell(command) {
+      const told = next();
+      forked.send(command);
+      const state = await told;
+      if ('ready' in state) throw new Error('The service began anew.');
+      return state;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { readOptions, type SoakOptions } from './options';
+import { soak, type Outcome } from './run';
+import { megabytes, number, seconds, table } from './table';
+
+const LOG_LINES = 40;
+
+const peak = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
+
+/** With kills, what had been emitted after the last write may come twice; without, nothing may. */
+const isGood = ({ lost, doubled, outOfOrder, unwritten, quiet }: Outcome): boolean =>
+  quiet && lost === 0 && outOfOrder === 0 && doubled <= unwritten;
+
+function print(options: SoakOptions, outcome: Outcome): void {
+  const { minutes, devices, rate, seed, kill } = options;
+  const { state, usage } = outcome;
+  const result: [string, string][] = [
+    ['uploads accepted', number(outcome.accepted)],
+    ['emitted', number(outcome.emitted)],
+    ['recovered (`replayed`)', number(outcome.recovered)],
+    ['**lost**', number(outcome.lost)],
+    ['**doubled**', number(outcome.doubled)],
+    ['out of order', number(outcome.outOfOrder)],
+  ];
+  const killed: [string, string][] = [
+    ['Node-RED killed', number(outcome.kills)],
+    ['emitted after the last write before a kill', number(outcome.unwritten)],
+  ];
+  const rest: [string, string][] = [
+    ['channels opened again', number(state.upgrades - devices)],
+    ['histories read', number(state.readings)],
+    ['longest delay', seconds(outcome.longestDelay)],
+    ['peak memory of Node-RED', megabytes(peak(usage.map(({ rss }) => rss)))],
+    ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
+  ];
+  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}`;
+  console.log(`\n${table(title, [...result, ...(kill ? killed : []), ...rest])}\n`);
+  const troubles = Object.entries(state.troubles).map(([name, count]) => [name, number(count)] as const); // prettier-ignore
+  console.log(table('trouble', troubles));
+  if (isGood(outcome)) return;
+  console.log(`\nNode-RED's log:\n${outcome.log.split('\n').slice(-LOG_LINES).join('\n')}`);
+  for (const example of outcome.examples) console.log(example);
+  if (!outcome.quiet) console.log('It had not come to rest when the time was up.');
+}
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  const outcome = await soak(options);
+  print(options, outcome);
+  process.exitCode = isGood(outcome) ? 0 : 1;
+}
+
+process.once('SIGINT', () => process.exit(130));
+main()
+  .catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  })
+  // Whatever a failure has left running ends with this process.
+  .finally(() => process.exit());

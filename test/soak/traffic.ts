@@ -1,0 +1,67 @@
+import type { Simulator } from '../../src/simulator';
+import type { Dice } from './dice';
+
+/** What a device says: how it tells its uploads apart decides what can be seen of their order. */
+export type Manner = 'serial text' | 'serial JSON' | 'constant' | 'few values';
+
+const MANNERS: readonly Manner[] = ['serial text', 'serial JSON', 'constant', 'few values'];
+
+/** The manner of a device, by its place among the devices. */
+export const mannerOf = (index: number): Manner => MANNERS[index % MANNERS.length] ?? 'constant';
+
+/** Whether each upload of a device has a body of its own. */
+export const isUnique = (manner: Manner): boolean => manner.startsWith('serial');
+
+/** A body longer than what recovery remembers of one as it is. */
+const LONG = 'x'.repeat(200);
+
+function bodyOf(manner: Manner, serial: number, dice: Dice): string {
+  switch (manner) {
+    case 'serial text':
+      return `reading ${serial}`;
+    case 'serial JSON':
+      return JSON.stringify(serial % 10 === 0 ? { serial, note: LONG } : { serial });
+    case 'constant':
+      return '21.5';
+    case 'few values':
+      return JSON.stringify({ t: dice.pick([21.4, 21.5, 21.6]) });
+  }
+}
+
+/** Milliseconds between two looks at how many uploads are due. */
+const TICK = 10;
+/** Now and then a device sends so many at once. */
+const BURST = 40;
+
+/**
+ * Lets the devices upload at a rate in all, until it is stopped.
+ * @param accepted is told of each upload that the service has accepted
+ * @returns stops it
+ */
+export function startTraffic(
+  simulator: Simulator,
+  rate: number,
+  dice: Dice,
+  accepted: (id: number, chipid: string, at: number, body: string) => void,
+): () => void {
+  const chipids = [...simulator.devices.keys()];
+  const started = performance.now();
+  let serial = 0;
+
+  const upload = (index: number): void => {
+    const chipid = chipids[index];
+    if (chipid === undefined) return;
+    const body = bodyOf(mannerOf(index), ++serial, dice);
+    const { id, at } = simulator.upload(chipid, body);
+    accepted(id, chipid, at, body);
+  };
+  const timer = setInterval(() => {
+    const due = ((performance.now() - started) / 1000) * rate;
+    while (serial < due) {
+      const index = dice.roll(chipids.length);
+      const times = dice.roll(500) === 0 ? BURST : 1;
+      for (let count = 0; count < times; count++) upload(index);
+    }
+  }, TICK);
+  return () => clearInterval(timer);
+}
