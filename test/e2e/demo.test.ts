@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium as playwright } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { startDemo, takePort } from './harness/demo';
+import type { Demo } from './harness/demo';
+import { openEditor } from './harness/editor';
+import { eventually } from './harness/fixture';
+import type { FlowNode } from './harness/flows';
+import { repository, temporary } from './harness/packed';
+
+const nodes = JSON.parse(
+  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
+) as FlowNode[];
+const idOfType = (type: string): string => nodes.find((node) => node.type === type)!.id;
+
+async function freePort(): Promise<number> {
+  const { port, release } = await takePort();
+  await release();
+  return port;
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+describe('npm start', () => {
+  it('says in one line that the port is taken, and that PORT is none', async () => {
+    const { port, release } = await takePort();
+    for (const [value, line] of [
+      [port, `Port ${port} is taken`],
+      ['http', 'PORT must be a number'],
+      [70000, 'PORT must be a number'],
+    ] as const) {
+      const demo = await startDemo(value);
+      assert.equal(await demo.ended, 1);
+      assert.ok(demo.output().startsWith(line), demo.output());
+      assert.equal(demo.output().trim().split('\n').length, 1);
+    }
+    await release();
+  });
+
+  describe('once it is up', () => {
+    let demo: Demo;
+    let url: string;
+    let browser: Browser | undefined;
+    let page: Page;
+
+    before(async () => {
+      const port = await freePort();
+      url = `http://127.0.0.1:${port}/`;
+      demo = await startDemo(port);
+      await demo.up;
+      const { default: chromium } = await import('@sparticuz/chromium');
+      const executablePath = await chromium.executablePath();
+      browser = await playwright.launch({
+        executablePath,
+        args: ['--no-sandbox', '--disable-gpu'],
+      });
+      page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
+    });
+    after(async () => {
+      await browser?.close();
+      demo.interrupt();
+      await demo.ended;
+    });
+
+    it('prints the addresses of editor and dashboard, and both answer', async () => {
+      assert.match(demo.output(), new RegExp(`Editor +${url}\n`));
+      assert.match(demo.output(), new RegExp(`Dashboard +${url}dashboard\n`));
+      assert.ok(await answers(url));
+      assert.ok(await answers(`${url}dashboard`));
+    });
+
+    it('shows the uploads of three devices and their table', async () => {
+      await page.goto(`${url}dashboard`);
+      for (const chipid of ['10000001', '10000002', '10000003']) {
+        await page.getByRole('cell', { name: chipid }).waitFor();
+      }
+      const gauges = page.locator('.nrdb-ui-gauge');
+      await gauges
+        .filter({ hasText: /\d\d(\.\d)?\s*°C/ })
+        .nth(2)
+        .waitFor();
+      assert.equal(await page.locator('canvas').count(), 3);
+    });
+
+    it('switches the pin of a device that has become too warm', async () => {
+      await page
+        .getByText(/high since 2\d\.\d °C/)
+        .first()
+        .waitFor({ timeout: 45_000 });
+    });
+
+    it('pushes what the form says, and shows the answer or the error', async () => {
+      const push = page.getByRole('button', { name: 'Push' });
+      await push.click();
+      await page.getByText('The device answered: OK').waitFor();
+      await page.getByLabel(/Chip number/).fill('99999999');
+      await push.click();
+      await page.getByText('NOT_FOUND').waitFor();
+    });
+
+    it('has no error in its flows but the one of the push', async () => {
+      const editor = await openEditor(url.slice(0, -1));
+      await eventually(() => editor.statuses.has(idOfType('device-cloud-listen')), 'a status');
+      const shown = editor.statuses.get(idOfType('device-cloud-listen'));
+      assert.deepEqual([shown?.fill, shown?.text], ['green', '3/3']);
+      assert.equal(editor.statuses.get(idOfType('device-cloud-push'))?.fill, 'red');
+      assert.notEqual(editor.statuses.get(idOfType('device-cloud-gpio'))?.fill, 'red');
+      assert.notEqual(editor.statuses.get(idOfType('device-cloud-devices'))?.fill, 'red');
+      editor.close();
+    });
+
+    it('ends all of it on Ctrl-C, with exit code 0 and without a word', async () => {
+      const before = demo.output();
+      demo.interrupt();
+      assert.equal(await demo.ended, 0);
+      assert.equal(demo.output(), before);
+      assert.equal(await answers(url), false);
+    });
+  });
+
+  it('ends with a clear line when Node-RED ends by itself', async () => {
+    const killer = join(await temporary(), 'kill-parent.js');
+    await writeFile(killer, "process.kill(process.ppid, 'SIGKILL');\n");
+    const port = await freePort();
+    const demo = await startDemo(port);
+    await demo.up;
+    const kill = { command: `"${process.execPath}" "${killer}"`, useSpawn: 'true', addpay: '' };
+    const once = { once: true, onceDelay: '0', repeat: '', props: [] };
+    await fetch(`http://127.0.0.1:${port}/flows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([
+        { id: 'tab', type: 'tab', label: 'end' },
+        { id: 'now', type: 'inject', z: 'tab', ...once, x: 100, y: 100, wires: [['kill']] },
+        { id: 'kill', type: 'exec', z: 'tab', ...kill, x: 300, y: 100, wires: [[], [], []] },
+      ]),
+    });
+    assert.equal(await demo.ended, 1);
+    assert.match(demo.output(), /Node-RED has ended by itself \(SIGKILL\)\.\n$/);
+  });
+});

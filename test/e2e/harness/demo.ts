@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
+import { repository, temporary } from './packed';
+import { PATIENCE } from './process';
+
+/** A run of `npm start`, without npm around it. */
+export interface Demo {
+  /** What it has printed so far, on both outputs. */
+  output: () => string;
+  /** Resolves when it has printed that all is up; rejects when it ends before. */
+  up: Promise<void>;
+  /** Resolves with its exit code when it has ended. */
+  ended: Promise<number | null>;
+  /** As Ctrl-C does. */
+  interrupt: () => void;
+}
+
+let count = 0;
+const running = new Set<() => void>();
+process.once('exit', () => running.forEach((kill) => kill()));
+
+/** Starts it with a PORT, in a user folder of its own. */
+export async function startDemo(port: number | string): Promise<Demo> {
+  count += 1;
+  const child = spawn(process.execPath, [join(repository, 'demo', 'start.mjs')], {
+    env: {
+      ...process.env,
+      NODE_V8_COVERAGE: undefined,
+      PORT: String(port),
+      DEVICE_CLOUD_DEMO_DIR: join(await temporary(), `demo-${count}`),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const kill = (): boolean => child.kill('SIGKILL');
+  running.add(kill);
+  let output = '';
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      running.delete(kill);
+      resolve(code);
+    });
+  });
+  const up = new Promise<void>((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`Not up in time:\n${output}`)), 2 * PATIENCE);
+    const read = (text: string): void => {
+      output += text;
+      if (output.includes('Ctrl-C')) resolve();
+    };
+    child.stdout.setEncoding('utf8').on('data', read);
+    child.stderr.setEncoding('utf8').on('data', read);
+    void ended.then((code) => {
+      clearTimeout(limit);
+      reject(new Error(`It ended with exit code ${String(code)}:\n${output}`));
+    });
+  });
+  up.catch(() => undefined);
+  return { output: () => output, up, ended, interrupt: () => void child.kill('SIGINT') };
+}
+
+/** Takes a free port, for a while or only to know one. */
+export async function takePort(): Promise<{ port: number; release: () => Promise<void> }> {
+  const server: Server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, release: () => new Promise((resolve) => void server.close(() => resolve())) };
+}

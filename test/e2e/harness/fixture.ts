@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSimulator } from '../../../src/simulator';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import type { FlowNode } from './flows';
+import { startNodeRed } from './node-red';
+import type { NodeRed } from './node-red';
+import { PATIENCE } from './process';
+
+/** The chip numbers of the simulator's first devices. */
+export const ONE = '10000001';
+export const TWO = '10000002';
+export const THREE = '10000003';
+
+/** A simulator in this process and a Node-RED beside it, as the tests of one `describe` use them. */
+export interface Fixture {
+  simulator: Simulator;
+  red: NodeRed;
+}
+
+/**
+ * Starts both before the tests and ends both after them. Devices upload only when a test says so.
+ * At the end, every message that was sent has to have ended in exactly one done.
+ */
+export function fixture(
+  flows: (simulator: Simulator) => FlowNode[],
+  options: { simulator?: SimulatorOptions; env?: NodeJS.ProcessEnv } = {},
+): Fixture {
+  const here: Partial<Fixture> = {};
+  before(async () => {
+    const quick = { interval: 0, answerDelay: 1, offlineAfter: 300, rebootTime: 50 };
+    here.simulator = await startSimulator({ ...quick, ...options.simulator });
+    here.red = await startNodeRed({ flows: flows(here.simulator), env: options.env ?? {} });
+  });
+  after(async () => {
+    try {
+      await here.red?.everyMessageEndedOnce();
+    } finally {
+      await here.red?.stop();
+      await here.simulator?.close();
+    }
+  });
+  return here as Fixture;
+}
+
+/** Waits until something that has no event of its own has come true. */
+export async function eventually(condition: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`Over ${PATIENCE / 1000} s until ${what}.`);
+    await sleep(10);
+  }
+}

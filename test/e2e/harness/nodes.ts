@@ -1,0 +1,121 @@
+import type { AppConfig, AppCredentials } from '../../../nodes/app/app.config';
+import type { DevicesConfig } from '../../../nodes/devices/devices.config';
+import type { GpioConfig } from '../../../nodes/gpio/gpio.config';
+import type { HistoryConfig } from '../../../nodes/history/history.config';
+import type { ListenConfig } from '../../../nodes/listen/listen.config';
+import type { PushConfig } from '../../../nodes/push/push.config';
+import type { RebootConfig } from '../../../nodes/reboot/reboot.config';
+import type { RefreshConfig } from '../../../nodes/refresh/refresh.config';
+import type { RtStatusConfig } from '../../../nodes/rt-status/rt-status.config';
+import type { ServerConfig } from '../../../nodes/server/server.config';
+import type { Simulator } from '../../../src/simulator';
+import type { FlowNode } from './flows';
+
+/** Every node with the properties that the editor saves for a new one. */
+interface Properties {
+  push: PushConfig;
+  gpio: GpioConfig;
+  reboot: RebootConfig;
+  refresh: RefreshConfig;
+  'rt-status': RtStatusConfig;
+  devices: DevicesConfig;
+  history: HistoryConfig;
+  server: ServerConfig;
+  listen: ListenConfig;
+}
+
+const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
+
+const DEFAULTS: Properties = {
+  push: {
+    ...device,
+    target: 'device',
+    transport: 'http',
+    format: 'MSG',
+    message: 'payload',
+    messageType: 'msg',
+    timeout: '10',
+  },
+  gpio: {
+    ...device,
+    operation: 'set',
+    pin: 'pin',
+    pinType: 'msg',
+    level: 'payload',
+    levelType: 'msg',
+    codes: '{"0":0,"1":1}',
+  },
+  reboot: device,
+  refresh: device,
+  'rt-status': { ...device, key: 'key', keyType: 'msg' },
+  devices: { app: 'app', operation: 'list' },
+  history: {
+    ...device,
+    operation: 'uploads',
+    begin: 'begin',
+    beginType: 'msg',
+    end: 'end',
+    endType: 'msg',
+    datatype: 'raw',
+    split: false,
+    incremental: false,
+  },
+  server: {
+    app: 'app',
+    operation: 'devices',
+    deviceid: 'deviceid',
+    deviceidType: 'msg',
+    page: 'page',
+    pageType: 'msg',
+    count: 'count',
+    countType: 'msg',
+    body: 'payload',
+    bodyType: 'msg',
+    query: 'query',
+    queryType: 'msg',
+  },
+  listen: {
+    app: 'app',
+    devices: 'list',
+    chipids: [],
+    refresh: '60',
+    datatype: 'auto-detect',
+    recover: 'reconnect',
+  },
+};
+
+/** A node of the package, new but for the properties given. */
+export function node<Kind extends keyof Properties>(
+  kind: Kind,
+  properties: Partial<Properties[Kind]> = {},
+): Omit<FlowNode, 'id'> {
+  return { type: `device-cloud-${kind}`, ...DEFAULTS[kind], ...properties };
+}
+
+/** The config node `app`, for a simulator as for a service of one's own. */
+export function app(
+  simulator: Pick<Simulator, 'baseUrl' | 'appid' | 'appkey' | 'serverKey' | 'serverPassword'>,
+  properties: Partial<AppConfig> & { id?: string; d?: boolean } = {},
+  credentials: AppCredentials = {},
+): FlowNode {
+  const { baseUrl, appid, appkey, serverKey, serverPassword } = simulator;
+  return {
+    id: 'app',
+    type: 'device-cloud-app',
+    name: '',
+    service: 'cloud',
+    baseUrl,
+    appid,
+    timeout: '15',
+    heartbeat: '300',
+    ping: '30',
+    timestampUnit: 'ms',
+    connections: '64',
+    deviceGap: '0',
+    historyEncoding: 'text',
+    tls: '',
+    proxy: '',
+    ...properties,
+    credentials: { appkey, serverKey, serverPassword, ...credentials },
+  };
+}
