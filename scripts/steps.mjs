@@ -45,7 +45,8 @@ function runCommand(args, env, quiet) {
     child.once('error', (error) => (problem = error.message));
     child.once('close', (code, signal) => {
       clearTimeout(limit);
-      if (code !== 0) problem ??= `${args[0]} ended with ${signal ?? `exit code ${code}`}.`;
+      if (code !== 0)
+        problem ??= `${args.find((arg) => !arg.startsWith('--'))} ended with ${signal ?? `exit code ${code}`}.`;
       resolve({ output, problem });
     });
   });

@@ -1,3 +1,4 @@
+import { SetupError } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
 import { SUITES, coverageStep, mochaStep, readCounts } from './suites.mjs';
@@ -60,7 +61,8 @@ const [name, dashes, ...extra] = process.argv.slice(2);
 try {
   if (name === undefined) await everything();
   else if (SUITES[name] && (dashes ?? '--') === '--') await part(name, extra);
-  else throw new Error(`Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')} [-- …]]`);
+  else
+    throw new SetupError(`Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')} [-- …]]`);
 } catch (error) {
   fail(error);
   total.failed += 1;
