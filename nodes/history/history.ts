@@ -39,12 +39,13 @@ async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
   const due = config.incremental ? await onlyNew(node, place, body) : undefined;
   const encoding = encodingOf(RED, config);
   const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
-  const records = (due?.fresh ?? body).map((record) => decodeRecord(record, encoding, datatype));
+  const records = due?.fresh ?? body;
+  const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
   const fields = isSync ? { statusCode } : { statusCode, chipid };
   const sent = due && { sent: due.remember };
   return config.split
-    ? { messages: splitRecords(RED, msg, records, fields), ...sent }
-    : { set: { ...fields, payload: records }, ...sent };
+    ? { messages: splitRecords(RED, msg, records, decoded, fields), ...sent }
+    : { set: { ...fields, payload: decoded }, ...sent };
 }
 
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */

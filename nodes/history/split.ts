@@ -1,14 +1,17 @@
 import type { NodeAPI, NodeMessage } from 'node-red';
-import type { DecodedRecord } from './body';
+import type { DecodedRecord, HistoryRecord } from './body';
 
 /**
  * Makes one message per record, as core's split does of an array, so that join puts them together.
+ * @param records as the service gave them, for `msg.record`
+ * @param decoded the same with their bodies decoded, for the payloads
  * @param fields further fields that each message gets
  */
 export function splitRecords(
   RED: NodeAPI,
   msg: NodeMessage,
-  records: readonly DecodedRecord[],
+  records: readonly HistoryRecord[],
+  decoded: readonly DecodedRecord[],
   fields: Readonly<Record<string, unknown>>,
 ): NodeMessage[] {
   const id = RED.util.generateId();
@@ -20,7 +23,7 @@ export function splitRecords(
     // Of the synchronisation (section 2.5) each record names its own device.
     ...('chipid' in record ? { chipid: String(record.chipid) } : {}),
     ...fields,
-    payload: record.body,
+    payload: decoded[index]?.body,
     record,
     parts: { ...outer, id, type: 'array', len: 1, index, count },
   }));

@@ -40,7 +40,7 @@ describe('history, one message per record', () => {
     for (const [index, message] of messages.entries()) {
       assert.equal(message.record.id, index + 1);
       assert.equal(message.record.dev, chipid);
-      assert.deepEqual(message.record.body, { n: index + 1 });
+      assert.equal(message.record.body, JSON.stringify({ n: index + 1 }));
       assert.equal(message['chipid'], chipid);
       assert.equal(message['statusCode'], 200);
       assert.equal(message.topic, 't');
