@@ -21,7 +21,7 @@ export function splitRecords(
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
     // Of the synchronisation (section 2.5) each record names its own device.
-    ...('chipid' in record ? { chipid: String(record.chipid) } : {}),
+    ...('chipid' in record ? { chipid: record.chipid } : {}),
     ...fields,
     payload: decoded[index]?.body,
     record,
