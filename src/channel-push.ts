@@ -1,5 +1,5 @@
-import type { ChannelLease, Channels } from './channels';
-import type { ChannelUser } from './channel';
+import type { ChannelUser } from './channel-user';
+import type { Channels, OpenLease } from './channels';
 import type { CallEnd, Deadlines } from './deadline';
 import { DeviceCloudError } from './errors';
 
@@ -7,7 +7,7 @@ import { DeviceCloudError } from './errors';
 const KEEP = 5 * 60_000;
 
 interface Held {
-  lease: ChannelLease;
+  lease: OpenLease;
   timer: NodeJS.Timeout | undefined;
   pushing: number;
 }
@@ -73,7 +73,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
 
   const send = (
     chipid: string,
-    lease: ChannelLease,
+    lease: OpenLease,
     bytes: Buffer,
     seconds: number,
     signal: AbortSignal | undefined,

@@ -3,11 +3,10 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
 import { connectRate } from './connect-rate';
-import type { TlsSettings } from './dispatcher';
 import type { OpenApiIdentity } from './open-api';
 import { encodeQuery } from './query';
 import type { Proxy } from './proxy';
-import type { Settings } from './settings';
+import type { Settings, TlsSettings } from './settings';
 import { signOpenApi } from './signing';
 import { tunnelsThrough, type Tunnels } from './tunnel';
 

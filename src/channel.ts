@@ -1,18 +1,8 @@
 import { backoff } from './backoff';
+import type { ChannelState, ChannelUser, ChannelView } from './channel-user';
 import type { ConnectRate } from './connect-rate';
 import { openConnection, type Connection, type ConnectionSettings } from './connection';
 import { readFrame, type Upload } from './upload-event';
-
-export type ChannelState = 'connecting' | 'connected' | 'disconnected';
-
-/** Who listens on a channel or pushes over it. Nothing here may throw. */
-export interface ChannelUser {
-  onUpload?(upload: Upload): void;
-  /** @param reason why a connection ended or did not come about; never with a URL in it */
-  onState?(state: ChannelState, reason?: string): void;
-  /** Something came that is not what section 6 describes; it was left out. */
-  onFault?(fault: string): void;
-}
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -24,10 +14,7 @@ export interface ChannelSettings extends ConnectionSettings {
 }
 
 /** The channel of one device, kept open until it is closed. */
-export interface Channel {
-  readonly state: ChannelState;
-  /** Why the channel is not connected, if it is known. */
-  readonly reason: string | undefined;
+export interface Channel extends ChannelView {
   readonly users: Set<ChannelUser>;
   /** Sends data to the device (section 6, `msgpush`). @returns false if the channel is not connected */
   push(bytes: Buffer, sent: (error?: Error) => void): boolean;

@@ -1,15 +1,15 @@
-import { openChannel, type Channel, type ChannelSettings, type ChannelUser } from './channel';
+import { openChannel, type Channel, type ChannelSettings } from './channel';
+import type { ChannelLease, ChannelUser } from './channel-user';
 
-/** A place on the channel of one device, given back when it is no longer needed. */
-export interface ChannelLease {
+/** A lease as the parts of the application hold it, with the whole channel. */
+export interface OpenLease extends ChannelLease {
   readonly channel: Channel;
-  release(): void;
 }
 
 /** The channels of one application: one per device, however many use it. */
 export interface Channels {
   /** Joins the channel of a device, and opens it if nobody has. After the close it stays closed. */
-  join(chipid: string, user: ChannelUser): ChannelLease;
+  join(chipid: string, user: ChannelUser): OpenLease;
   readonly size: number;
   close(): void;
 }

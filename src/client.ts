@@ -1,50 +1,64 @@
+import type { Answer, PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
 import { createApplication, type Application, type OpenPart } from './application';
-import type { ChannelUser } from './channel';
-import type { ChannelLease } from './channels';
+import type { ChannelLease, ChannelUser, RecoverOptions } from './channel-user';
 import { parseChipid } from './chipid';
 import { parsePeriod } from './day';
 import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './gpio';
-import type { RecoverOptions } from './listening';
-import { callService, type Answer, type CallOptions, type CallSpec } from './http-call';
-import { parseKey, type PushAnswer, type RefreshAnswer } from './open-api';
+import { callService, type CallSpec } from './http-call';
+import type {
+  CallOptions,
+  Chipid,
+  Day,
+  JsonObject,
+  Level,
+  Pin,
+  PushMessage,
+  PushOptions,
+  Query,
+} from './inputs';
+import { parseKey } from './open-api';
 import { parseFormat, pushBytes, pushMessage } from './push-payload';
 import type { AppRecord, DeviceRecord, PushRecord, SyncRecord, UploadRecord } from './records';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './server-api';
 import { readTimeout, type ClientOptions } from './settings';
-import type { ResultAnswer } from './shapes';
 
 /** Seconds a push waits for its device: later silence means that it is offline (section 8). */
 const PUSH_TIMEOUT = 10;
 
-/** How to push. */
-export interface PushOptions extends CallOptions {
-  /** `MSG` (default), `HEX`, `AT`, `LUA` or `B64`. */
-  format?: unknown;
-}
-
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
  *
- * Every call checks what it is given before anything is sent, and fails with a
- * {@link DeviceCloudError}. Calls that reach a device go out one at a time per device, in the order
- * in which they were made, and are never repeated. Reads that only touch the cloud are tried again at
- * most twice. Chip numbers may be safe integers or strings of digits.
+ * Every call checks what it is given before anything is sent, whatever the types say, and fails with a
+ * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
+ * missing or a time-out that is none, and the codes of the service and the network. Calls that reach a
+ * device go out one at a time per device, in the order in which they were made, at most 100 waiting
+ * (`QUEUE_FULL`), and are never repeated. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient {
   readonly #application: Application;
 
-  /** @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong. Nothing is opened yet. */
+  /**
+   * Nothing is opened before the first call.
+   * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
+   */
   constructor(options: ClientOptions) {
     this.#application = createApplication(options);
   }
 
-  /** Reads the application's name and its online devices (endpoint 1). */
+  /**
+   * Reads the application's name and its online devices (section 4.2, endpoint 1).
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     return this.#read(this.#open().api.app(), options);
   }
 
-  /** Lists the online devices (endpoint 2). */
+  /**
+   * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one
+   * that answers is found out and remembered.
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
   async devices(options: CallOptions = {}): Promise<Answer<DeviceRecord[]>> {
     const { line, timeout } = this.#application;
     const seconds = readTimeout(options.timeout, timeout);
@@ -52,13 +66,16 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Pushes to one device and waits for its answer (endpoint 3).
+   * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
+   * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `timeout` in seconds, default 10
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 10; `signal`
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
+   * got it
    */
   async push(
-    chipid: unknown,
-    message: unknown,
+    chipid: Chipid,
+    message: PushMessage,
     options: PushOptions = {},
   ): Promise<Answer<PushAnswer>> {
     const format = parseFormat(options.format ?? 'MSG');
@@ -67,8 +84,13 @@ export class DeviceCloudClient {
     return this.#command(device, spec, { timeout: PUSH_TIMEOUT, ...options });
   }
 
-  /** Pushes to all online devices of the application (endpoint 4). It does not wait for them. */
-  async pushToApp(message: unknown, options: PushOptions = {}): Promise<Answer<PushAnswer>> {
+  /**
+   * Pushes to all online devices of the application (section 4.2, endpoint 4). It does not wait for
+   * them, nor for commands to single devices.
+   * @param message as for {@link push}
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 10; `signal`
+   */
+  async pushToApp(message: PushMessage, options: PushOptions = {}): Promise<Answer<PushAnswer>> {
     const format = parseFormat(options.format ?? 'MSG');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#read(spec, { timeout: PUSH_TIMEOUT, ...options });
@@ -77,11 +99,14 @@ export class DeviceCloudClient {
   /**
    * Pushes data over the device's channel (section 6, `msgpush`): opens it if nobody has, waits for
    * it, and lets go of it five minutes after the last push. There is no answer.
-   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 10
+   * @param chipid the device
+   * @param message as for {@link push}
+   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 10; `signal`
+   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up: nothing was sent
    */
   async pushOverChannel(
-    chipid: unknown,
-    message: unknown,
+    chipid: Chipid,
+    message: PushMessage,
     options: PushOptions = {},
   ): Promise<void> {
     const device = parseChipid(chipid);
@@ -96,45 +121,68 @@ export class DeviceCloudClient {
     );
   }
 
-  /** Reads what a device uploaded (endpoint 5). */
-  async uploads(chipid: unknown, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
+  /**
+   * Reads what a device uploaded (section 4.2, endpoint 5).
+   * @param chipid the device
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async uploads(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
     return this.#read(this.#open().api.uploads(parseChipid(chipid)), options);
   }
 
-  /** Reads what was pushed to a device (endpoint 6). */
-  async pushes(chipid: unknown, options?: CallOptions): Promise<Answer<PushRecord[]>> {
+  /**
+   * Reads what was pushed to a device (section 4.2, endpoint 6).
+   * @param chipid the device
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async pushes(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
     return this.#read(this.#open().api.pushes(parseChipid(chipid)), options);
   }
 
   /**
-   * Reads all uploads between two days (endpoint 7).
-   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text; so is `end`
+   * Reads all uploads between two days (section 4.2, endpoint 7).
+   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text
+   * @param end likewise; not before `begin`
+   * @param options `timeout` in seconds, default the client's; `signal`
    */
-  async sync(begin: unknown, end: unknown, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
+  async sync(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [from, to] = parsePeriod(begin, end);
     return this.#read(this.#open().api.sync(from, to), options);
   }
 
-  /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
-  async rtStatus(chipid: unknown, key: unknown, options?: CallOptions): Promise<Answer<unknown>> {
+  /**
+   * Reads the value of a callback that the device's firmware has registered (section 4.2, endpoint 8).
+   * @param chipid the device
+   * @param key the key under which the callback is registered
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
     const device = parseChipid(chipid);
     return this.#command(device, this.#open().api.rtStatus(device, parseKey(key)), options);
   }
 
-  /** Reads the levels of all pins, a character each (endpoint 9). */
-  async gpioStatus(chipid: unknown, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+  /**
+   * Reads the levels of all pins, a character each (section 4.2, endpoint 9).
+   * @param chipid the device
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     return this.#command(device, this.#open().api.gpioStatus(device), options);
   }
 
   /**
-   * Sets the output level of a pin (endpoint 10).
+   * Sets the output level of a pin (section 4.2, endpoint 10).
+   * @param chipid the device
+   * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
+   * @param options `timeout` in seconds, default the client's; `signal`
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set
    */
   async setGpioEdge(
-    chipid: unknown,
-    pin: unknown,
-    level: unknown,
+    chipid: Chipid,
+    pin: Pin,
+    level: Level,
     options?: CallOptions,
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
@@ -142,72 +190,108 @@ export class DeviceCloudClient {
     return this.#command(device, spec, options);
   }
 
-  /** Has the service probe a device, which may take 10 seconds (endpoint 11). */
-  async refresh(chipid: unknown, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
+  /**
+   * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11).
+   * @param chipid the device
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const device = parseChipid(chipid);
     return this.#command(device, this.#open().api.refresh(device), options);
   }
 
-  /** Resets a device (endpoint 12). */
-  async reboot(chipid: unknown, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+  /**
+   * Resets a device (section 4.2, endpoint 12).
+   * @param chipid the device
+   * @param options `timeout` in seconds, default the client's; `signal`
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset
+   */
+  async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     return this.#command(device, this.#open().api.reboot(device), options);
   }
 
-  /** Server API: lists the registered devices (section 4.1). @param query `page` and `count` */
-  async serverDevices(query?: unknown, options?: CallOptions): Promise<Answer<unknown>> {
+  /**
+   * Server API: lists the registered devices (section 4.1). The answer's shape is not shown.
+   * @param query `page` and `count`, both optional, passed through
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#read(this.#server().devices(parseQuery(query)), options);
   }
 
-  /** Server API: reads the record of one device (section 4.1). */
-  async serverDevice(deviceid: unknown, options?: CallOptions): Promise<Answer<unknown>> {
+  /**
+   * Server API: reads the record of one device (section 4.1). The answer's shape is not shown.
+   * @param deviceid 1 to 64 letters, digits, "-", "_", "." or "~"
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#read(this.#server().device(parseDeviceid(deviceid)), options);
   }
 
-  /** Server API: renames, disables or re-enables a device (section 4.1). @param body a JSON object */
+  /**
+   * Server API: renames, disables or re-enables a device (section 4.1). It is treated as a command.
+   * @param deviceid as for {@link serverDevice}
+   * @param body a JSON object, passed through: its fields are not shown
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
   async serverUpdate(
-    deviceid: unknown,
-    body: unknown,
+    deviceid: string | number,
+    body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
     return this.#command(id, this.#server().update(id, parseBody(body)), options);
   }
 
-  /** Server API: sends data to a device (section 4.1). @param body a JSON object */
+  /**
+   * Server API: sends data to a device (section 4.1). It is treated as a command.
+   * @param deviceid as for {@link serverDevice}
+   * @param body a JSON object, passed through: its fields are not shown
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
   async serverPassthrough(
-    deviceid: unknown,
-    body: unknown,
+    deviceid: string | number,
+    body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
     return this.#command(id, this.#server().passthrough(id, parseBody(body)), options);
   }
 
-  /** Server API: reads uploads (section 4.1). @param query its parameters, whose names are not shown */
-  async serverUploads(query?: unknown, options?: CallOptions): Promise<Answer<unknown>> {
+  /**
+   * Server API: reads uploads (section 4.1). The answer's shape is not shown.
+   * @param query its parameters, passed through: pagination is required, its names are not shown
+   * @param options `timeout` in seconds, default the client's; `signal`
+   */
+  async serverUploads(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#read(this.#server().uploads(parseQuery(query)), options);
   }
 
   /**
    * Joins the channel of a device, on which its uploads arrive live (section 6). There is one channel
    * per device, opened with its first user, kept open, and closed with its last.
+   * @param chipid the device
+   * @param user who is told of uploads, of the channel's state, and of what could not be read
    * @param recover gives back, from the history, the uploads that the channel missed while it was
    * down: once, in order, before later live ones, marked `replayed`. Left out: live ones alone.
+   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; a channel that does not come up is
+   * told to `user.onState`
    */
-  listen(chipid: unknown, user: ChannelUser, recover?: RecoverOptions): ChannelLease {
+  listen(chipid: Chipid, user: ChannelUser, recover?: RecoverOptions): ChannelLease {
     return this.#open().listening.listen(parseChipid(chipid), user, recover);
   }
 
   /**
    * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
-   * status; undefined before the first. Signatures carry a timestamp that the service may check.
+   * status; undefined before the first. Signatures carry a timestamp that the service may check
+   * (section 5).
    */
   get clockSkew(): number | undefined {
     return this.#application.line.clock.skew();
   }
 
-  /** Ends every call with an error, closes every channel and connection. */
+  /** Ends every call with an error, closes every channel and connection. May be called again. */
   close(): Promise<void> {
     return this.#application.close();
   }

@@ -1,5 +1,6 @@
+import type { Answer } from './answers';
 import { isDeviceCloudError } from './errors';
-import { callService, type Answer, type HttpLine } from './http-call';
+import { callService, type HttpLine } from './http-call';
 import { DEVICE_LISTS, type OpenApi } from './open-api';
 import type { DeviceRecord } from './records';
 

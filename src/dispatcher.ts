@@ -1,15 +1,6 @@
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Proxy } from './proxy';
-
-/** TLS settings as Node.js takes them, for HTTP and channel alike. */
-export interface TlsSettings {
-  ca?: string | Buffer;
-  cert?: string | Buffer;
-  key?: string | Buffer;
-  passphrase?: string;
-  servername?: string;
-  rejectUnauthorized?: boolean;
-}
+import type { TlsSettings } from './settings';
 
 /** Milliseconds a connection may take to come about; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Answer } from './answers';
 import { backoff } from './backoff';
 import { CallEnd, type Deadline, type Deadlines } from './deadline';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
@@ -7,20 +8,6 @@ import { answerError, statusError, transportError, type Call } from './failures'
 import { parseJson } from './json';
 import type { Permits } from './permits';
 import type { ServiceClock } from './service-clock';
-
-/** What every call resolves to. */
-export interface Answer<T> {
-  statusCode: number;
-  body: T;
-}
-
-/** What a caller may set for one call. */
-export interface CallOptions {
-  /** Seconds the call may take once its turn has come; default: the client's. */
-  timeout?: number;
-  /** Breaks the call off. */
-  signal?: AbortSignal;
-}
 
 /** One call: how to sign its request, and what its answer has to be. */
 export interface CallSpec<T> {

@@ -1,14 +1,25 @@
-export { DeviceCloudClient, type PushOptions } from './client';
-export type { ClientOptions } from './settings';
+export { DeviceCloudClient } from './client';
+export type { ClientOptions, TlsSettings } from './settings';
 export type { ProxySettings } from './proxy';
-export type { TlsSettings } from './dispatcher';
-export type { Answer, CallOptions } from './http-call';
-export type { PushAnswer, RefreshAnswer } from './open-api';
-export type { ResultAnswer } from './shapes';
-export type { Query } from './server-api';
-export type { Channel, ChannelState, ChannelUser } from './channel';
-export type { ChannelLease } from './channels';
-export type { RecoverOptions } from './listening';
+export type {
+  CallOptions,
+  Chipid,
+  Day,
+  JsonObject,
+  Level,
+  Pin,
+  PushMessage,
+  PushOptions,
+  Query,
+} from './inputs';
+export type { Answer, PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
+export type {
+  ChannelLease,
+  ChannelState,
+  ChannelUser,
+  ChannelView,
+  RecoverOptions,
+} from './channel-user';
 export type { Position } from './recovery/ledger';
 export type { Upload } from './upload-event';
 export * from './records';

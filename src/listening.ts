@@ -1,20 +1,9 @@
-import type { ChannelUser } from './channel';
-import type { ChannelLease, Channels } from './channels';
+import type { ChannelLease, ChannelUser, RecoverOptions } from './channel-user';
+import type { Channels } from './channels';
 import { createPermits } from './permits';
 import type { Deadlines } from './deadline';
 import type { UploadRecord } from './records';
-import type { Position } from './recovery/ledger';
 import { createRecovery, type Recovery } from './recovery/recovery';
-
-/** How uploads that a channel missed are given back. */
-export interface RecoverOptions {
-  /** How the service writes `body` in history records, default `text`. */
-  encoding?: 'text' | 'base64';
-  /** Where an earlier listener left off; default: what came before the first connection is not owed. */
-  start?: Position | undefined;
-  /** Is told after each upload how far they have been emitted, to be kept for `start`. */
-  save?: (position: Position) => void;
-}
 
 /** Histories of one application that are read at once for recovery: commands need connections, too. */
 const AT_ONCE = 8;

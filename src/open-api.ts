@@ -1,18 +1,11 @@
+import type { PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
 import { invalidInput } from './errors';
 import type { HttpRequest } from './exchange';
 import type { CallSpec, Shape } from './http-call';
 import type { Call } from './failures';
 import { encodeQuery } from './query';
 import type { PushFormat, PushRecord, SyncRecord, UploadRecord } from './records';
-import {
-  anyShape,
-  appShape,
-  deviceList,
-  listOf,
-  objectOf,
-  resultShape,
-  type ResultAnswer,
-} from './shapes';
+import { anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from './show';
 import { signOpenApi, type Params } from './signing';
 
@@ -23,17 +16,6 @@ export interface OpenApiIdentity {
   userAgent: string;
   /** Milliseconds since 1970, as of Date.now. */
   now: () => number;
-}
-
-/** The answer of the pushes, endpoints 3 and 4. */
-export interface PushAnswer {
-  msg: string;
-}
-
-/** The answer of the refresh, endpoint 11. */
-export interface RefreshAnswer {
-  status: string;
-  msg: string;
 }
 
 /**

@@ -2,8 +2,9 @@ import { invalidInput } from './errors';
 import type { HttpRequest } from './exchange';
 import type { Call } from './failures';
 import type { CallSpec } from './http-call';
+import type { JsonObject, Query } from './inputs';
 import { encodeQuery } from './query';
-import { anyShape, isPlainObject, type JsonObject } from './shapes';
+import { anyShape, isPlainObject } from './shapes';
 import { show } from './show';
 import { signServerApi } from './signing';
 
@@ -14,9 +15,6 @@ export interface ServerApiIdentity {
   userAgent: string;
   now: () => number;
 }
-
-/** Query parameters whose names the service's document does not show: passed through. */
-export type Query = Readonly<Record<string, string | number | boolean>>;
 
 const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
 

@@ -1,8 +1,7 @@
+import type { ResultAnswer } from './answers';
 import type { Shape } from './http-call';
+import type { JsonObject } from './inputs';
 import type { AppRecord, DeviceRecord } from './records';
-
-/** A JSON object. */
-export type JsonObject = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -37,11 +36,6 @@ export const appShape: Shape<AppRecord> = {
   name: 'a JSON object with an array "online"',
   is: (value): value is AppRecord => isObject(value) && isObjects(value['online']),
 };
-
-/** Endpoints 9, 10 and 12. */
-export interface ResultAnswer {
-  result: string;
-}
 
 export const resultShape: Shape<ResultAnswer> = {
   name: 'a JSON object with a string "result"',

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
-import type { TlsSettings } from '../../src/dispatcher';
 import type { ProxySettings } from '../../src/proxy';
+import type { TlsSettings } from '../../src/settings';
 
 /** A core `tls-config` node. */
 interface TlsNode extends Node {

@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { parseChipid } from '../../src/chipid';
 import { DeviceCloudError } from '../../src/errors';
-import { parseCodes, parsePin, readLevels } from '../../src/gpio';
+import { parseCodes, parseLevel, parsePin, readLevels } from '../../src/gpio';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { GPIO_TYPE, type GpioConfig } from './gpio.config';
@@ -23,7 +23,8 @@ function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
 /** Endpoint 10. */
 async function setPin({ client, inputs, signal }: GpioCall): Promise<Outcome> {
   const chipid = parseChipid(inputs.chipid);
-  const answer = await client.setGpioEdge(chipid, inputs.pin, inputs.level, { signal });
+  const [pin, level] = [parsePin(inputs.pin), parseLevel(inputs.level)];
+  const answer = await client.setGpioEdge(chipid, pin, level, { signal });
   return { set: { payload: answer.body, chipid, statusCode: answer.statusCode } };
 }
 

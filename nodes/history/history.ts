@@ -1,7 +1,8 @@
 import type { NodeAPI } from 'node-red';
+import type { Answer } from '../../src/answers';
 import { parseChipid } from '../../src/chipid';
+import { parsePeriod } from '../../src/day';
 import { DeviceCloudError } from '../../src/errors';
-import type { Answer } from '../../src/http-call';
 import { findApp } from '../app/app-node';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
@@ -18,7 +19,10 @@ const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end',
 /** Endpoints 5, 6 and 7. */
 async function read(call: HistoryCall, chipid: string): Promise<Answer<HistoryRecord[]>> {
   const { client, config, inputs, signal } = call;
-  if (config.operation === 'sync') return client.sync(inputs.begin, inputs.end, { signal });
+  if (config.operation === 'sync') {
+    const [begin, end] = parsePeriod(inputs.begin, inputs.end);
+    return client.sync(begin, end, { signal });
+  }
   return config.operation === 'pushes'
     ? client.pushes(chipid, { signal })
     : client.uploads(chipid, { signal });

@@ -1,7 +1,5 @@
-import type { ChannelUser } from '../../src/channel';
-import type { ChannelLease } from '../../src/channels';
+import type { ChannelLease, ChannelUser, RecoverOptions } from '../../src/channel-user';
 import type { DeviceCloudClient } from '../../src/client';
-import type { RecoverOptions } from '../../src/listening';
 import type { Upload } from '../../src/upload-event';
 import type { DeviceState } from './listen-status';
 import type { Positions } from './positions';

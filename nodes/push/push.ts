@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { parseChipid } from '../../src/chipid';
+import type { PushMessage } from '../../src/inputs';
 import { parseFormat } from '../../src/push-payload';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
@@ -17,16 +18,18 @@ export = function (RED: NodeAPI): void {
     async perform({ client, config, inputs, msg, signal }) {
       const format = config.format === 'msg' ? parseFormat(msg['format']) : config.format;
       const options = { format, timeout: numberOf(config.timeout, 10), signal };
+      // Judged by the client, together with the format.
+      const message = inputs.message as PushMessage;
       if (config.target === 'app') {
-        const { statusCode, body } = await client.pushToApp(inputs.message, options);
+        const { statusCode, body } = await client.pushToApp(message, options);
         return { set: { payload: body, statusCode } };
       }
       const chipid = parseChipid(inputs.chipid);
       if (config.transport === 'channel') {
-        await client.pushOverChannel(chipid, inputs.message, options);
+        await client.pushOverChannel(chipid, message, options);
         return { set: { payload: { msg: 'sent' }, chipid } };
       }
-      const { statusCode, body } = await client.push(chipid, inputs.message, options);
+      const { statusCode, body } = await client.push(chipid, message, options);
       return { set: { payload: body, chipid, statusCode } };
     },
   });

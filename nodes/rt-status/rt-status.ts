@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { parseChipid } from '../../src/chipid';
+import { parseKey } from '../../src/open-api';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
 import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
@@ -11,7 +12,7 @@ export = function (RED: NodeAPI): void {
     inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
     async perform({ client, inputs, signal }) {
       const chipid = parseChipid(inputs.chipid);
-      const { statusCode, body } = await client.rtStatus(chipid, inputs.key, { signal });
+      const { statusCode, body } = await client.rtStatus(chipid, parseKey(inputs.key), { signal });
       return { set: { payload: body, chipid, statusCode } };
     },
   });

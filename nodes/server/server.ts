@@ -1,5 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { Answer } from '../../src/http-call';
+import type { Answer } from '../../src/answers';
+import type { Query } from '../../src/inputs';
+import { parseBody, parseDeviceid, parseQuery } from '../../src/server-api';
 import { registerAction, type ActionCall } from '../common/action';
 import type { InputTable } from '../common/inputs';
 import { SERVER_TYPE, type ServerConfig } from './server.config';
@@ -8,22 +10,24 @@ type ServerInput = 'deviceid' | 'page' | 'count' | 'body' | 'query';
 type Operation = (call: ActionCall<ServerConfig, ServerInput>) => Promise<Answer<unknown>>;
 
 /** Pagination is optional and its form is not shown (section 4.1): what is given is passed through. */
-function pagination(page: unknown, count: unknown): Record<string, unknown> {
+function pagination(page: unknown, count: unknown): Query {
   const query: Record<string, unknown> = {};
   if (page !== undefined && page !== null && page !== '') query['page'] = page;
   if (count !== undefined && count !== null && count !== '') query['count'] = count;
-  return query;
+  return parseQuery(query);
 }
 
 const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
   devices: ({ client, inputs, signal }) =>
     client.serverDevices(pagination(inputs.page, inputs.count), { signal }),
-  device: ({ client, inputs, signal }) => client.serverDevice(inputs.deviceid, { signal }),
+  device: ({ client, inputs, signal }) =>
+    client.serverDevice(parseDeviceid(inputs.deviceid), { signal }),
   update: ({ client, inputs, signal }) =>
-    client.serverUpdate(inputs.deviceid, inputs.body, { signal }),
+    client.serverUpdate(parseDeviceid(inputs.deviceid), parseBody(inputs.body), { signal }),
   passthrough: ({ client, inputs, signal }) =>
-    client.serverPassthrough(inputs.deviceid, inputs.body, { signal }),
-  uploads: ({ client, inputs, signal }) => client.serverUploads(inputs.query, { signal }),
+    client.serverPassthrough(parseDeviceid(inputs.deviceid), parseBody(inputs.body), { signal }),
+  uploads: ({ client, inputs, signal }) =>
+    client.serverUploads(parseQuery(inputs.query), { signal }),
 };
 
 /** What each operation reads for a message. */

@@ -41,8 +41,13 @@ function takeFrame(service: Service, chipid: string, text: string): void {
   if (device) service.push(device, channelPush(body));
 }
 
-function open(service: Service, log: RequestLog, channel: Channel): void {
-  const { socket, chipid } = channel;
+function open(
+  service: Service,
+  log: RequestLog,
+  socket: WebSocket,
+  { chipid, wire }: Pick<Channel, 'chipid' | 'wire'>,
+): void {
+  const channel: Channel = { chipid, socket, wire };
   service.channels.add(channel);
   // A frame that breaks the protocol: ws closes by itself.
   socket.on('error', () => undefined);
@@ -77,7 +82,7 @@ export function createChannelServer(service: Service, log: RequestLog) {
     record.status = 400; // what ws answers if the handshake is no good
     sockets.handleUpgrade(request, wire, head, (socket: WebSocket) => {
       record.status = 101;
-      open(service, log, { chipid, socket, wire });
+      open(service, log, socket, { chipid, wire });
     });
   };
 

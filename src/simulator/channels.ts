@@ -1,13 +1,19 @@
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import type { Faults } from './faults';
-import type { Upload } from './history';
+import type { UploadEntry } from './history';
 import type { Settings } from './options';
+
+/** What is needed of a WebSocket of ws, whose types would otherwise have to be installed with this package. */
+export interface ChannelSocket {
+  send(data: string | Buffer): void;
+  close(code?: number): void;
+  terminate(): void;
+}
 
 /** One open WebSocket (section 4.3). A device may have several. */
 export interface Channel {
   readonly chipid: string;
-  readonly socket: WebSocket;
+  readonly socket: ChannelSocket;
   /** The connection below it. */
   readonly wire: Duplex;
 }
@@ -35,7 +41,7 @@ export interface Channels {
   add(channel: Channel): void;
   remove(channel: Channel): void;
   /** Sends an upload to every channel of its device. */
-  announce(upload: Upload): void;
+  announce(upload: UploadEntry): void;
   /** Closes the channels of one device, or all. */
   close(chipid: string | undefined, options: CloseOptions): void;
   count(chipid: string | undefined): number;
@@ -46,7 +52,7 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
   const of = (chipid: string | undefined): Channel[] =>
     [...channels].filter((channel) => chipid === undefined || channel.chipid === chipid);
 
-  const eventOf = ({ chipid, bytes, at }: Upload): UploadEvent => ({
+  const eventOf = ({ chipid, bytes, at }: UploadEntry): UploadEvent => ({
     type: 'data_upload',
     appid: settings.appid,
     chipid,

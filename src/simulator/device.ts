@@ -2,7 +2,7 @@ import { LEVEL_CHARACTERS, PINS } from './assumptions';
 import { createBounded, type Bounded } from './bounded';
 import { createClimate, type Climate } from './climate';
 import type { DeviceSettings } from './device-options';
-import type { PushEntry, Upload } from './history';
+import type { PushEntry, UploadEntry } from './history';
 import type { Settings } from './options';
 import { seededRandom } from './random';
 import type { Received, SimulatedDevice } from './simulated-device';
@@ -28,7 +28,7 @@ export interface Device extends SimulatedDevice {
   readonly climate: Climate;
   /** Whether the relay switches the cooling on. */
   readonly cooling: boolean;
-  readonly uploadHistory: Bounded<Upload>;
+  readonly uploadHistory: Bounded<UploadEntry>;
   readonly pushHistory: Bounded<PushEntry>;
   receive(push: Received): void;
   setLevel(pin: number, level: 0 | 1): void;
@@ -45,7 +45,7 @@ export function createDevice(settings: DeviceSettings, common: Settings, timers:
   const { now } = common;
   const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
   const received = createBounded<Received>(common.historyLimit);
-  const uploadHistory = createBounded<Upload>(common.historyLimit);
+  const uploadHistory = createBounded<UploadEntry>(common.historyLimit);
   const pushHistory = createBounded<PushEntry>(common.historyLimit);
   const levels = new Array<0 | 1>(PINS).fill(0);
   let on = true;

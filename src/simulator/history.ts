@@ -4,7 +4,7 @@ import type { Settings } from './options';
 import { serverTime } from './time';
 
 /** Data that a device has uploaded. */
-export interface Upload {
+export interface UploadEntry {
   /** Increases across the application. */
   readonly id: number;
   readonly chipid: string;
@@ -26,11 +26,11 @@ export interface PushEntry {
 
 type Form = Pick<Settings, 'historyEncoding' | 'appName'>;
 
-const uploadBody = (upload: Upload, form: Form): string =>
+const uploadBody = (upload: UploadEntry, form: Form): string =>
   form.historyEncoding === 'base64' ? upload.bytes.toString('base64') : bytesAsText(upload.bytes);
 
 /** A record of `up_messages/dev/:chipid/` (section 2.3). */
-export const uploadRecord = (upload: Upload, form: Form): object => ({
+export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
   body: uploadBody(upload, form),
   app: form.appName,
   create_time: serverTime(upload.at),
@@ -49,7 +49,7 @@ export const pushRecord = (push: PushEntry, form: Form): object => ({
 });
 
 /** A record of `sync/:begin_date/:end_date/` (section 2.5). */
-export const syncRecord = (upload: Upload, form: Form): object => ({
+export const syncRecord = (upload: UploadEntry, form: Form): object => ({
   body: uploadBody(upload, form),
   recv_time: serverTime(upload.at),
   app: form.appName,

@@ -1,3 +1,5 @@
+// A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
+/// <reference types="node" preserve="true" />
 export { startSimulator, type Simulator } from './simulator';
 export { DEFAULT_CREDENTIALS, type DeviceOptions, type SimulatorOptions } from './options';
 export { OptionError } from './option-readers';
@@ -5,5 +7,5 @@ export { RELAY_PIN } from './device';
 export type { Received, SimulatedDevice } from './simulated-device';
 export type { CloseOptions } from './channels';
 export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';
-export type { PushEntry, Upload } from './history';
+export type { PushEntry, UploadEntry } from './history';
 export type { FrameRecord, RequestRecord } from './request-log';

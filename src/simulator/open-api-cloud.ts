@@ -1,6 +1,6 @@
 import { isSpan } from './assumptions';
 import type { Device } from './device';
-import { inOrder, pushRecord, syncRecord, uploadRecord, type Upload } from './history';
+import { inOrder, pushRecord, syncRecord, uploadRecord, type UploadEntry } from './history';
 import { pathDevice, type OpenApiCall, type OpenApiRoute } from './open-api-call';
 import type { Settings } from './options';
 import { badRequest } from './refusal';
@@ -42,7 +42,7 @@ function pushes(call: OpenApiCall): object[] {
 }
 
 /** Every upload that is kept, oldest first. */
-export const allUploads = (service: Service): Upload[] =>
+export const allUploads = (service: Service): UploadEntry[] =>
   [...service.devices.values()].flatMap((device) => device.uploads).sort((a, b) => a.id - b.id);
 
 function sync({ service, segments }: OpenApiCall): object[] {

@@ -4,7 +4,7 @@ import { createDevice, type Device } from './device';
 import { twice, type DeviceSettings } from './device-options';
 import type { Faults } from './faults';
 import { messageBytes } from './formats';
-import type { Upload } from './history';
+import type { UploadEntry } from './history';
 import type { Settings } from './options';
 import { notFound } from './refusal';
 import type { Received } from './simulated-device';
@@ -27,7 +27,7 @@ export interface Service {
   /** @throws Refusal 404 */
   device(chipid: string): Device;
   /** Accepts an upload into the history and announces it on the device's channels. */
-  upload(device: Device, bytes: Buffer): Upload;
+  upload(device: Device, bytes: Buffer): UploadEntry;
   /** Notes a push in the history and, if the device is online, hands it over. */
   push(device: Device, push: Push): void;
   deleteApp(): void;
@@ -42,9 +42,9 @@ export function createService(settings: Settings, faults: Faults): Service {
   let lastPush = 0;
   let deleted = false;
 
-  const upload = (device: Device, bytes: Buffer): Upload => {
+  const upload = (device: Device, bytes: Buffer): UploadEntry => {
     const at = settings.now();
-    const accepted: Upload = { id: ++lastUpload, chipid: device.chipid, bytes, at };
+    const accepted: UploadEntry = { id: ++lastUpload, chipid: device.chipid, bytes, at };
     device.lastSeen = at;
     device.uploadHistory.add(accepted);
     channels.announce(accepted);

@@ -1,5 +1,5 @@
 import type { PushFormat } from '../records';
-import type { PushEntry, Upload } from './history';
+import type { PushEntry, UploadEntry } from './history';
 
 /** A push that has reached a device. */
 export interface Received {
@@ -27,7 +27,7 @@ export interface SimulatedDevice {
   /** Pushes that have reached the device, oldest first. */
   readonly received: readonly Received[];
   /** What the service keeps of its uploads and of the pushes to it, oldest first. */
-  readonly uploads: readonly Upload[];
+  readonly uploads: readonly UploadEntry[];
   readonly pushes: readonly PushEntry[];
   /** How often it has been reset: by a reboot or by being switched on again. */
   readonly boots: number;

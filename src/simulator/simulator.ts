@@ -2,7 +2,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { CloseOptions } from './channels';
 import { readDevice } from './device-options';
 import { createFaults, type FaultName, type FaultOptions } from './faults';
-import type { Upload } from './history';
+import type { UploadEntry } from './history';
 import { numberIn, OptionError } from './option-readers';
 import { LOOPBACK, readOptions, type DeviceOptions, type SimulatorOptions } from './options';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './request-log';
@@ -32,7 +32,7 @@ export interface Simulator {
    * Lets a device upload: into the history and on its channels, whether or not it is switched on.
    * @param body text, bytes, anything else as JSON; default: the device's next reading
    */
-  upload(chipid: string | number, body?: unknown): Upload;
+  upload(chipid: string | number, body?: unknown): UploadEntry;
   /** Closes the channels of one device, or all. */
   disconnect(chipid?: string | number, options?: CloseOptions): void;
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */

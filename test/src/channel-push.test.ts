@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { PushMessage } from '../../src/inputs';
+import type { PushFormat } from '../../src/records';
 import { channelService } from './support/channel-service';
 import { clientOf, simulator } from './support/client';
 import { failure } from './support/failure';
@@ -7,7 +9,7 @@ import { until } from './support/until';
 import { deadPort } from './support/wire-service';
 
 describe('a push over the channel', () => {
-  const pushes: [what: string, message: unknown, format: string, bytes: Buffer][] = [
+  const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [
     ['text as UTF-8', 'grün 😀\0', 'MSG', Buffer.from('grün 😀\0')],
     ['an object as JSON', { on: true }, 'MSG', Buffer.from('{"on":true}')],
     ['nothing', '', 'MSG', Buffer.alloc(0)],

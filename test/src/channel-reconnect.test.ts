@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChannelState } from '../../src/channel';
+import type { ChannelState } from '../../src/channel-user';
 import { channelService } from './support/channel-service';
 import { clientOf, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';

@@ -1,5 +1,4 @@
-import type { ChannelState } from '../../../src/channel';
-import type { ChannelLease } from '../../../src/channels';
+import type { ChannelLease, ChannelState } from '../../../src/channel-user';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Upload } from '../../../src/upload-event';
 import { until } from './until';

@@ -1,0 +1,45 @@
+import type { Position } from './recovery/ledger';
+import type { Upload } from './upload-event';
+
+/**
+ * Where a channel stands. `disconnected` is a pause before the next attempt, never the end: only the
+ * release of the last lease, or the client's close, ends a channel.
+ */
+export type ChannelState = 'connecting' | 'connected' | 'disconnected';
+
+/** Who listens on a channel or pushes over it. Nothing here may throw. */
+export interface ChannelUser {
+  /** An upload has arrived, or has been recovered. */
+  onUpload?(upload: Upload): void;
+  /** @param reason why a connection ended or did not come about; never with a URL in it */
+  onState?(state: ChannelState, reason?: string): void;
+  /** Something came that is not what section 6 describes; it was left out. */
+  onFault?(fault: string): void;
+}
+
+/** What a user sees of a channel. */
+export interface ChannelView {
+  readonly state: ChannelState;
+  /**
+   * Why the channel is not connected, if it is known: an HTTP status (`401`), a close code (`1001`), a
+   * code of Node.js (`ECONNREFUSED`), or `SILENT`.
+   */
+  readonly reason: string | undefined;
+}
+
+/** A place on the channel of one device, given back when it is no longer needed. */
+export interface ChannelLease {
+  readonly channel: ChannelView;
+  /** Leaves the channel; with its last user it is closed. May be called again. */
+  release(): void;
+}
+
+/** How uploads that a channel missed are given back. */
+export interface RecoverOptions {
+  /** How the service writes `body` in history records, default `text`. */
+  encoding?: 'text' | 'base64';
+  /** Where an earlier listener left off; default: what came before the first connection is not owed. */
+  start?: Position | undefined;
+  /** Is told after each upload how far they have been emitted, to be kept for `start`. */
+  save?: (position: Position) => void;
+}
