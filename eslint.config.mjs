@@ -20,7 +20,7 @@ const wall = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', 'screenshots/', '.cache/'] },
+  { ignores: ['dist/', 'coverage/', 'node_modules/', 'screenshots/', '.cache/', 'test/fixtures/'] },
   js.configs.recommended,
   {
     files: ['**/*.mjs'],

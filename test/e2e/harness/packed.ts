@@ -53,7 +53,7 @@ async function packAndInstall(): Promise<string> {
 }
 
 /** Runs npm: the very one that runs these tests, if one does. */
-async function npm(parameters: string[], cwd = repository): Promise<string> {
+export async function npm(parameters: string[], cwd = repository): Promise<string> {
   const script = process.env['npm_execpath'];
   const own = script !== undefined && basename(script).startsWith('npm');
   const options = { cwd, maxBuffer: 64 * 1024 * 1024, timeout: 120_000 };

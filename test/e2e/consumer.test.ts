@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DeviceCloudClient } from '../../src/client';
+import { npm, repository, userDirWithPackage } from './harness/packed';
+import { PATIENCE } from './harness/process';
+
+const PACKAGE = '@device-cloud/node-red-device-cloud';
+const TSC = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
+const execute = promisify(execFile);
+
+/** Runs Node.js in a folder; what it prints is in the error, too, should it fail. */
+async function node(parameters: string[], cwd: string): Promise<string> {
+  const options = { cwd, timeout: 2 * PATIENCE, killSignal: 'SIGKILL' } as const;
+  const run = execute(process.execPath, parameters, options).catch((error: unknown) => {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`node ${parameters.join(' ')}\n${stdout}${stderr}`);
+  });
+  return (await run).stdout;
+}
+
+const KINDS = ['module', 'commonjs'] as const;
+
+/**
+ * A project with the packed package and the types of Node.js, and nothing else: the same sources as ES
+ * modules and as CommonJS, a folder each, so that the compiler has to start but once.
+ */
+async function project(): Promise<string> {
+  const folder = await userDirWithPackage('consumer');
+  const sources = join(repository, 'test', 'fixtures', 'consumer');
+  await cp(join(sources, 'tsconfig.json'), join(folder, 'tsconfig.json'));
+  for (const type of KINDS) {
+    await mkdir(join(folder, type));
+    for (const file of ['use.ts', 'wrong.ts']) {
+      await cp(join(sources, file), join(folder, type, file));
+    }
+    await writeFile(join(folder, type, 'package.json'), JSON.stringify({ type }));
+  }
+  const types = join('node_modules', '@types');
+  await mkdir(join(folder, types));
+  await symlink(join(repository, types, 'node'), join(folder, types, 'node'), 'junction');
+  return folder;
+}
+
+describe('a project that installs the package', () => {
+  it('is type-checked strictly, libraries too, and runs, as ES modules and as CommonJS', async () => {
+    const folder = await project();
+    assert.deepEqual(readdirSync(join(folder, 'node_modules', '@types')), ['node']);
+    await node([TSC, '-p', '.'], folder);
+    for (const type of KINDS) {
+      assert.deepEqual(JSON.parse(await node([join(type, 'use.js')], folder)), {
+        devices: 2,
+        latest: 'string',
+        push: [200, 'OK'],
+        pin5: '1',
+        upload: [['10000001', 'hello']],
+        position: 'string',
+        code: 'NOT_FOUND 404',
+        same: true,
+      });
+    }
+  });
+
+  it('finds the three entries of the package, and no others', async () => {
+    const folder = await userDirWithPackage('consumer-entries');
+    const script = `
+      const entries = ['', '/simulator', '/package.json', '/dist/src/client.js', '/src/client'];
+      const found = entries.filter((entry) => {
+        try { return require.resolve('${PACKAGE}' + entry); } catch { return false; }
+      });
+      console.log(found.join(' '));`;
+    assert.equal(await node(['-e', script], folder), ' /simulator /package.json\n');
+  });
+
+  it('starts the simulator with npx', async () => {
+    const folder = await userDirWithPackage('consumer-npx');
+    const manifest = join(folder, 'node_modules', PACKAGE, 'package.json');
+    const { version, bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+      version: string;
+      bin: Record<'device-cloud-simulator', string>;
+    };
+    const command = ['exec', '--no', '--', 'device-cloud-simulator'];
+    assert.equal(await npm([...command, '--version'], folder), `${version}\n`);
+
+    // npx puts a shell between, which could not be ended by its id: the command itself is run on.
+    const cli = join(folder, 'node_modules', PACKAGE, bin['device-cloud-simulator']);
+    const child = spawn(process.execPath, [cli, '--port', '0', '--devices', '1'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: PATIENCE,
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    let said = '';
+    await new Promise<void>((resolve) => {
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('Ctrl-C')) resolve();
+      });
+      void ended.then(() => resolve());
+    });
+    const value = (label: string): string =>
+      new RegExp(`${label} +(\\S+)`).exec(said)?.[1] ?? assert.fail(said);
+    const client = new DeviceCloudClient({
+      baseUrl: value('Address'),
+      appid: value('App id'),
+      appkey: value('App key'),
+      proxy: false,
+    });
+    try {
+      assert.equal((await client.devices()).body[0]?.chipid, 10000001);
+    } finally {
+      await client.close();
+      child.kill();
+    }
+    await ended;
+  });
+});
