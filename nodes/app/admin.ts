@@ -1,9 +1,9 @@
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
 import type { DeviceRecord } from '../../src/records';
-import type { AppSettings } from './options';
 import { findApp } from './app-node';
 import { testApp } from './test-app';
+import { readTestRequest, type TestRequest } from './test-request';
 
 /** What the editor may know of a device: never its `devkey`. */
 export interface DeviceChoice {
@@ -56,9 +56,19 @@ export function addAdminRoutes(RED: NodeAPI): void {
     '/device-cloud/apps/test',
     RED.auth.needsPermission('device-cloud.write'),
     (request, response) => {
-      const settings = (request.body ?? {}) as AppSettings & { id?: string };
-      const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', id: settings.id };
-      RED.log.audit(entry, request);
+      const audit = (more: object): void => {
+        const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', ...more };
+        RED.log.audit(entry, request);
+      };
+      let settings: TestRequest;
+      try {
+        settings = readTestRequest(request.is('json') ? request.body : undefined);
+      } catch (error) {
+        audit({ error: 'invalid_input' });
+        response.status(400).json({ error: toProblem(error) });
+        return;
+      }
+      audit({ id: settings.id });
       testApp(RED, settings, TIMEOUT).then(
         (result) => response.json(result),
         (error: unknown) => response.status(500).json({ error: toProblem(error) }),

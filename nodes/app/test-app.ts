@@ -3,8 +3,9 @@ import { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
 import { toChoice, toProblem, type DeviceChoice } from './admin';
 import type { AppCredentials } from './app.config';
-import { clientOptions, type AppSettings } from './options';
+import { clientOptions } from './options';
 import { useSimulator } from './shared-simulator';
+import type { TestRequest } from './test-request';
 
 /** What the test of an application found; `null` for a face whose keys were not given. */
 export interface TestResult {
@@ -79,7 +80,7 @@ interface Faces {
 }
 
 /** Credentials as typed; one that was left as it is comes from where it is stored, not from the browser. */
-function credentialsOf(RED: NodeAPI, settings: AppSettings & { id?: string }): AppCredentials {
+function credentialsOf(RED: NodeAPI, settings: TestRequest): AppCredentials {
   const stored = settings.id
     ? (RED.nodes.getCredentials(settings.id) as AppCredentials | undefined)
     : undefined;
@@ -108,7 +109,7 @@ async function testSimulator(timeout: number): Promise<TestResult> {
  */
 export async function testApp(
   RED: NodeAPI,
-  settings: AppSettings & { id?: string },
+  settings: TestRequest,
   timeout: number,
 ): Promise<TestResult> {
   if (settings.service === 'simulator') return testSimulator(timeout);

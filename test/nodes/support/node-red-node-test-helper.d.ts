@@ -10,7 +10,7 @@ declare module 'node-red-node-test-helper' {
   }
 
   interface Request extends PromiseLike<Answer> {
-    send(body: object): Request;
+    send(body: object | string): Request;
     set(name: string, value: string): Request;
   }
 

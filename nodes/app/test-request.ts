@@ -1,0 +1,61 @@
+import { invalidInput } from '../../src/errors';
+import type { AppSettings } from './options';
+
+/** What the editor sends to have an application tried: its settings as typed, and the node's id. */
+export type TestRequest = AppSettings & { id?: string };
+
+type Fields = Record<string, unknown>;
+
+const SETTINGS = [
+  ...['id', 'service', 'baseUrl', 'appid', 'timeout', 'heartbeat', 'ping', 'timestampUnit'],
+  ...['connections', 'deviceGap', 'historyEncoding', 'tls', 'proxy'],
+];
+const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
+
+/** No setting is anywhere near as long. */
+const LONGEST = 4096;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields of those names, each a text or a number. The errors name a field, and not its value. */
+function read(from: Fields, names: string[]): Record<string, string> {
+  const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
+  return Object.fromEntries(
+    found.map((name) => {
+      const value = from[name];
+      if (typeof value !== 'string' && typeof value !== 'number') {
+        throw invalidInput(`The setting ${name} has to be a text or a number.`);
+      }
+      const text = String(value);
+      if (text.length > LONGEST) {
+        throw invalidInput(`The setting ${name} is longer than ${LONGEST} characters.`);
+      }
+      return [name, text];
+    }),
+  );
+}
+
+/**
+ * Reads the body of a request for a test, which may come from anyone who is logged in.
+ * @param body what Node-RED made of it, `undefined` if it is not JSON
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readTestRequest(body: unknown): TestRequest {
+  if (!isObject(body)) {
+    throw invalidInput(
+      'Send the settings as a JSON object, with the header Content-Type: application/json.',
+    );
+  }
+  const { service, ...settings } = read(body, SETTINGS);
+  if (service !== undefined && service !== 'cloud' && service !== 'simulator') {
+    throw invalidInput('The setting service has to be "cloud" or "simulator".');
+  }
+  const credentials = body['credentials'] ?? {};
+  if (!isObject(credentials)) throw invalidInput('The setting credentials has to be an object.');
+  return {
+    ...(settings as Partial<TestRequest>),
+    ...(service === undefined ? {} : { service }),
+    credentials: read(credentials, CREDENTIALS),
+  };
+}
