@@ -16,10 +16,12 @@ export interface PushAnswer {
 export interface RefreshAnswer {
   /** `online` when the device answered; which others there are is not shown. */
   status: string;
+  /** `OK`. */
   msg: string;
 }
 
 /** The answer of endpoints 9, 10 and 12. */
 export interface ResultAnswer {
+  /** The pins' level characters, index = pin (endpoint 9); of the others text that is not shown. */
   result: string;
 }

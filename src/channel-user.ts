@@ -11,7 +11,10 @@ export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 export interface ChannelUser {
   /** An upload has arrived, or has been recovered. */
   onUpload?(upload: Upload): void;
-  /** @param reason why a connection ended or did not come about; never with a URL in it */
+  /**
+   * The channel has come up or gone down.
+   * @param reason why a connection ended or did not come about; never with a URL in it
+   */
   onState?(state: ChannelState, reason?: string): void;
   /** Something came that is not what section 6 describes; it was left out. */
   onFault?(fault: string): void;
@@ -19,6 +22,7 @@ export interface ChannelUser {
 
 /** What a user sees of a channel. */
 export interface ChannelView {
+  /** Of the three, the present one. */
   readonly state: ChannelState;
   /**
    * Why the channel is not connected, if it is known: an HTTP status (`401`), a close code (`1001`), a
@@ -29,6 +33,7 @@ export interface ChannelView {
 
 /** A place on the channel of one device, given back when it is no longer needed. */
 export interface ChannelLease {
+  /** Where the channel stands now. */
   readonly channel: ChannelView;
   /** Leaves the channel; with its last user it is closed. May be called again. */
   release(): void;

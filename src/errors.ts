@@ -26,7 +26,9 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
  * may carry a signed URL.
  */
 export class DeviceCloudError extends Error {
+  /** Tells the class where `instanceof` cannot, say across two copies of the package. */
   override readonly name = 'DeviceCloudError';
+  /** Which kind of failure it is. */
   readonly code: ErrorCode;
   /** The HTTP status, where there was an answer. */
   declare readonly statusCode?: number;

@@ -12,7 +12,9 @@ export interface Proxy {
 export interface ProxySettings {
   /** `http://host:port` or `https://host:port`; user name and password may stand in it. */
   url: string;
+  /** Goes before the one in the URL. */
   username?: string;
+  /** Goes before the one in the URL. */
   password?: string;
   /** Hosts that are reached without the proxy, in the form of `NO_PROXY`'s entries. */
   noProxy?: readonly string[];

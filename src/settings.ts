@@ -44,6 +44,7 @@ export interface ClientOptions {
   connections?: number;
   /** Milliseconds between two commands to one device, default 0. */
   deviceGap?: number;
+  /** TLS settings for HTTP and channel alike; default: those of Node.js. */
   tls?: TlsSettings;
   /** A proxy; default: that of the environment. `false`: none. */
   proxy?: ProxySettings | false;

@@ -4,7 +4,9 @@ import { isObject } from './shapes';
 
 /** An upload as it arrived on a channel (section 6, `data_upload`). */
 export interface Upload {
+  /** The device, as digits. */
   chipid: string;
+  /** Its application, as digits. */
   appid: string;
   /** Unix time in milliseconds. */
   timestamp: number;

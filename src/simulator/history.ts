@@ -7,7 +7,9 @@ import { serverTime } from './time';
 export interface UploadEntry {
   /** Increases across the application. */
   readonly id: number;
+  /** The device, as digits. */
   readonly chipid: string;
+  /** The uploaded bytes. */
   readonly bytes: Buffer;
   /** When the service accepted it, milliseconds since 1970. */
   readonly at: number;
@@ -15,12 +17,17 @@ export interface UploadEntry {
 
 /** Something the platform has pushed to a device, whether or not it arrived. */
 export interface PushEntry {
+  /** Increases across the application. */
   readonly id: number;
+  /** The device, as digits. */
   readonly chipid: string;
+  /** As it was given to the call. */
   readonly format: PushFormat;
   /** As it was given to the call. */
   readonly message: string;
+  /** What the device gets: hexadecimal and Base64 decoded. */
   readonly bytes: Buffer;
+  /** When the service accepted it, milliseconds since 1970. */
   readonly at: number;
 }
 

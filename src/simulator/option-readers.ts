@@ -1,8 +1,11 @@
 /** An option that cannot be: its name, and what is wrong with it. */
 export class OptionError extends RangeError {
+  /** Tells the class where `instanceof` cannot. */
   override readonly name = 'OptionError';
   constructor(
+    /** The option's name. */
     readonly option: string,
+    /** What is wrong, to be read after the name. */
     readonly problem: string,
   ) {
     super(`${option} ${problem}.`);

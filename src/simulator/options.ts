@@ -35,10 +35,15 @@ export interface SimulatorOptions {
   host?: '127.0.0.1';
   /** How many (chip numbers from 10000001), or which. Default 3. */
   devices?: number | readonly DeviceOptions[];
+  /** Default `10001`. */
   appid?: string | number;
+  /** Default `Simulator-AppKey`. */
   appkey?: string;
+  /** Default `Simulator`. */
   appName?: string;
+  /** Default `Simulator-Key`. */
   serverKey?: string;
+  /** Default `Simulator-Password`. */
   serverPassword?: string;
   /** Seconds between two uploads of a device, 0 for none. Default 5. */
   interval?: number;

@@ -3,6 +3,7 @@ import { createBounded } from './bounded';
 
 /** A request that has arrived, the upgrade to a channel included. */
 export interface RequestRecord {
+  /** In upper case. */
   readonly method: string;
   /** The path as sent, without the query. */
   readonly path: string;
@@ -10,6 +11,7 @@ export interface RequestRecord {
   readonly query: string;
   /** The body as UTF-8, of a long one the first 64 KiB. */
   readonly body: string;
+  /** Names in lower case, as Node.js gives them. */
   readonly headers: IncomingHttpHeaders;
   /** Milliseconds since 1970, by the simulator's clock. */
   readonly at: number;
@@ -19,8 +21,11 @@ export interface RequestRecord {
 
 /** A text frame that has arrived on a channel. */
 export interface FrameRecord {
+  /** The channel's device, as digits. */
   readonly chipid: string;
+  /** The frame, JSON if it is a good one. */
   readonly text: string;
+  /** Milliseconds since 1970, by the simulator's clock. */
   readonly at: number;
 }
 

@@ -5,8 +5,11 @@ import type { PushEntry, UploadEntry } from './history';
 export interface Received {
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Which way it came: endpoint 3, endpoint 4, the server API, or a channel. */
   readonly via: 'open-api' | 'app-push' | 'server-api' | 'channel';
+  /** As it was given; `B64` over a channel. */
   readonly format: PushFormat;
+  /** What the device got: hexadecimal and Base64 decoded. */
   readonly bytes: Buffer;
   /** The bytes as UTF-8. */
   readonly text: string;
@@ -14,24 +17,30 @@ export interface Received {
 
 /** A device, as whoever runs the simulator sees it. */
 export interface SimulatedDevice {
+  /** Chip number, as digits. */
   readonly chipid: string;
+  /** What somebody called it, if anybody did. */
   readonly name: string | number | null;
   /** Whether it is on, not disabled and not away for a reboot. */
   readonly online: boolean;
+  /** Whether the server API has disabled it. */
   readonly disabled: boolean;
   /** The pins' level characters, index = pin. */
   readonly levels: string;
-  /** The last reading, °C and %. */
+  /** The last reading, °C. */
   readonly temperature: number;
+  /** The last reading, %. */
   readonly humidity: number;
   /** Pushes that have reached the device, oldest first. */
   readonly received: readonly Received[];
-  /** What the service keeps of its uploads and of the pushes to it, oldest first. */
+  /** What the service keeps of its uploads, oldest first. */
   readonly uploads: readonly UploadEntry[];
+  /** What the service keeps of the pushes to it, oldest first. */
   readonly pushes: readonly PushEntry[];
   /** How often it has been reset: by a reboot or by being switched on again. */
   readonly boots: number;
-  /** Device calls it is answering now, and how many it ever was at once. */
+  /** Device calls it is answering now. */
   readonly inFlight: number;
+  /** How many device calls it ever was answering at once. */
   readonly maxInFlight: number;
 }

@@ -14,11 +14,17 @@ import type { SimulatedDevice } from './simulated-device';
 export interface Simulator {
   /** `http://127.0.0.1:<port>` */
   readonly baseUrl: string;
+  /** The port it listens on. */
   readonly port: number;
+  /** The application's id, for the open API and the channel. */
   readonly appid: string;
+  /** The application's key. */
   readonly appkey: string;
+  /** The application's name, which `apps/` and the histories give. */
   readonly appName: string;
+  /** The product key of the server API. */
   readonly serverKey: string;
+  /** The password that belongs to the product key. */
   readonly serverPassword: string;
   /** By chip number. */
   readonly devices: ReadonlyMap<string, SimulatedDevice>;
@@ -26,7 +32,10 @@ export interface Simulator {
   readonly requests: readonly RequestRecord[];
   /** The last 1000 text frames that came over channels, heartbeats among them. */
   readonly frames: readonly FrameRecord[];
-  /** @throws Error if there is no such device */
+  /**
+   * One device.
+   * @throws Error if there is no such device
+   */
   device(chipid: string | number): SimulatedDevice;
   /**
    * Lets a device upload: into the history and on its channels, whether or not it is switched on.
@@ -41,11 +50,20 @@ export interface Simulator {
   switchOff(chipid: string | number): void;
   /** Switches a device on again: it boots. */
   switchOn(chipid: string | number): void;
-  /** Lets something go wrong. @returns a function that lifts the fault */
+  /**
+   * Lets something go wrong.
+   * @returns a function that lifts the fault
+   * @throws RangeError if there is no such fault
+   */
   fail(name: FaultName, options?: FaultOptions): () => void;
   /** Lifts all faults. Answers that hang go on hanging. */
   heal(): void;
+  /**
+   * Adds a device, switched on.
+   * @throws OptionError if an option cannot be, or there is such a device already
+   */
   addDevice(options: DeviceOptions): SimulatedDevice;
+  /** Takes a device away for good: from now on 404, and its channels are closed. */
   removeDevice(chipid: string | number): void;
   /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
   deleteApp(): void;
