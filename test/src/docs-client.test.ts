@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+const root = join(__dirname, '../../..');
+const page = readFileSync(join(root, 'docs', 'client.md'), 'utf8');
+/** Inside the package, so that a snippet finds it by its name. */
+const folder = join(root, '.cache', 'test', 'docs');
+const TIME_LIMIT = 8000;
+
+interface Snippet {
+  /** The heading above it. */
+  title: string;
+  code: string;
+}
+
+function snippets(): Snippet[] {
+  const found: Snippet[] = [];
+  let title = '';
+  let code: string[] | undefined;
+  for (const line of page.split('\n')) {
+    if (code && line === '```') {
+      found.push({ title, code: code.join('\n') });
+      code = undefined;
+    } else if (code) code.push(line);
+    else if (line === '```js') code = [];
+    else title = /^##+ (.*)/.exec(line)?.[1] ?? title;
+  }
+  return found;
+}
+
+/** What a snippet prints, as its comments say; `…` stands for anything. */
+function promised(code: string): RegExp {
+  const lines = [...code.matchAll(/^ *\/\/ → (.*)$/gm)].map(([, text = '']) => `${text}\n`);
+  const pattern = lines.join('').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  return new RegExp(`^${pattern.replaceAll('…', '[^\\n]*')}$`);
+}
+
+/** Runs one module after the other; a thread of its own, so that one that never ends can be ended. */
+const RUNNER = `
+  const { parentPort } = require('node:worker_threads');
+  let printed = '';
+  process.stdout.write = process.stderr.write = (text) => { printed += text; return true; };
+  parentPort.on('message', async (file) => {
+    if (file === '') return parentPort.close();
+    printed = '';
+    try {
+      await import(file);
+      parentPort.postMessage({ printed });
+    } catch (error) {
+      parentPort.postMessage({ printed, error: String(error?.stack ?? error) });
+    }
+  });`;
+
+/** The promise's value, unless the time is over. */
+function bounded<T>(what: string, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const limit = setTimeout(() => {
+      reject(new Error(`${what} took over ${TIME_LIMIT / 1000} s.`));
+    }, TIME_LIMIT);
+    promise.then(resolve, reject).finally(() => clearTimeout(limit));
+  });
+}
+
+let runner: Worker | undefined;
+
+/** Runs a module. @returns what it printed */
+async function run(file: string): Promise<string> {
+  const worker = (runner ??= new Worker(RUNNER, { eval: true, env: {} }));
+  const answer = once(worker, 'message') as Promise<[{ printed: string; error?: string }]>;
+  worker.postMessage(pathToFileURL(file).href);
+  try {
+    const [{ printed, error }] = await bounded('The snippet', answer);
+    if (error !== undefined) throw new Error(`${printed}${error}`);
+    return printed;
+  } catch (error) {
+    // The next snippet gets a thread that this one has not touched.
+    runner = undefined;
+    await worker.terminate();
+    throw error;
+  }
+}
+
+describe('docs/client.md', () => {
+  const [beginning, end, ...rest] = snippets();
+  before(() => mkdirSync(folder, { recursive: true }));
+  after(() => runner?.terminate());
+
+  it('has a snippet for each section about a call', () => {
+    const shown = new Set(rest.map(({ title }) => title));
+    const calls = [...page.matchAll(/^### (`.*\(.*)$/gm)].map(([, title = '']) => title);
+    assert.ok(calls.length >= 20);
+    for (const call of calls) assert.ok(shown.has(call), call);
+  });
+
+  for (const [index, { title, code }] of rest.entries()) {
+    it(`${title}: runs, and prints what it says (snippet ${index + 1})`, async () => {
+      const file = join(folder, `client-${index + 1}.mjs`);
+      writeFileSync(file, [beginning?.code, code, end?.code].join('\n\n'));
+      assert.match(await run(file), promised(code));
+    });
+  }
+
+  it('leaves nothing open: the thread ends by itself', async () => {
+    const worker = runner;
+    assert.ok(worker);
+    const ended = once(worker, 'exit') as Promise<[number]>;
+    worker.postMessage('');
+    assert.deepEqual(await bounded('The end', ended), [0]);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const root = join(__dirname, '../../..');
+const ENTRIES = ['dist/src/index.d.ts', 'dist/src/simulator/index.d.ts'];
+
+/** Everything that stands as code in docs/client.md, as words. */
+const named = new Set(
+  [...readFileSync(join(root, 'docs', 'client.md'), 'utf8').matchAll(/```js\n[^]*?```|`[^`\n]+`/g)]
+    .flatMap(([code]) => code.match(/[\w$]+/g) ?? [])
+    .flat(),
+);
+
+interface Public {
+  /** `DeviceCloudClient`, or `DeviceCloudClient.push`. */
+  path: string;
+  symbol: ts.Symbol;
+}
+
+describe('what the package exports, by its declarations', () => {
+  let checker: ts.TypeChecker;
+  let exported: Public[];
+  let members: Public[];
+
+  before(function () {
+    this.timeout(30_000);
+    const files = ENTRIES.map((entry) => join(root, entry));
+    const options = { module: ts.ModuleKind.Node16, strict: true, types: ['node'] };
+    const program = ts.createProgram(files, options);
+    checker = program.getTypeChecker();
+    const all = new Map<string, ts.Symbol>();
+    for (const file of files) {
+      const module = checker.getSymbolAtLocation(program.getSourceFile(file)!)!;
+      for (const symbol of checker.getExportsOfModule(module)) {
+        const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+        all.set(symbol.name, isAlias ? checker.getAliasedSymbol(symbol) : symbol);
+      }
+    }
+    exported = [...all].map(([path, symbol]) => ({ path, symbol }));
+    members = exported.flatMap(({ path, symbol }) =>
+      [...(symbol.members?.values() ?? [])]
+        .filter(
+          ({ flags }) =>
+            (flags &
+              (ts.SymbolFlags.Property | ts.SymbolFlags.Method | ts.SymbolFlags.Accessor)) !==
+            0,
+        ) // prettier-ignore
+        .filter(({ name }) => !/^__|#/.test(name))
+        .map((member) => ({ path: `${path}.${member.name}`, symbol: member })),
+    );
+  });
+
+  const docOf = ({ symbol }: Public): string =>
+    ts.displayPartsToString(symbol.getDocumentationComment(checker));
+
+  it('is named in docs/client.md, each type, function, option and field', () => {
+    assert.ok(exported.length > 50 && members.length > 120);
+    const missing = [...exported, ...members]
+      .map(({ path }) => path)
+      .filter((path) => !named.has(path.split('.').at(-1)!));
+    assert.deepEqual(missing, []);
+  });
+
+  it('has a word for each in its declaration', () => {
+    const missing = [...exported, ...members].filter((one) => docOf(one) === '');
+    assert.deepEqual(
+      missing.map(({ path }) => path),
+      [],
+    );
+  });
+
+  it('says of each call what its parameters are and where the document describes it', () => {
+    const calls = members.filter(
+      ({ path, symbol }) =>
+        path.startsWith('DeviceCloudClient.') && (symbol.flags & ts.SymbolFlags.Method) !== 0,
+    );
+    assert.ok(calls.length > 15);
+    for (const call of calls) {
+      const { path, symbol } = call;
+      const tags = symbol.getJsDocTags(checker).filter(({ name }) => name === 'param');
+      const told = tags.map(({ text }) => text?.find(({ kind }) => kind === 'parameterName')?.text);
+      const declaration = symbol.valueDeclaration as ts.MethodDeclaration;
+      const parameters = declaration.parameters.map(({ name }) => name.getText());
+      assert.deepEqual(told, parameters, path);
+      if (path !== 'DeviceCloudClient.close') assert.match(docOf(call), /section \d/, path);
+    }
+  });
+});
