@@ -36,7 +36,7 @@ function readJson(path) {
   }
 }
 
-const SOURCES = ['src', 'nodes', 'test', 'icons'];
+const SOURCES = ['src', 'nodes', 'test', 'bench', 'icons'];
 const SETTINGS = /^(build\.mjs|package(-lock)?\.json|tsconfig.*\.json)$/;
 const STAMP = join(root, 'dist', '.sources');
 

@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PACKAGE } from '../test/soak/folders';
+import { readOptions, type Options } from './options';
+import { startChild } from './process/child';
+import { channelsAllowed } from './process/limits';
+import { baselineOf, compare, type Baseline } from './report/baseline';
+import { recordDocuments } from './report/documents';
+import { checksText, resultsText, tableText } from './report/markdown';
+import { plot } from './report/plot';
+import type { Results, Setting } from './report/results';
+import type { ServiceMethods } from './service/service';
+import { worksOf } from './works/works';
+
+/* `npm run bench`: see docs/performance.md. */
+
+const BASELINE = join(PACKAGE, 'bench', 'baseline.json');
+
+const json = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+const version = (folder: string): string =>
+  (json(join(folder, 'package.json')) as { version: string }).version;
+
+function settingOf({ plan }: Options): Setting {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    plan: plan.name,
+    package: version(PACKAGE),
+    node: process.version,
+    nodeRed: version(join(PACKAGE, 'node_modules', 'node-red')),
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+  };
+}
+
+async function measure(options: Options): Promise<Results> {
+  const plan = {
+    ...options.plan,
+    channels: channelsAllowed(options.plan.channels, console.log),
+    devices: options.plan.devices.map((devices) => channelsAllowed(devices, console.log)),
+  };
+  const chosen = worksOf(plan).filter(
+    ({ name }) => options.only.length === 0 || options.only.some((start) => name.startsWith(start)),
+  );
+  if (chosen.length === 0) throw new Error(`No work begins with ${options.only.join(' or ')}.`);
+  const results: Results = { setting: settingOf(options), tables: [], checks: [] };
+  for (const work of chosen) {
+    console.error(work.name);
+    // Afresh for each work, so that none inherits another's connections.
+    const service = startChild<ServiceMethods>('service/service');
+    const addresses = await service.ask('addresses');
+    const table = await work.measure({ plan, service, ...addresses });
+    await service.end();
+    results.tables.push(table);
+    results.checks.push(...work.check(table));
+    console.log(`\n${tableText(table)}\n`);
+  }
+  return results;
+}
+
+function write(folder: string, name: string, text: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, name), text);
+}
+
+/** Says how the ratios stand to those that are kept. @returns whether one is worse */
+function holdAgainstBaseline({ checks }: Results): boolean {
+  if (!existsSync(BASELINE)) throw new Error(`${BASELINE} is missing: --quick --record makes it.`);
+  const baseline = json(BASELINE) as Baseline;
+  const compared = checks.flatMap((check) => compare(check, baseline) ?? []);
+  console.log('\n### Against bench/baseline.json\n');
+  for (const { text } of compared) console.log(`- ${text}`);
+  return compared.some(({ worse }) => worse);
+}
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  const results = await measure(options);
+  console.log(`\n${checksText(results.checks)}`);
+  const folder = join(PACKAGE, '.cache', 'bench');
+  write(folder, 'results.json', JSON.stringify(results, null, 2));
+  write(folder, 'results.md', resultsText(results));
+  write(folder, 'performance.svg', plot(results));
+  console.log(`\nWritten to ${folder}: results.md, results.json, performance.svg.`);
+  if (options.plan.name === 'quick') {
+    if (options.record) {
+      write(dirname(BASELINE), 'baseline.json', `${JSON.stringify(baselineOf(results.checks), null, 2)}\n`); // prettier-ignore
+    } else if (holdAgainstBaseline(results)) process.exitCode = 1;
+  } else if (options.record) recordDocuments(results);
+}
+
+process.once('SIGINT', () => process.exit(130));
+main()
+  .catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  })
+  // Whatever a failure has left running ends with this process.
+  .finally(() => process.exit());

@@ -1,0 +1,65 @@
+/** How much is done. */
+export interface Plan {
+  name: 'full' | 'quick' | 'smoke';
+  /** Rounds of what takes seconds: each contender once a round, in turn. */
+  rounds: number;
+  /** Seconds of one measurement, and of the running warm before it. */
+  seconds: number;
+  warm: number;
+  /** On how many channels uploads are received. */
+  uploadChannels: number[];
+  /** Channels held open, and rounds of that, which takes minutes. */
+  channels: number;
+  channelRounds: number;
+  /** Seconds that open channels idle. */
+  idle: number;
+  /** Devices by which the cost of a message must not grow, and rounds of that. */
+  devices: number[];
+  deviceRounds: number;
+  /** Uploads in whose course the listener's memory must not grow. */
+  uptime: number;
+}
+
+export const PLANS: Record<Plan['name'], Plan> = {
+  full: {
+    name: 'full',
+    rounds: 5,
+    seconds: 3,
+    warm: 1,
+    uploadChannels: [1, 100],
+    channels: 5000,
+    channelRounds: 3,
+    idle: 60,
+    devices: [10, 100, 1000, 5000],
+    deviceRounds: 3,
+    uptime: 2_000_000,
+  },
+  // The work whose ratios are looked after, within two minutes.
+  quick: {
+    name: 'quick',
+    rounds: 3,
+    seconds: 1,
+    warm: 0.5,
+    uploadChannels: [100],
+    channels: 250,
+    channelRounds: 1,
+    idle: 5,
+    devices: [10, 250],
+    deviceRounds: 1,
+    uptime: 200_000,
+  },
+  // Whether it runs and counts at all.
+  smoke: {
+    name: 'smoke',
+    rounds: 1,
+    seconds: 0.1,
+    warm: 0.05,
+    uploadChannels: [2],
+    channels: 5,
+    channelRounds: 1,
+    idle: 0.2,
+    devices: [2, 4],
+    deviceRounds: 1,
+    uptime: 1000,
+  },
+};

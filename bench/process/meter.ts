@@ -1,0 +1,37 @@
+/** What so many operations took. */
+export interface Sample {
+  operations: number;
+  seconds: number;
+  /** Microseconds of CPU of this process, user and system, all threads. */
+  cpu: number;
+}
+
+/** Starts measuring this process. @returns ends it */
+export function startMeter(): (operations: number) => Sample {
+  const start = performance.now();
+  const before = process.cpuUsage();
+  return (operations) => {
+    const { user, system } = process.cpuUsage(before);
+    return { operations, seconds: (performance.now() - start) / 1000, cpu: user + system };
+  };
+}
+
+/** Bytes of this process. */
+export interface Memory {
+  rss: number;
+  /** Used by objects, in the heap and outside it. */
+  heap: number;
+}
+
+const collect = (globalThis as { gc?: () => void }).gc;
+
+/** Reads the memory when nothing is left to collect. Needs `--expose-gc`. */
+export async function readMemory(): Promise<Memory> {
+  if (!collect) throw new Error('Memory is only read with --expose-gc.');
+  for (let round = 0; round < 4; round++) {
+    collect();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rss, heap: heapUsed + external };
+}

@@ -1,0 +1,15 @@
+const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+
+export function median(values: readonly number[]): number {
+  const all = sorted(values);
+  const middle = all.length >> 1;
+  const upper = all[middle] ?? NaN;
+  return all.length % 2 === 1 ? upper : ((all[middle - 1] ?? NaN) + upper) / 2;
+}
+
+export const least = (values: readonly number[]): number => sorted(values)[0] ?? NaN;
+export const most = (values: readonly number[]): number => sorted(values).at(-1) ?? NaN;
+
+/** How far the values lie apart, as a part of their median. */
+export const spread = (values: readonly number[]): number =>
+  (most(values) - least(values)) / median(values);
