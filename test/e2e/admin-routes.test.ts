@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startSimulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
+import { ADMIN_SETTINGS, FULL, READER, logIn } from './harness/admin';
+import { ONE, THREE, TWO } from './harness/fixture';
+import { startNodeRed } from './harness/node-red';
+import type { NodeRed } from './harness/node-red';
+import { app, node } from './harness/nodes';
+import { around } from './harness/flows';
+
+const SECRETS = {
+  appkey: 'E2E-App-Key-Secret',
+  serverKey: 'E2E-Server-Key',
+  serverPassword: 'E2E-Server-Password-Secret',
+};
+const DEVICES = [ONE, TWO, THREE].map((chipid) => ({ chipid, devkey: `Secret-Devkey-${chipid}` }));
+
+describe('the admin routes behind a log-in and below another root', () => {
+  let simulator: Simulator;
+  let red: NodeRed;
+  let full: { authorization: string };
+  let reader: { authorization: string };
+
+  before(async () => {
+    simulator = await startSimulator({ interval: 0, answerDelay: 1, devices: DEVICES, ...SECRETS });
+    const flows = [app(simulator), ...around('push', node('push'))];
+    red = await startNodeRed({ flows, settings: ADMIN_SETTINGS, user: FULL });
+    full = await logIn(red.url, FULL);
+    reader = await logIn(red.url, READER);
+  });
+  after(async () => {
+    await red.stop();
+    await simulator.close();
+  });
+
+  /** Asks a route. Whatever it answers, no secret is in it. */
+  async function ask(
+    path: string,
+    init: RequestInit = {},
+  ): Promise<{ status: number; text: string }> {
+    const response = await fetch(`${red.url}/device-cloud/apps/${path}`, init);
+    const text = await response.text();
+    assert.doesNotMatch(text, /devkey|secret|bearer/i);
+    return { status: response.status, text };
+  }
+
+  const list = (headers: object, query = '') =>
+    ask(`app/devices${query}`, { headers: headers as HeadersInit });
+
+  const test = (headers: object, body: unknown = settings()) =>
+    ask('test', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  const settings = () => ({
+    ...{ id: 'app', baseUrl: simulator.baseUrl, appid: simulator.appid },
+    credentials: { appkey: SECRETS.appkey },
+  });
+
+  /** The entries of the audit log of an event, from a position of the log on. */
+  const audited = (event: string, from: number): Record<string, unknown>[] =>
+    red
+      .log()
+      .slice(from)
+      .split('\n')
+      .flatMap((line) => /\[audit\] (\{.*\})/.exec(line)?.[1] ?? [])
+      .map((entry) => JSON.parse(entry) as Record<string, unknown>)
+      .filter((entry) => entry['event'] === event);
+
+  it('are nowhere but below that root', async () => {
+    const { origin, pathname } = new URL(red.url);
+    assert.equal(pathname, '/admin/x');
+    const response = await fetch(`${origin}/device-cloud/apps/app/devices`, { headers: full });
+    assert.equal(response.status, 404);
+  });
+
+  it('answer 401 to who is not logged in, and ask nothing of the service', async () => {
+    const before = simulator.requests.length;
+    for (const headers of [{}, { authorization: 'Bearer made-up' }]) {
+      assert.equal((await list(headers)).status, 401);
+      assert.equal((await test(headers)).status, 401);
+    }
+    assert.equal(simulator.requests.length, before);
+  });
+
+  it('give the devices, and not their keys, to who may only read', async () => {
+    const { status, text } = await list(reader);
+    assert.equal(status, 200);
+    const devices = JSON.parse(text) as Record<string, unknown>[];
+    assert.deepEqual(devices.map(({ chipid }) => chipid).sort(), [ONE, TWO, THREE]);
+    for (const device of devices) {
+      assert.deepEqual(Object.keys(device).sort(), ['chipid', 'latest', 'name', 'vertype']);
+    }
+  });
+
+  it('test nothing for who may only read', async () => {
+    const from = red.log().length;
+    const before = simulator.requests.length;
+    assert.ok([401, 403].includes((await test(reader)).status));
+    assert.equal(simulator.requests.length, before);
+    const [refused] = audited('permission.fail', from);
+    assert.equal((refused?.['user'] as { username?: string }).username, READER.username);
+  });
+
+  it('test for who may write, and note in the audit log who and what, without a secret', async () => {
+    const from = red.log().length;
+    const { status, text } = await test(full);
+    assert.equal(status, 200);
+    const { openApi } = JSON.parse(text) as { openApi: { ok: boolean; online: number } };
+    assert.equal(openApi.ok, true);
+    assert.equal(openApi.online, DEVICES.length);
+    const [noted, ...more] = audited('device-cloud.apps.test', from);
+    assert.deepEqual(more, []);
+    assert.equal(noted?.['id'], 'app');
+    assert.equal((noted['user'] as { username?: string }).username, FULL.username);
+    for (const secret of [...Object.values(SECRETS), ...DEVICES.map(({ devkey }) => devkey)]) {
+      assert.ok(!red.log().includes(secret), 'a secret is in the log');
+    }
+  });
+
+  it('take the host of a device list from the deployed node alone', async () => {
+    const asked: unknown[] = [];
+    const elsewhere = createServer((request, response) => {
+      asked.push(request.url);
+      response.end('[]');
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const address = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const query = new URLSearchParams(
+      ['baseUrl', 'host', 'url', 'service', 'proxy'].map((name) => [name, address]),
+    );
+    const { status, text } = await list(full, `?${String(query)}`);
+    assert.equal(status, 200);
+    assert.match(text, new RegExp(ONE));
+    for (const method of ['POST', 'PUT']) {
+      const headers = { 'content-type': 'application/json', ...full };
+      const body = JSON.stringify({ baseUrl: address });
+      assert.equal((await ask('app/devices', { method, headers, body })).status, 404);
+    }
+    assert.deepEqual(asked, []);
+    await new Promise((resolve) => void elsewhere.close(resolve));
+  });
+
+  it('answer 400 to a test that cannot be read, and 413 to one without end', async () => {
+    const before = simulator.requests.length;
+    for (const body of ['{"id":', 'null', '"app"', '[]', '{"baseUrl":[]}']) {
+      assert.equal((await test(full, body)).status, 400, body);
+    }
+    assert.equal((await test(full, { baseUrl: 'x'.repeat(1_000_000) })).status, 400);
+    assert.equal((await test(full, { baseUrl: 'x'.repeat(6_000_000) })).status, 413);
+    assert.equal(simulator.requests.length, before);
+    assert.equal((await test(full)).status, 200);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+
+/** Someone who may log in to Node-RED. */
+export interface User {
+  username: string;
+  password: string;
+}
+
+export const FULL: User = { username: 'full', password: 'full-password' };
+export const READER: User = { username: 'reader', password: 'read-password' };
+
+/** A Node-RED as it stands in a company: behind a log-in, below a path of its own. */
+export const ADMIN_SETTINGS = {
+  httpAdminRoot: '/admin/x',
+  adminAuth: {
+    type: 'credentials',
+    // The hashes are of the passwords above.
+    users: [
+      {
+        username: FULL.username,
+        password: '$2b$04$kwh.TK0xeDiUFTxHpLBFKeWBxzFmQBtbl8HHb7EITVohfU1WPD2H.',
+        permissions: '*',
+      },
+      {
+        username: READER.username,
+        password: '$2b$04$qMDLq2.2uoRMNZYRY2h.B.H7kASrJsDL/Nsny0jPt8Pzm5x6b81jK',
+        permissions: 'read',
+      },
+    ],
+  },
+  logging: { console: { level: 'trace', metrics: false, audit: true } },
+};
+
+/** Logs in. @returns the header that says so to the admin API below `url` */
+export async function logIn(url: string, user: User): Promise<{ authorization: string }> {
+  const response = await fetch(`${url}/auth/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ client_id: 'node-red-admin', grant_type: 'password', scope: '' },
+      ...user,
+    }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  assert.equal(response.status, 200, `${user.username} cannot log in`);
+  const { access_token: token } = (await response.json()) as { access_token: string };
+  return { authorization: `Bearer ${token}` };
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { foundation } from './flows';
+import type { FlowNode } from './flows';
+import { PATIENCE, recent } from './process';
+import type { NodeRedProcess } from './process';
+
+export interface Message {
+  payload?: unknown;
+  error?: { message: string; code?: string; source: { id: string; type: string } };
+  status?: { text?: string; fill?: string; shape?: string };
+  [property: string]: unknown;
+}
+
+export interface Recorded {
+  name: string;
+  kind: 'out' | 'error' | 'complete' | 'status';
+  msg: Message;
+}
+
+/** A real Node-RED with the packed package installed, driven from a test. */
+export interface NodeRed {
+  url: string;
+  /** Replaces the flows; `type` as in the editor's deploy menu. */
+  deploy(flows: FlowNode[], type?: 'full' | 'flows' | 'nodes'): Promise<void>;
+  /** Sends messages, in this order, to the node under test of that name. */
+  inject(name: string, ...messages: Message[]): Promise<void>;
+  /** What was recorded under a name so far. */
+  results(name: string, kind?: Recorded['kind']): Promise<Message[]>;
+  /** Waits until that many are recorded, and gives all there are by then. */
+  waitFor(name: string, kind: Recorded['kind'], count?: number): Promise<Message[]>;
+  /** Sends one message and waits for its end: what was sent on, or the error. */
+  ask(name: string, message: Message): Promise<{ sent: Message[]; error?: Message }>;
+  /** Fails unless every message injected so far has ended in exactly one done. */
+  everyMessageEndedOnce(): Promise<void>;
+  log: NodeRedProcess['log'];
+  stop: NodeRedProcess['stop'];
+}
+
+/**
+ * Drives a Node-RED that runs.
+ * @param url of its editor and its admin API
+ * @param login the header that says who asks, where it wants to know
+ */
+export function drive(red: NodeRedProcess, url: string, login: Record<string, string>): NodeRed {
+  const injected = new Map<string, number>();
+  // The nodes' own addresses are not below the editor's.
+  const site = new URL(url).origin;
+
+  const call = (address: string, init: RequestInit = {}): Promise<Response> =>
+    red.guard(fetch(address, { signal: AbortSignal.timeout(20_000), ...init }), address);
+
+  const post = async (address: string, body: unknown, headers = {}): Promise<void> => {
+    const response = await call(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    assert.ok(response.ok, `POST ${address}: ${response.status} ${await response.text()}`);
+  };
+
+  const read = async (): Promise<Recorded[]> =>
+    (await (await call(`${site}/records`)).json()) as Recorded[];
+
+  const results: NodeRed['results'] = async (name, kind) => {
+    const records = await read();
+    return records
+      .filter((entry) => entry.name === name && (kind === undefined || entry.kind === kind))
+      .map((entry) => entry.msg);
+  };
+
+  const until = async <T>(look: () => Promise<T | undefined>, what: string): Promise<T> => {
+    const deadline = Date.now() + PATIENCE;
+    while (Date.now() < deadline) {
+      const found = await look();
+      if (found !== undefined) return found;
+      await sleep(20);
+    }
+    throw new Error(
+      `Over ${PATIENCE / 1000} s until ${what}. Node-RED's log:\n${recent(red.log())}`,
+    );
+  };
+
+  const waitFor: NodeRed['waitFor'] = (name, kind, wanted = 1) =>
+    until(async () => {
+      const found = await results(name, kind);
+      return found.length >= wanted ? found : undefined;
+    }, `${name} has ${wanted} × ${kind}`);
+
+  const inject: NodeRed['inject'] = async (name, ...messages) => {
+    injected.set(name, (injected.get(name) ?? 0) + messages.length);
+    await post(`${site}/in/${name}`, messages);
+  };
+
+  const ask: NodeRed['ask'] = async (name, message) => {
+    const before = (await read()).filter((entry) => entry.name === name).length;
+    await inject(name, message);
+    return until(async () => {
+      const fresh = (await read()).filter((entry) => entry.name === name).slice(before);
+      const error = fresh.find((entry) => entry.kind === 'error')?.msg;
+      if (!error && !fresh.some((entry) => entry.kind === 'complete')) return undefined;
+      const sent = fresh.filter((entry) => entry.kind === 'out').map((entry) => entry.msg);
+      return error ? { sent, error } : { sent };
+    }, `${name} has answered`);
+  };
+
+  return {
+    url,
+    inject,
+    results,
+    waitFor,
+    ask,
+    log: red.log,
+    stop: red.stop,
+    async deploy(flows, type = 'full') {
+      const from = red.log().length;
+      const headers = { ...login, 'Node-RED-Deployment-Type': type };
+      await post(`${url}/flows`, [...foundation, ...flows], headers);
+      // The answer comes when the old flows have stopped; the new ones are ready a little later.
+      await red.logged(/Started (modified )?(flows|nodes)/, from);
+      const { ok } = await call(`${site}/records`);
+      assert.ok(ok, `The flows have not started. Node-RED's log:\n${recent(red.log())}`);
+    },
+    async everyMessageEndedOnce() {
+      const records = await read();
+      for (const [name, messages] of injected) {
+        const ends = records.filter(
+          (entry) => entry.name === name && (entry.kind === 'error' || entry.kind === 'complete'),
+        );
+        assert.equal(ends.length, messages, `messages of ${name} and their ends`);
+      }
+    },
+  };
+}
