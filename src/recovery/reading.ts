@@ -10,6 +10,8 @@ export interface Reading {
   later(delay: number, attempt?: number): void;
   /** Breaks off what is under way or put off. */
   stop(): void;
+  /** The same, and none begins any more. */
+  end(): void;
 }
 
 /** @param read one reading, which never fails and changes nothing once its signal has ended it */
@@ -18,6 +20,7 @@ export function createReading(
 ): Reading {
   let running: AbortController | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let ended = false;
 
   const cancel = (): void => {
     clearTimeout(timer);
@@ -30,6 +33,7 @@ export function createReading(
   };
   const start = (attempt = 0): void => {
     stop();
+    if (ended) return;
     const abort = new AbortController();
     running = abort;
     const over = (): void => {
@@ -48,8 +52,12 @@ export function createReading(
     start,
     later(delay, attempt) {
       cancel();
-      timer = setTimeout(start, delay, attempt);
+      if (!ended) timer = setTimeout(start, delay, attempt);
     },
     stop,
+    end() {
+      ended = true;
+      stop();
+    },
   };
 }

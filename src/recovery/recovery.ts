@@ -194,6 +194,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     },
     close() {
       closed = true;
+      // Perhaps out of the middle of an emission, after which a reading would be due.
+      reading.end();
       stop();
     },
   };
