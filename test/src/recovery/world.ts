@@ -1,25 +1,8 @@
 import { mock } from 'node:test';
 import type { UploadRecord } from '../../../src/records';
-import { createRecovery, type Recovery } from '../../../src/recovery/recovery';
-import type { Position } from '../../../src/recovery/ledger';
-import type { Limits } from '../../../src/recovery/timing';
-
-/** What can happen to a device, its service, the network between, and the listener. */
-export type Step =
-  | { kind: 'upload'; body: string }
-  /** An upload whose event arrives as something that cannot be read. */
-  | { kind: 'garbled'; body: string }
-  /** So many frames that are on their way arrive. */
-  | { kind: 'deliver'; frames: number }
-  | { kind: 'connect' }
-  | { kind: 'drop' }
-  /** The service takes its answer to a reading, which is then on its way. */
-  | { kind: 'serve' }
-  | { kind: 'answer' }
-  | { kind: 'fail' }
-  | { kind: 'wait'; ms: number }
-  /** The process is killed and started again. */
-  | { kind: 'restart' };
+import { createHistory, type HistoryOptions } from './history';
+import { createRuns, type RunOptions } from './runs';
+import type { Step } from './steps';
 
 interface Asked {
   resolve: (records: UploadRecord[]) => void;
@@ -28,152 +11,127 @@ interface Asked {
   answer?: UploadRecord[];
 }
 
-interface WorldOptions {
-  /** How many uploads the history keeps. */
-  window?: number;
+export interface WorldOptions extends HistoryOptions, RunOptions {
   /** Uploads that were there before the listener. */
   earlier?: number;
-  limits?: Partial<Limits>;
 }
 
 /** Everything that has been promised so far has come about; timers stand still. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A listener's recovery between a service and a network that a test drives step by step. */
-export function createWorld({ window = Infinity, earlier = 0, limits = {} }: WorldOptions = {}) {
+export function createWorld(options: WorldOptions = {}) {
   const accepted: string[] = [];
-  const emitted: string[] = [];
-  /** The ids of those that were emitted live. */
-  const live = new Set<number>();
+  const history = createHistory(accepted, options);
   let inFlight: (() => void)[] = [];
   let fences: (() => void)[] = [];
   let readings: Asked[] = [];
   let connected = false;
-  let saved: Position | undefined;
-  let recovery: Recovery;
-  /** Uploads come after later ones, as they may once an event or, for a minute, the history is unusable. */
-  let late = false;
+  /** An event that cannot be read makes its upload come late. */
+  let garbled = false;
 
-  const history = (): UploadRecord[] =>
-    accepted
-      .map((body, index) => ({ id: index + 1, body, dev: '1', app: '', create_time: '' }))
-      .slice(-window);
+  for (let index = 0; index < (options.earlier ?? 0); index++) accepted.push(`earlier${index}`);
+  const runs = createRuns(options, history, {
+    read: (signal, asked) =>
+      new Promise((resolve, reject) => {
+        asked();
+        readings.push({ resolve, reject, signal });
+      }),
+    fence(passed) {
+      if (!connected) passed();
+      else {
+        fences.push(passed);
+        inFlight.push(passed);
+      }
+    },
+  });
 
-  const listen = (): Recovery =>
-    createRecovery({
-      appid: '1',
-      chipid: '1',
-      encoding: 'text',
-      read: (signal, asked) =>
-        new Promise((resolve, reject) => {
-          asked();
-          readings.push({ resolve, reject, signal });
-        }),
-      fence(passed) {
-        if (!connected) passed();
-        else {
-          fences.push(passed);
-          inFlight.push(passed);
-        }
-      },
-      emit({ body, replayed, timestamp }) {
-        emitted.push(body.toString());
-        if (!replayed) live.add(timestamp);
-      },
-      fault: (text) => (late ||= text.includes('come late')),
-      start: saved,
-      save: (position) => (saved = JSON.parse(JSON.stringify(position)) as Position),
-      limits: { held: 1000, arrived: 500, forgotten: 10_000, ...limits },
-      now: () => 0,
-      random: () => 0.5,
-    });
-
+  const upload = (body: string): void => {
+    accepted.push(body);
+    if (!connected) return;
+    const timestamp = accepted.length;
+    const arriving = { chipid: '1', appid: '1', timestamp, body: history.bytesOf(body) };
+    inFlight.push(() => runs.recovery.onUpload(arriving));
+  };
+  const garble = (body: string): void => {
+    accepted.push(body);
+    if (!connected) return;
+    garbled = true;
+    inFlight.push(() => runs.recovery.onFault());
+  };
+  const deliver = (frames: number): void => {
+    for (const arrive of inFlight.splice(0, frames)) if (!runs.closed) arrive();
+  };
   const drop = (): void => {
+    if (!connected) return;
     connected = false;
     inFlight = [];
     for (const passed of fences.splice(0)) passed();
-    recovery.onDisconnected();
+    runs.recovery.onDisconnected();
   };
-  const deliver = (frames: number): void => {
-    for (const arrive of inFlight.splice(0, frames)) arrive();
+  const connect = (): void => {
+    drop();
+    connected = true;
+    runs.recovery.onConnected();
   };
   const asked = (): Asked | undefined => {
     readings = readings.filter(({ signal }) => !signal.aborted);
     return readings[0];
   };
+  const serve = (): void => {
+    const reading = asked();
+    if (reading) reading.answer ??= history.read();
+  };
   const answer = (): void => {
     const reading = asked();
     if (!reading) return;
     readings.shift();
-    reading.resolve(reading.answer ?? history());
-  };
-  const upload = (body: string, garbled = false): void => {
-    accepted.push(body);
-    if (!connected) return;
-    if (garbled) {
-      late = true;
-      inFlight.push(() => recovery.onFault());
-      return;
-    }
-    const timestamp = accepted.length;
-    const arriving = { chipid: '1', appid: '1', timestamp, body: Buffer.from(body) };
-    inFlight.push(() => recovery.onUpload(arriving));
-  };
-
-  const connect = (): void => {
-    if (connected) drop();
-    connected = true;
-    recovery.onConnected();
-  };
-  const serve = (): void => {
-    const reading = asked();
-    if (reading) reading.answer ??= history();
+    reading.resolve(reading.answer ?? history.read());
   };
   const fail = (): void => {
     if (asked()) readings.shift()?.reject(new Error('failed'));
   };
-  const restart = (): void => {
-    recovery.close();
+  const restart = (lost?: number): void => {
+    runs.restart(lost);
     connected = false;
     inFlight = [];
     fences = [];
     readings = [];
-    recovery = listen();
   };
+
   const acts: { [Kind in Step['kind']]: (step: Extract<Step, { kind: Kind }>) => void } = {
     upload: ({ body }) => upload(body),
-    garbled: ({ body }) => upload(body, true),
+    garbled: ({ body }) => garble(body),
     deliver: ({ frames }) => deliver(frames),
     connect,
-    drop: () => {
-      if (connected) drop();
-    },
+    drop,
     serve,
     answer,
     fail,
     wait: ({ ms }) => mock.timers.tick(ms),
-    restart,
+    restart: ({ lost }) => restart(lost),
+    kill: ({ after, lost }) => runs.kill(after, lost),
   };
-  const act = (step: Step): void => (acts[step.kind] as (step: Step) => void)(step);
   const run = async (step: Step): Promise<void> => {
-    act(step);
+    (acts[step.kind] as (step: Step) => void)(step);
     await settled();
+    runs.checkStrays();
+    if (runs.closed) restart();
+    runs.checkWritten();
   };
-
-  for (let index = 0; index < earlier; index++) upload(`earlier${index}`);
-  recovery = listen();
 
   return {
     accepted,
-    emitted,
-    live,
+    emitted: runs.emitted,
+    live: runs.live,
     run,
     get late() {
-      return late;
+      return garbled || runs.late;
     },
-    position: () => saved,
+    position: () => runs.position(),
     /** The network holds and the service answers, until nothing is under way any more. */
     async quiet(): Promise<void> {
+      runs.kill(Infinity, 0);
       if (!connected) await run({ kind: 'connect' });
       for (let idle = 0; idle < 3;) {
         const busy = asked() !== undefined || inFlight.length > 0;
@@ -183,6 +141,16 @@ export function createWorld({ window = Infinity, earlier = 0, limits = {} }: Wor
         idle = busy ? 0 : idle + 1;
       }
     },
-    close: () => recovery.close(),
+    /** Closes it in the midst of everything: nothing may come of what was under way. */
+    async close(): Promise<void> {
+      runs.close();
+      for (const reading of readings) reading.resolve(history.read());
+      await settled();
+      mock.timers.tick(200_000);
+      await settled();
+      runs.checkStrays();
+    },
   };
 }
+
+export type World = ReturnType<typeof createWorld>;

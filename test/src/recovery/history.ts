@@ -1,0 +1,51 @@
+import type { UploadRecord } from '../../../src/records';
+
+/** What the service's document leaves open about a history, and where its ids stand. */
+export interface HistoryOptions {
+  /** How many uploads it keeps, default all. */
+  window?: number;
+  encoding?: 'text' | 'base64';
+  order?: 'oldest-first' | 'newest-first' | 'mixed';
+  /** The id of the first upload, default 1. */
+  firstId?: bigint;
+  /** From one id of the device to the next, default 1: ids are given across an application. */
+  step?: bigint;
+}
+
+/** A permutation that keeps nothing in its place for long. */
+const mixed = <T>(items: readonly T[]): T[] =>
+  [0, 1, 2].flatMap((part) => items.filter((_, index) => (index * 7) % 3 === part));
+
+/** The history of one device, as the open API answers it. */
+export function createHistory(accepted: readonly string[], options: HistoryOptions) {
+  const { window = Infinity, encoding = 'text', order = 'oldest-first' } = options;
+  const { firstId = 1n, step = 1n } = options;
+  const idOf = (index: number): bigint => firstId + step * BigInt(index);
+
+  /** Base64 carries any bytes, so that there they need not be UTF-8. */
+  const bytesOf = (body: string): Buffer =>
+    Buffer.from(body, encoding === 'base64' ? 'latin1' : 'utf8');
+
+  const record = (body: string, index: number): UploadRecord => {
+    const id = idOf(index);
+    return {
+      // As `parseJson` gives it.
+      id: id <= Number.MAX_SAFE_INTEGER ? Number(id) : String(id),
+      body: bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8'),
+      dev: '1',
+      app: '',
+      create_time: '',
+    };
+  };
+  return {
+    bytesOf,
+    textOf: (bytes: Buffer): string => bytes.toString(encoding === 'base64' ? 'latin1' : 'utf8'),
+    read(): UploadRecord[] {
+      const records = accepted.map(record).slice(-window);
+      if (order === 'mixed') return mixed(records);
+      return order === 'newest-first' ? records.reverse() : records;
+    },
+  };
+}
+
+export type History = ReturnType<typeof createHistory>;

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { createRecovery, type Recovery, type RecoveryDeps } from '../../../src/recovery/recovery';
+import type { Position } from '../../../src/recovery/ledger';
+import { LIMITS, type Limits } from '../../../src/recovery/timing';
+import type { History } from './history';
+
+export interface RunOptions {
+  encoding?: 'text' | 'base64';
+  limits?: Partial<Limits>;
+  /** Whoever is handed an upload fails at it. */
+  chokes?: boolean;
+}
+
+/** A position that was written, and how much had been emitted by then. */
+interface Written {
+  position: Position;
+  emitted: number;
+}
+
+/** The runs of a listening process, one after the other, and what they leave behind. */
+export function createRuns(
+  options: RunOptions,
+  history: History,
+  { read, fence }: Pick<RecoveryDeps, 'read' | 'fence'>,
+) {
+  /** What was emitted; of a run that was killed, only what it had written down. */
+  const emitted: string[] = [];
+  /** The places of those that were emitted live. */
+  const live = new Set<number>();
+  /** What was done after a close. An error thrown there would be taken for the user's. */
+  const strays: string[] = [];
+  let written: Written[] = [];
+  let recovery: Recovery;
+  let present = { closed: false };
+  /** After so many emissions the process is killed, its last writes lost. */
+  let doom: { left: number; lost: number } | undefined;
+  /** Uploads come after later ones, as they may once the history was out of reach for a minute. */
+  let late = false;
+
+  const close = (): void => {
+    present.closed = true;
+    recovery.close();
+  };
+
+  const listen = (): Recovery => {
+    const self = { closed: false };
+    present = self;
+    const alive = (what: string): void => {
+      if (self.closed) strays.push(what);
+    };
+    return createRecovery({
+      appid: '1',
+      chipid: '1',
+      encoding: options.encoding ?? 'text',
+      read(signal, asked) {
+        alive('the history is read');
+        return read(signal, asked);
+      },
+      fence,
+      emit({ body, replayed, timestamp }) {
+        alive('an upload is emitted');
+        emitted.push(history.textOf(body));
+        if (!replayed) live.add(timestamp);
+        // In the middle of a batch, perhaps.
+        if (doom && --doom.left === 0) close();
+        if (options.chokes) throw new Error('choked');
+      },
+      fault: (text) => (late ||= text.includes('come late')),
+      start: written.at(-1)?.position,
+      save(position) {
+        alive('a position is saved');
+        const copy = JSON.parse(JSON.stringify(position)) as Position;
+        written.push({ position: copy, emitted: emitted.length });
+      },
+      limits: { ...LIMITS, ...options.limits },
+      now: () => 0,
+      random: () => 0.5,
+    });
+  };
+
+  recovery = listen();
+  return {
+    emitted,
+    live,
+    close,
+    get recovery() {
+      return recovery;
+    },
+    get closed() {
+      return present.closed;
+    },
+    get late() {
+      return late;
+    },
+    position: () => written.at(-1)?.position,
+    /** Kills the present run after so many emissions, or never. */
+    kill(after: number, lost: number): void {
+      doom = { left: after, lost };
+    },
+    /** Starts the next run with what was written; of the last writes so many are lost. */
+    restart(lost = doom?.lost ?? 0): void {
+      close();
+      doom = undefined;
+      written = written.slice(0, Math.max(1, written.length - lost));
+      // What came after the last write comes again: nobody knows of it any more.
+      emitted.length = written.at(-1)?.emitted ?? 0;
+      recovery = listen();
+    },
+    /** Fails if a run did something after its end. */
+    checkStrays: () => assert.deepEqual(strays, [], 'after the close'),
+    /** Fails if something was emitted and not written down: it would come again for no need. */
+    checkWritten(): void {
+      const saved = written.at(-1);
+      if (saved) assert.equal(saved.emitted, emitted.length, 'an emission is not written down');
+    },
+  };
+}

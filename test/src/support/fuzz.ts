@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+
+/** How many times as many runs as usual: see CONTRIBUTING. */
+const TIMES = Math.max(1, Number(process.env['FUZZ_RUNS']) || 1);
+
+/** A run that failed says its seed; with it the same values come again. */
+const SEED = process.env['FUZZ_SEED'];
+if (SEED !== undefined) fc.configureGlobal({ seed: Number(SEED) });
+
+/** Milliseconds after which a property that hangs is given up. */
+const BOUND = 10_000;
+
+type Property<T> = fc.IProperty<T> | fc.IAsyncProperty<T>;
+
+/**
+ * A test that looks for a counterexample to a property.
+ * @param runs how many times it is tried in a usual run
+ */
+export function holds<T>(
+  what: string,
+  runs: number,
+  property: Property<T>,
+  parameters: fc.Parameters<T> = {},
+): void {
+  it(what, async function () {
+    this.timeout(BOUND * TIMES);
+    await fc.assert(property, { ...parameters, numRuns: runs * TIMES });
+  });
+}
+
+/** What has a meaning in a query, a form or JSON, and letters whose lowercase is peculiar. */
+const AWKWARD = Array.from('+&=%?#/ \0\r\n"\\;,aAzZ09İΣßſ😀');
+
+/** Text of any UTF-16 code units: NUL, line ends, halves of surrogate pairs. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: fc.constantFrom(...AWKWARD), maxLength: 12 }),
+  fc
+    .array(fc.nat(0xffff), { maxLength: 12 })
+    .map((units) => units.map((unit) => String.fromCharCode(unit)).join('')),
+);
+
+/** Text that UTF-8 can carry. */
+export const goodText: fc.Arbitrary<string> = anyText.filter((text) => text.isWellFormed());
+
+export const anyBytes: fc.Arbitrary<Buffer> = fc
+  .uint8Array({ maxLength: 48 })
+  .map((bytes) => Buffer.from(bytes));
