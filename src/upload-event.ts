@@ -1,4 +1,5 @@
 import { decodeBase64 } from './base64';
+import { parseJson } from './json';
 import type { ServiceInteger } from './records';
 import { isObject } from './shapes';
 
@@ -46,7 +47,7 @@ const text = (value: unknown): string | undefined =>
 export function readFrame(data: string, chipid: string): Frame {
   let event: unknown;
   try {
-    event = JSON.parse(data) as unknown;
+    event = parseJson(data);
   } catch {
     return { fault: 'a frame is not JSON' };
   }

@@ -38,6 +38,15 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
+  it('is of the very device that a number names, however long', () => {
+    const of = (digits: string) => JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`); // prettier-ignore
+    const long = '18446744073709551615';
+    const frame = readFrame(of(long), long);
+    assert.equal('upload' in frame && frame.upload.chipid, long);
+    // What a JavaScript number would make of it.
+    assert.ok('fault' in readFrame(of(long), '18446744073709552000'));
+  });
+
   it('may bring nothing', () => {
     const frame = read({ body: '' });
     assert.equal('upload' in frame && frame.upload.body.length, 0);
