@@ -48,8 +48,8 @@ export function eventTemplate(device: number): { event: Buffer; countAt: number 
   return { event, countAt: event.indexOf(zeros + zeros) };
 }
 
-/** How many uploads the history of a device has. */
-const HISTORY = 1000;
+/** How many uploads the history of a device has, from the start on. */
+export const HISTORY = 1000;
 const CREATED = '2026-01-01 12:00:00';
 
 /** The history of a device that has uploaded the counts below `count` (section 2.3): the latest, oldest first. */
