@@ -147,10 +147,14 @@ export function createLedger(start?: Position) {
     position(): Position | undefined {
       if (position === undefined) return undefined;
       const id = String(position);
-      const keys = arrived.filter(({ held }) => !held).map(({ key }) => key);
-      if (unsure) return { id, live: skip, ...(last !== undefined && { last }), keys };
-      const newest = keys.at(-1) ?? last;
-      return { id, live: skip + keys.length, ...(newest !== undefined && { last: newest }) };
+      if (unsure) {
+        const keys = arrived.filter(({ held }) => !held).map(({ key }) => key);
+        return { id, live: skip, ...(last !== undefined && { last }), keys };
+      }
+      // Asked for with every upload: the arrivals are counted already, and the newest stands at the end.
+      const live = skip + arrived.length - heldBack;
+      const newest = arrived.findLast(({ held }) => !held)?.key ?? last;
+      return newest === undefined ? { id, live } : { id, live, last: newest };
     },
   };
 }
