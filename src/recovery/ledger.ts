@@ -15,14 +15,14 @@ export interface Position {
 }
 
 /** What a reading of the history gave. */
-export interface Settlement extends Pick<Reconciled, 'due' | 'pairs'> {
+export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
   /** Equal bodies left it open which record belongs to which arrival: look again soon. */
   ambiguous: boolean;
   /** The history no longer reaches back to the position: what it has lost cannot be recovered. */
   truncated: boolean;
 }
 
-const NOTHING: Settlement = { due: [], pairs: [], ambiguous: false, truncated: false };
+const NOTHING: Settlement = { due: [], pair: undefined, ambiguous: false, truncated: false };
 
 const arrival = (key: string, timestamp: number, held?: Upload): Arrived => ({
   key,
@@ -78,7 +78,7 @@ export function createLedger(start?: Position) {
     const sure = arrived.slice(0, certain);
     const open = arrived.slice(certain);
     const account = { skip, last, sure, open, truncated };
-    const { due, pairs, tail, unfound } = reconcile(records, account);
+    const { due, pair, tail, unfound } = reconcile(records, account);
     const ambiguous = isAmbiguous(records, tail);
     const late = truncated ? [] : unfound.filter((entry) => !entry.late);
     arrived = [...late.map((entry) => ({ ...entry, late: true })), ...open.slice(tail)];
@@ -89,7 +89,7 @@ export function createLedger(start?: Position) {
     skip = 0;
     last = undefined;
     heldBack = 0;
-    return { due, pairs, ambiguous, truncated };
+    return { due, pair, ambiguous, truncated };
   };
 
   return {

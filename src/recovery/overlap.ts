@@ -43,13 +43,6 @@ export function endsWith(
   );
 }
 
-/** How often each key stands in a list. */
-export function countKeys(items: readonly Keyed[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { key } of items) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return counts;
-}
-
 /**
  * How many items at the end of the records can be the beginning of `open`, if those of `sure` are
  * among the records before them.
@@ -59,15 +52,19 @@ export function tailOf(
   sure: readonly Keyed[],
   open: readonly Keyed[],
 ): number {
-  const spare = countKeys(records);
-  for (const [key, count] of countKeys(sure)) {
-    const found = spare.get(key);
-    if (found !== undefined) spare.set(key, Math.max(0, found - count));
-  }
+  const spare = new Map(open.map(({ key }) => [key, 0]));
+  const count = (items: readonly Keyed[], step: number): void => {
+    for (const { key } of items) {
+      const counted = spare.get(key);
+      if (counted !== undefined) spare.set(key, counted + step);
+    }
+  };
+  count(records, 1);
+  count(sure, -1);
   let most = 0;
   for (const { key } of open) {
     const left = spare.get(key) ?? 0;
-    if (left === 0) break;
+    if (left <= 0) break;
     spare.set(key, left - 1);
     most++;
   }

@@ -5,7 +5,8 @@ import { endWithin, overlap, tailOf } from './overlap';
 export interface Recorded {
   id: bigint;
   key: string;
-  upload: Upload;
+  /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
+  upload: () => Upload;
 }
 
 /** An upload that arrived live after the position. */
@@ -36,8 +37,8 @@ export interface Account {
 export interface Reconciled {
   /** What to emit now, in order: missed uploads, and those held back. */
   due: Upload[];
-  /** Arrivals found in the history: when both say they came. */
-  pairs: { arrived: number; recorded: number }[];
+  /** The newest arrival found in the history: when both say it came. */
+  pair: { arrived: number; recorded: number } | undefined;
   /** How many of `open` the history has. */
   tail: number;
   /** Those of `sure` that the history does not have. */
@@ -83,20 +84,24 @@ export function reconcile(records: readonly Recorded[], account: Account): Recon
   const pool = groupByKey(truncated ? endWithin(sure, fresh) : sure);
   const found = new Set<Arrived>();
   const missed: Upload[] = [];
-  const pairs: Reconciled['pairs'] = [];
-  for (const { key, upload } of fresh) {
-    const entry = pool.get(key)?.shift();
+  let newest: [Arrived, Recorded] | undefined;
+  for (const record of fresh) {
+    const entry = pool.get(record.key)?.shift();
     if (!entry) {
-      missed.push(upload);
+      missed.push(record.upload());
       continue;
     }
     found.add(entry);
-    pairs.push({ arrived: entry.timestamp, recorded: upload.timestamp });
+    newest = [entry, record];
     if (entry.held) missed.push(entry.held);
   }
+  const pair = newest && {
+    arrived: newest[0].timestamp,
+    recorded: newest[1].upload().timestamp,
+  };
   const unfound = sure.filter((entry) => !found.has(entry));
   // Older than all that the history has left, or newer than what it has yet.
   const rest = heldOf(unfound);
   const due = truncated ? [...rest, ...missed] : [...missed, ...rest];
-  return { due: [...due, ...heldOf(open)], pairs, tail, unfound };
+  return { due: [...due, ...heldOf(open)], pair, tail, unfound };
 }

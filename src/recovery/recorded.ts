@@ -34,25 +34,34 @@ function idOf(record: UploadRecord): bigint {
   return BigInt(text);
 }
 
+function bytesOf(body: string): Buffer {
+  const bytes = decodeBase64(body);
+  if (bytes) return bytes;
+  throw new UnusableHistory(
+    'a body of the history is not Base64: set the history encoding of the application to text',
+  );
+}
+
 function readRecord(record: UploadRecord, form: HistoryForm, now: number): Recorded {
   const { body } = record as { body: unknown };
   if (typeof body !== 'string') throw new UnusableHistory('a history record has no body');
-  const bytes = form.encoding === 'base64' ? decodeBase64(body) : Buffer.from(body, 'utf8');
-  if (!bytes) {
-    throw new UnusableHistory(
-      'a body of the history is not Base64: set the history encoding of the application to text',
-    );
-  }
-  const time = form.zone.toUnix(record.create_time);
-  const upload = {
-    chipid: form.chipid,
-    appid: form.appid,
-    timestamp: Number.isNaN(time) ? now : time,
-    body: bytes,
-    replayed: true as const,
-    id: record.id,
+  const bytes = form.encoding === 'base64' ? bytesOf(body) : undefined;
+  return {
+    id: idOf(record),
+    // Of a text, what its bytes would give.
+    key: bytes ? liveKey(bytes, form.encoding) : keyOf(body.toWellFormed()),
+    upload() {
+      const time = form.zone.toUnix(record.create_time);
+      return {
+        chipid: form.chipid,
+        appid: form.appid,
+        timestamp: Number.isNaN(time) ? now : time,
+        body: bytes ?? Buffer.from(body, 'utf8'),
+        replayed: true,
+        id: record.id,
+      };
+    },
   };
-  return { id: idOf(record), key: liveKey(bytes, form.encoding), upload };
 }
 
 /**

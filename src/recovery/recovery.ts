@@ -100,8 +100,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
   const settle = (answer: UploadRecord[]): void => {
     const records = readRecords(answer, form, deps.now());
     const isFirst = !ledger.hasPosition;
-    const { due, pairs, ambiguous, truncated } = ledger.settle(records, followUps >= FIRST_TRIES);
-    const pair = pairs.at(-1);
+    const { due, pair, ambiguous, truncated } = ledger.settle(records, followUps >= FIRST_TRIES);
     if (pair) zone.learn(pair.arrived, pair.recorded);
     if (truncated) checkpoint = Math.min(checkpoint, Math.ceil(records.length / 2));
     letGo();

@@ -27,7 +27,10 @@ export function createModel() {
   const record = (body: string, index: number): Recorded => ({
     id: BigInt(index + 1),
     key: body,
-    upload: { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body), replayed: true },
+    upload: () => ({
+      ...{ chipid: '1', appid: '1', timestamp: 0, replayed: true },
+      body: Buffer.from(body),
+    }),
   });
   const upload = (body: string): void => {
     accepted.push(body);

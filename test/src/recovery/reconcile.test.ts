@@ -5,7 +5,10 @@ const records = (...keys: string[]): Recorded[] =>
   keys.map((key, index) => ({
     id: BigInt(index),
     key,
-    upload: { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(key), replayed: true },
+    upload: () => ({
+      ...{ chipid: '1', appid: '1', timestamp: 0, replayed: true },
+      body: Buffer.from(key),
+    }),
   }));
 const arrived = (...keys: string[]): Account['sure'] =>
   keys.map((key) => ({ key, timestamp: 0, held: undefined, late: false }));
