@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
-import { CallEnd, createDeadlines } from '../../src/deadline';
+import { CallEnd, createDeadlines, type Deadline } from '../../src/deadline';
 import { createPermits } from '../../src/permits';
 import { settled } from './support/until';
 
 describe('the calls that may run at once', () => {
-  const deadlines = createDeadlines();
-  const start = (signal?: AbortSignal) => deadlines.start(60, signal);
+  const started: Deadline[] = [];
+  const start = (signal?: AbortSignal): Deadline => {
+    const deadline = createDeadlines().start(60, signal);
+    started.push(deadline);
+    return deadline;
+  };
+  // One that is not cleared keeps the process for its minute.
+  afterEach(() => {
+    for (const deadline of started.splice(0)) deadline.clear();
+  });
 
   it('are as many as there are connections; the others follow in order', async () => {
     const permits = createPermits(2);
@@ -22,19 +30,16 @@ describe('the calls that may run at once', () => {
     permits.give();
     await settled();
     assert.deepEqual(turns, ['a', 'b']);
-    deadlines.close();
   });
 
   it('lose no place to one that gave up while it waited', async () => {
-    const own = createDeadlines();
     const permits = createPermits(1);
     const controller = new AbortController();
-    assert.equal(permits.take(own.start(60)), undefined);
-    const waiting = permits.take(own.start(60, controller.signal));
+    assert.equal(permits.take(start()), undefined);
+    const waiting = permits.take(start(controller.signal));
     controller.abort();
     await assert.rejects(waiting ?? Promise.resolve(), CallEnd);
     permits.give();
-    assert.equal(permits.take(own.start(60)), undefined, 'the place is free again');
-    own.close();
+    assert.equal(permits.take(start()), undefined, 'the place is free again');
   });
 });
