@@ -10,6 +10,14 @@ describe('what the service says, with secrets taken out', () => {
     assert.equal(redact(said), 'a *** b *** c *** d *** e');
   });
 
+  it('hides them as a form, a URL in lower case or JSON has them', () => {
+    const secret = redactor(['Ab/ "C\\~']);
+    for (const said of ['Ab%2F+%22C%5C%7E', 'ab%2f%20%22c%5c~', 'Ab/ \\"C\\\\~', 'AB/ "C\\~']) {
+      assert.equal(secret(`it is ${said}.`), 'it is ***.');
+    }
+    assert.equal(redactor(['Ärger'])('\\u00e4RGER'), '***');
+  });
+
   it('hides whatever looks like a signature', () => {
     assert.equal(redact('sign=0123456789abcdef0123456789ABCDEF!'), 'sign=***!');
   });

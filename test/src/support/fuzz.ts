@@ -28,14 +28,21 @@ export function holds<T>(
   });
 }
 
+/** Text of these characters alone. */
+export const textOf = (
+  characters: string,
+  { minLength = 0, maxLength = 12 } = {},
+): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...Array.from(characters)), minLength, maxLength });
+
 /** What has a meaning in a query, a form or JSON, and letters whose lowercase is peculiar. */
-const AWKWARD = Array.from('+&=%?#/ \0\r\n"\\;,aAzZ09İΣßſ😀');
+const AWKWARD = '+&=%?#/ \0\r\n"\\;,aAzZ09İΣßſ😀';
 
 /** Text of any UTF-16 code units: NUL, line ends, halves of surrogate pairs. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 12 }),
-  fc.string({ unit: fc.constantFrom(...AWKWARD), maxLength: 12 }),
+  textOf(AWKWARD),
   fc
     .array(fc.nat(0xffff), { maxLength: 12 })
     .map((units) => units.map((unit) => String.fromCharCode(unit)).join('')),

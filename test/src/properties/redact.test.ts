@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { redactor } from '../../../src/redact';
+import { oneLine, show } from '../../../src/show';
+import { anyText, holds, textOf } from '../support/fuzz';
+import { anything } from '../support/typed';
+
+// Stars are what takes the place of a secret.
+const secret = textOf('abcXYZ019 &=%+/$^.\\"Äß😀', { minLength: 4, maxLength: 24 }).filter(
+  (text) => text.length >= 4,
+);
+const secrets = fc.array(secret, { minLength: 1, maxLength: 3 });
+const sign = textOf('0123456789abcdef', { minLength: 32, maxLength: 32 });
+
+const FORMS: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toLowerCase(),
+  (text) => encodeURIComponent(text),
+  (text) => encodeURIComponent(text).replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase()),
+  (text) => new URLSearchParams({ a: text }).toString().slice(2),
+  (text) => JSON.stringify(text).slice(1, -1),
+  (text) => text.toUpperCase(),
+];
+
+describe('what the service says, whatever secrets it repeats', () => {
+  holds(
+    'has none of them left, in no form that a request or its echo gives it',
+    300,
+    fc.property(
+      secrets,
+      fc.array(fc.tuple(anyText, fc.nat(), fc.nat())),
+      sign,
+      (known, pieces, signature) => {
+        const shown = pieces.map(([words, which, form]) => {
+          const hidden = known[which % known.length] ?? '';
+          return words + (FORMS[form % FORMS.length] ?? String)(hidden);
+        });
+        const clean = redactor(known)(`${shown.join(' ')} sign=${signature}`);
+        for (const each of known) {
+          for (const form of FORMS)
+            assert.ok(!clean.includes(form(each)), `${form(each)} is in ${clean}`);
+        }
+        assert.doesNotMatch(clean, /[0-9a-f]{32}/i);
+      },
+    ),
+  );
+
+  holds(
+    'stays what it is without a secret in it',
+    300,
+    fc.property(anyText, (text) => {
+      assert.equal(redactor(['Canary-Canary-Canary'])(text), text);
+    }),
+  );
+});
+
+describe('what is shown of anything', () => {
+  holds(
+    'is short and on one line',
+    1000,
+    fc.property(fc.oneof(anything, anyText), (value) => {
+      const shown = show(value);
+      assert.ok(shown.length <= 64, shown);
+      assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\u2028\u2029]/u);
+    }),
+  );
+
+  holds(
+    'is cut to a length, and well formed',
+    500,
+    fc.property(anyText, fc.nat(20), (text, max) => {
+      const line = oneLine(text, max);
+      assert.ok(line.isWellFormed());
+      assert.ok(line.length <= max + 1);
+    }),
+  );
+});
