@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { root } from './npm.mjs';
 
 /**
- * Whether node_modules holds what package-lock.json asks for. npm writes `.package-lock.json` as
- * the last thing of an install, so it is a stamp that is right whichever npm command a person has
- * used, and missing after an install that was broken off.
+ * Whether a folder's node_modules holds what its package-lock.json asks for. npm writes
+ * `.package-lock.json` as the last thing of an install, so it is a stamp that is right whichever
+ * npm command a person has used, and missing after an install that was broken off.
  */
-export function dependenciesAreFresh() {
-  const lock = readJson('package-lock.json');
-  const installed = readJson('node_modules/.package-lock.json');
+export function dependenciesAreFresh(folder = root) {
+  const lock = readJson(join(folder, 'package-lock.json'));
+  const installed = readJson(join(folder, 'node_modules', '.package-lock.json'));
   if (!lock || !installed) return false;
-  if (!sameDependencies(readJson('package.json'), lock.packages[''])) return false;
+  const manifest = readJson(join(folder, 'package.json'));
+  if (!sameDependencies(manifest, lock.packages[''])) return false;
   return Object.entries(lock.packages).every(([path, wanted]) => {
     // Optional packages are the binaries of other platforms, and may be missing.
     const found = path === '' ? wanted : installed.packages[path];
@@ -30,7 +31,7 @@ const sorted = (dependencies = {}) => Object.entries(dependencies).sort();
 
 function readJson(path) {
   try {
-    return JSON.parse(readFileSync(join(root, path), 'utf8'));
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined;
   }
@@ -42,7 +43,7 @@ const STAMP = join(root, 'dist', '.sources');
 
 /** Whether dist was built from the sources as they are now. */
 export function buildIsFresh(hash) {
-  const { main, 'node-red': nodeRed } = readJson('package.json');
+  const { main, 'node-red': nodeRed } = readJson(join(root, 'package.json'));
   const outputs = [main, ...Object.values(nodeRed.nodes)];
   if (!outputs.every((output) => existsSync(join(root, output)))) return false;
   return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash;
@@ -68,7 +69,9 @@ export function sourcesHash() {
 
 function filesBelow(folder) {
   if (!existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory()) return [path];
+    return entry.name === 'node_modules' ? [] : filesBelow(path);
+  });
 }

@@ -54,9 +54,9 @@ function runCommand(args, env, quiet) {
 
 export const headline = (name) => console.log(`\n▸ ${name}`);
 
-/** Says how a step went; of a quiet one, what it printed only when it failed. */
-export function report({ name, ok, seconds, output }, { quiet }) {
+/** Says how a step went; of a quiet one, what it printed when it failed or when it is `told`. */
+export function report({ name, ok, seconds, output }, { quiet, told = false }) {
   if (quiet) headline(name);
-  if (quiet && !ok) console.log(output.trimEnd());
+  if (quiet && (told || !ok)) console.log(output.trimEnd());
   console.log(`${ok ? '  ok' : '  FAILED'}: ${name}, ${seconds.toFixed(1)} s`);
 }

@@ -1,25 +1,30 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_VERSION, target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
-/** The parts of the tests: which folders of test/, and how long one test may take. */
+/**
+ * The parts of the tests: which folders of test/, and how long one test may take. `once` is of those
+ * that drive a Node-RED of either version: their files that do not, and so need no second run.
+ */
 export const SUITES = {
   unit: { folders: ['src'], timeout: 10_000 },
   nodes: { folders: ['nodes'], timeout: 20_000 },
-  e2e: { folders: ['e2e'], timeout: 60_000 },
-  editor: { folders: ['editor'], timeout: 60_000 },
+  e2e: { folders: ['e2e'], timeout: 60_000, once: ['demo.test.ts'] },
+  editor: { folders: ['editor'], timeout: 60_000, once: ['texts.test.ts'] },
 };
 
 const CACHE = join(root, '.cache', 'test');
 const COVERAGE = join('.cache', 'coverage');
 
 /** A step that runs mocha over the compiled tests of some folders. */
-export function mochaStep(name, { folders, timeout }, { extra = [], coverage = false } = {}) {
+export function mochaStep(name, { folders, timeout }, options = {}) {
+  const { extra = [], coverage = false, env = {}, without = [] } = options;
   mkdirSync(CACHE, { recursive: true });
   const counts = join(CACHE, `${name}.json`);
   rmSync(counts, { force: true });
   if (coverage) rmSync(join(root, COVERAGE), { recursive: true, force: true });
-  const options = [
+  const report = [
     '--reporter',
     'scripts/mocha-reporter.cjs',
     '--reporter-option',
@@ -31,10 +36,17 @@ export function mochaStep(name, { folders, timeout }, { extra = [], coverage = f
     name,
     counts,
     commands: [
-      ['--enable-source-maps', ...mocha, ...options, ...strict, ...extra, ...tests(folders)],
+      ['--enable-source-maps', ...mocha, ...report, ...strict, ...extra, ...tests(folders, without)],
     ],
-    env: coverage ? { NODE_V8_COVERAGE: COVERAGE } : {},
+    env: coverage ? { ...env, NODE_V8_COVERAGE: COVERAGE } : env,
   };
+}
+
+/** The step of a suite that drives a Node-RED; its name says which. */
+export function nodeRedStep(name, version, { extra } = {}) {
+  const { name: nodeRed, env } = target(version);
+  const without = version === DEFAULT_VERSION ? [] : SUITES[name].once;
+  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env, without });
 }
 
 /** Prints what the unit and node tests have covered, by source file. */
@@ -47,11 +59,12 @@ export const coverageStep = {
  * The compiled tests of the sources that are there: dist may still hold a test whose source has
  * gone. A folder without tests gives a file name that does not exist, so that mocha complains.
  */
-function tests(folders) {
+function tests(folders, without) {
   return folders.flatMap((folder) => {
     const path = join(root, 'test', folder);
     const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
-    const found = names.filter((name) => name.endsWith('.test.ts')).sort();
+    const wanted = (name) => name.endsWith('.test.ts') && !without.includes(name);
+    const found = names.filter(wanted).sort();
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
   });

@@ -1,12 +1,16 @@
+import { DEFAULT_VERSION, installNodeRed5, isVersion } from './node-red.mjs';
 import { SetupError } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
-import { SUITES, coverageStep, mochaStep, readCounts } from './suites.mjs';
+import { SUITES, coverageStep, mochaStep, nodeRedStep, readCounts } from './suites.mjs';
 
 /*
- * `npm test`: everything. `node scripts/test.mjs unit|nodes|e2e|editor [-- mocha options]`: a part.
+ * `npm test`: everything. `node scripts/test.mjs e2e [--on 5] [-- mocha options]`: a part.
  * The last line is always the count; the exit code is 0 only when every step went well.
  */
+
+const USAGE = `Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')}] [--on 4|5] [-- …]
+--on chooses the Node-RED of e2e and editor.`;
 
 const TSC = 'node_modules/typescript/bin/tsc';
 const types = {
@@ -22,6 +26,7 @@ const format = {
   commands: [['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
 };
 const build = { name: 'build', commands: [['scripts/build-if-stale.mjs']] };
+const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/install-node-red-5.mjs']] };
 
 const total = { passed: 0, failed: 0 };
 
@@ -34,35 +39,62 @@ async function check(step, { quiet = false } = {}) {
   if (counts.failed > 0) result.ok = false;
   total.passed += counts.passed;
   total.failed += counts.failed;
-  report(result, { quiet });
+  report(result, { quiet, told: step.counts !== undefined });
   return result.ok;
+}
+
+/** Two at a time: each step starts processes of its own, and waits for them much of the time. */
+async function sideBySide(steps) {
+  const left = [...steps];
+  const lane = async () => {
+    for (let step = left.shift(); step; step = left.shift()) await check(step, { quiet: true });
+  };
+  await Promise.all([lane(), lane()]);
 }
 
 async function everything() {
   setup({ build: false });
-  // Style beside types and build; both are through before the tests, which want the machine.
-  const style = Promise.all([check(lint, { quiet: true }), check(format, { quiet: true })]);
+  // Style and an installation beside types and build; all are through before the tests.
+  const others = [nodeRed5, lint, format].map((step) => check(step, { quiet: true }));
   const compiled = (await check(types, { quiet: true })) && (await check(build, { quiet: true }));
-  await style;
+  const [hasNodeRed5] = await Promise.all(others);
   if (!compiled) return;
   const unitAndNodes = { folders: ['src', 'nodes'], timeout: SUITES.nodes.timeout };
   await check(mochaStep('unit and node tests', unitAndNodes, { coverage: true }));
   await check(coverageStep);
-  await check(mochaStep('e2e', SUITES.e2e));
-  await check(mochaStep('editor', SUITES.editor));
+  const versions = hasNodeRed5 ? ['5', '4'] : ['4'];
+  // The longest first, so that both lanes end at about the same time.
+  await sideBySide(
+    ['editor', 'e2e'].flatMap((suite) => versions.map((version) => nodeRedStep(suite, version))),
+  );
 }
 
-async function part(name, extra) {
+async function part(name, version, extra) {
   setup();
-  await check(mochaStep(name, SUITES[name], { extra }));
+  if (version === '5') installNodeRed5();
+  const step = SUITES[name].once
+    ? nodeRedStep(name, version, { extra })
+    : mochaStep(name, SUITES[name], { extra });
+  await check(step);
 }
 
-const [name, dashes, ...extra] = process.argv.slice(2);
+/** What was typed; `undefined` for what nobody could mean. */
+function read([name, ...rest]) {
+  const at = rest.indexOf('--');
+  const [options, extra] = at < 0 ? [rest, []] : [rest.slice(0, at), rest.slice(at + 1)];
+  const [on, version, ...more] = options;
+  if (!SUITES[name] || more.length > 0) return undefined;
+  if (on === undefined) return { name, version: DEFAULT_VERSION, extra };
+  const right = on === '--on' && isVersion(version) && SUITES[name].once;
+  return right ? { name, version, extra } : undefined;
+}
+
+const typed = process.argv.slice(2);
 try {
-  if (name === undefined) await everything();
-  else if (SUITES[name] && (dashes ?? '--') === '--') await part(name, extra);
-  else
-    throw new SetupError(`Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')} [-- …]]`);
+  const asked = read(typed);
+  if (typed.length === 0) await everything();
+  else if (asked) await part(asked.name, asked.version, asked.extra);
+  else throw new SetupError(USAGE);
 } catch (error) {
   fail(error);
   total.failed += 1;
