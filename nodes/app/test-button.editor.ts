@@ -61,7 +61,8 @@ async function test(id: string): Promise<ResultRow[]> {
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     return resultRows(answer, String(sent['baseUrl']));
   } catch (failure) {
-    return [{ icon: 'fa-times', text: t('test.failed'), detail: explainFailure(failure) }];
+    const detail = explainFailure(failure, t('test.forbidden'));
+    return [{ icon: 'fa-times', text: t('test.failed'), detail }];
   }
 }
 

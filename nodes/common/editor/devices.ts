@@ -51,21 +51,24 @@ export function rememberDevices(app: string, devices: Device[]): void {
 }
 
 /** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
-export function explain(error: unknown, status = 0): string {
+function explain(error: unknown, status: number, forbidden: string): string {
   if (isRecord(error) && text(error['message']) !== '') {
     const key = text(error['code']).toLowerCase().replace(/_/g, '-');
     const headline = key === '' ? '' : t(`status.${key}`, { defaultValue: '' });
     return headline === '' ? text(error['message']) : said(headline, text(error['message']));
   }
-  if (status === 401 || status === 403) return t('common.picker.forbidden');
+  if (status === 401 || status === 403) return forbidden;
   return status === 404 ? t('common.picker.undeployed') : t('common.picker.unanswered');
 }
 
-/** What an unsuccessful answer of an admin route says. */
-export function explainFailure(failure: unknown): string {
-  if (!isRecord(failure)) return explain(undefined);
+/**
+ * What an unsuccessful answer of an admin route says.
+ * @param forbidden what to say to a user who has no permission for that route
+ */
+export function explainFailure(failure: unknown, forbidden: string): string {
+  if (!isRecord(failure)) return explain(undefined, 0, forbidden);
   const body = failure['responseJSON'];
-  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']));
+  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), forbidden);
 }
 
 /** The runtime does not know a node yet that has only been drawn. */
@@ -83,7 +86,7 @@ async function ask(app: string, changed: boolean): Promise<DeviceList> {
     return { devices: readDevices(list) };
   } catch (failure) {
     if (isUndeployed(failure, changed)) return { reason: t('common.picker.undeployed') };
-    return { reason: explainFailure(failure) };
+    return { reason: explainFailure(failure, t('common.picker.forbidden')) };
   }
 }
 
