@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium as launcher } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import type { User } from '../e2e/harness/admin';
 import { repository } from '../e2e/harness/packed';
+import { useChineseFont } from './chinese-font';
+import { launchChromium } from './chromium';
 
 /** Node-RED's editor in a browser. */
 export interface Editor {
@@ -11,8 +13,10 @@ export interface Editor {
   problems: string[];
   /** Runs a script in the page, which has types of its own. */
   run: <T>(script: string) => Promise<T>;
-  /** Keeps a picture for a person to look at, in a folder that git ignores. */
+  /** Keeps a picture for a person who has asked for pictures, in a folder that git ignores. */
   picture: (name: string) => Promise<void>;
+  /** Keeps a picture in any case, of what went wrong. */
+  keepPicture: (name: string) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -21,14 +25,6 @@ let browser: Promise<Browser> | undefined;
 after(async () => {
   await (await browser)?.close();
 });
-
-/** Chromium comes from the registry like any other package, so that nothing has to be installed. */
-async function launch(): Promise<Browser> {
-  const { default: chromium } = await import('@sparticuz/chromium');
-  const executablePath = await chromium.executablePath();
-  // Its own arguments are for a cloud function: with them all pages live and die as one process.
-  return launcher.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
-}
 
 function watch(page: Page): string[] {
   const problems: string[] = [];
@@ -43,30 +39,58 @@ function watch(page: Page): string[] {
   return problems;
 }
 
-/** Opens the editor of a running Node-RED in a language. */
-export async function openEditor(url: string, language = 'en-US'): Promise<Editor> {
-  browser ??= launch();
+export interface EditorOptions {
+  language?: string | undefined;
+  /** Who logs in, where Node-RED wants to know. */
+  user?: User;
+}
+
+/** Opens the editor of a running Node-RED. */
+export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
+  const { language = 'en-US', user } = options;
+  browser ??= launchChromium();
   const viewport = { width: 1280, height: 1100 };
   const context = await (await browser).newContext({ viewport, locale: language });
+  if (language === 'zh-CN') await useChineseFont(context);
+  // Node-RED 5 is dark when the system is.
+  await context.addInitScript(`localStorage.setItem('view-dark-theme', 'auto')`);
   const page = await context.newPage();
   // Sooner than the test's own, so that the failure names the step.
   page.setDefaultTimeout(15_000);
   const problems = watch(page);
   await page.goto(url);
+  if (user) {
+    await page.waitForSelector('#node-dialog-login-username');
+    // It is by a 401 that the editor knows to ask for a log-in, and the browser logs it.
+    const before = problems.splice(0).filter((text) => !/401.*\/settings/.test(text));
+    problems.push(...before);
+    await logIn(page, user);
+  }
   await page.waitForSelector('.red-ui-palette-node[data-palette-type="device-cloud-listen"]');
   await page.waitForFunction('RED.nodes.getWorkspaceOrder().length > 0');
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-  const folder = join(repository, 'screenshots', 'editor', language);
-  mkdirSync(folder, { recursive: true });
+  const version = await page.evaluate<string>('RED.settings.version');
+  const folder = join(repository, 'screenshots', 'editor', version, language);
+  const keepPicture = async (name: string): Promise<void> => {
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, '-')}.png`) });
+  };
   return {
     page,
     problems,
     run: <T>(script: string) => page.evaluate<T>(script),
     picture: async (name) => {
-      await page.screenshot({ path: join(folder, `${name}.png`) });
+      if (process.env['PICTURES']) await keepPicture(name);
     },
+    keepPicture,
     close: () => context.close(),
   };
+}
+
+async function logIn(page: Page, { username, password }: User): Promise<void> {
+  await page.fill('#node-dialog-login-username', username);
+  await page.fill('#node-dialog-login-password', password);
+  await page.click('#node-dialog-login-submit');
 }
 
 /** What Node-RED is started with, so that the page asks nothing of the world outside. */

@@ -3,8 +3,10 @@ import type { Editor } from './browser';
 
 const OPEN = '.red-ui-tray:last-of-type .red-ui-tray-content:visible';
 
-/** Opens the dialog of a node, or of a config node. */
-export async function openDialog({ page, run }: Editor, id: string): Promise<void> {
+/** Opens the dialog of a node, or of a config node, and no other. */
+export async function openDialog(editor: Editor, id: string): Promise<void> {
+  const { page, run } = editor;
+  await closeDialogs(editor);
   await run(`(() => {
     const node = RED.nodes.node('${id}');
     if (node._def.category === 'config') RED.editor.editConfig('', node.type, node.id);
@@ -31,6 +33,12 @@ export async function closeDialog(
   await page.click(`#node-config-dialog-${how}:visible, #node-dialog-${how}:visible`);
   // A dialog that was under it slides back.
   await page.waitForFunction(`$('.test-closing').length === 0`);
+}
+
+/** Closes what a failed test has left open, lest the next one fails of it. */
+async function closeDialogs(editor: Editor): Promise<void> {
+  const open = (): Promise<number> => editor.run(`$('.red-ui-tray').length`);
+  for (let left = await open(); left > 0; left = await open()) await closeDialog(editor, 'cancel');
 }
 
 /** Types into a field from its beginning, as a person does. */
@@ -64,24 +72,4 @@ export function untranslated({ run }: Editor): Promise<string[]> {
       return text === '' || text.endsWith(name);
     });
   })`);
-}
-
-/** Texts of the dialog that do not fit where they stand. */
-export function cutOff({ run }: Editor): Promise<string[]> {
-  return run(`(() => {
-    const context = document.createElement('canvas').getContext('2d');
-    const width = (element, text) => {
-      context.font = $(element).css('font');
-      return context.measureText(text).width;
-    };
-    const form = $('.red-ui-tray form').last();
-    const options = form.find('select:visible').toArray().flatMap((select) =>
-      $(select).find('option').toArray()
-        .filter((option) => width(select, $(option).text()) > $(select).width() - 4)
-        .map((option) => $(option).text()));
-    const labels = form.find('.form-row > label:visible').toArray()
-      .filter((label) => $(label).height() > 30)
-      .map((label) => $(label).text().trim());
-    return [...options, ...labels];
-  })()`);
 }

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
-import { closeDialog, cutOff, exported, openDialog, untranslated } from './dialog';
+import { faint, inEachTheme } from './colours';
+import { closeDialog, exported, openDialog, untranslated } from './dialog';
+import { misfits } from './layout';
 import { apps, sampleNodes, variants } from './samples';
+import { isChinese, untranslatedTexts } from './wording';
 import { world } from './world';
 
 const nodes = [...sampleNodes, ...variants, ...apps];
+/** The name of a sample, and the types of config nodes that may be added. */
+const GIVEN = ['my cloud', 'tls-config', 'http proxy'];
 
 for (const language of ['en-US', 'zh-CN']) {
+  const chinese = language === 'zh-CN';
+
   describe(`the dialogs in ${language}`, () => {
     const here = world(() => nodes, { language });
 
@@ -14,9 +21,13 @@ for (const language of ['en-US', 'zh-CN']) {
         const before = await exported(here.editor, id);
         await openDialog(here.editor, id);
         await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
-        await here.editor.picture(id);
         assert.deepEqual(await untranslated(here.editor), []);
-        assert.deepEqual(await cutOff(here.editor), []);
+        if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
+        await inEachTheme(here.editor, async (theme) => {
+          await here.editor.picture(`${id}-${theme}`);
+          assert.deepEqual(await misfits(here.editor), [], theme);
+          assert.deepEqual(await faint(here.editor), [], theme);
+        });
         await closeDialog(here.editor);
         assert.deepEqual(await exported(here.editor, id), before);
         assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
@@ -24,28 +35,40 @@ for (const language of ['en-US', 'zh-CN']) {
     }
 
     it('have a help with property lists', async () => {
-      for (const { type } of sampleNodes) {
+      for (const { type } of [...sampleNodes, apps[0]!]) {
         const help = await here.editor.run<string>(`RED.nodes.getNodeHelp('${type}')`);
-        assert.match(help, /^<p>/);
-        assert.match(help, /<dl class="message-properties">/);
+        const [first] = /^<p>.*?<\/p>/s.exec(help) ?? [];
+        assert.ok(first, `${type}: ${help.slice(0, 200)}`);
+        assert.equal(isChinese(first) && /\p{Script=Han}/u.test(first), chinese, first);
         assert.doesNotMatch(help, /<p>:|^: /m);
       }
+    });
+
+    it('show the help beside them', async () => {
       await here.editor.run(`RED.sidebar.help.show('device-cloud-push')`);
-      await here.editor.page.waitForSelector('.red-ui-help .message-properties');
+      const list = here.editor.page.locator('.red-ui-help .message-properties').first();
+      await list.waitFor();
       await here.editor.picture('help');
+      assert.match(await list.innerText(), /payload/);
     });
 
     it('are of a category with a name', async () => {
       const name = await here.editor.page.innerText('#red-ui-palette-header-device_cloud');
-      assert.equal(name.trim(), language === 'zh-CN' ? '设备云' : 'device cloud');
+      assert.equal(name.trim(), chinese ? '设备云' : 'device cloud');
     });
 
-    it('are of nodes that say what they do', async () => {
+    it('are of nodes that say what they do, whatever is chosen', async () => {
       const labels = await here.editor.run<string[]>(
         `RED.nodes.filterNodes({ z: 'tab' }).filter((node) => /^device-cloud/.test(node.type))
-          .map((node) => RED.utils.getNodeLabel(node))`,
+          .flatMap((node) => {
+            const form = $($('script[data-template-name="' + node.type + '"]').html());
+            const choices = form.find('select').addBack('select').find('option').toArray().map((option) =>
+              ({ [option.parentElement.id.replace('node-input-', '')]: option.value }));
+            return [{}, ...choices].map((choice) =>
+              RED.utils.getNodeLabel(Object.assign(Object.create(node), choice)));
+          })`,
       );
-      assert.equal(labels.length, sampleNodes.length + variants.length);
+      assert.ok(labels.length > 50, String(labels.length));
       for (const label of labels) assert.doesNotMatch(label, /^node\.|__|device-cloud-|^$/);
     });
   });

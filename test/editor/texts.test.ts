@@ -1,38 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
-import { repository } from '../e2e/harness/packed';
+import { NODES, catalogue, ownTexts, read } from './catalogues';
+import { isUsed, usedKeys } from './used-keys';
+import { englishWords, isChinese } from './wording';
 
-const NODES = readdirSync(join(repository, 'nodes')).filter((name) => name !== 'common');
-const CHINESE = /\p{Script=Han}/u;
-/** Names that are the same in every language. */
-const SAME = /^(gpio|TLS|Key|Base64|Buffer|__what__.*|-?)$/i;
-
-type Texts = Record<string, string>;
-
-function read(path: string): string {
-  return readFileSync(join(repository, path), 'utf8');
-}
-
-function flat(value: unknown, path = ''): Texts {
-  if (typeof value === 'string') return { [path]: value };
-  const entries = Object.entries(value as Record<string, unknown>);
-  return Object.assign(
-    {},
-    ...entries.map(([key, child]) => flat(child, path === '' ? key : `${path}.${key}`)),
-  ) as Texts;
-}
-
-const catalogue = (node: string, language: string): Texts =>
-  flat(JSON.parse(read(`dist/nodes/${node}/locales/${language}/${node}.json`)));
-
-const sources = (node: string): string[] =>
-  [`nodes/${node}`, 'nodes/common/editor'].flatMap((folder) =>
-    readdirSync(join(repository, folder))
-      .filter((file) => /\.(editor\.ts|html)$/.test(file) || folder.endsWith('editor'))
-      .map((file) => read(`${folder}/${file}`)),
-  );
+const SHARED = ['nodes/common', 'nodes/common/editor'];
 
 describe('the texts of the editor', () => {
   for (const node of NODES) {
@@ -45,19 +17,26 @@ describe('the texts of the editor', () => {
       const [en, zh] = [catalogue(node, 'en-US'), catalogue(node, 'zh-CN')];
       const fills = (text = ''): string[] => (text.match(/__\w+__/g) ?? []).sort();
       for (const [key, text] of Object.entries(zh)) {
-        assert.ok(CHINESE.test(text) || SAME.test(text), `${key}: ${text}`);
+        assert.ok(isChinese(text), `${key}: ${text}`);
+        assert.deepEqual(englishWords(text), [], `${key}: ${text}`);
         assert.deepEqual(fills(text), fills(en[key]), key);
       }
     });
 
     it(`of ${node} are all there`, () => {
-      const known = catalogue(node, 'en-US');
-      const used = sources(node).flatMap((text) => [
-        ...[...text.matchAll(/data-i18n="(?:\[\w+\])?([^"]+)"/g)].map(([, key]) => key!),
-        ...[...text.matchAll(/\bt\('([^']+)'/g)].map(([, key]) => key!),
-      ]);
+      const known = Object.keys(catalogue(node, 'en-US'));
+      const { named, patterns } = usedKeys([`nodes/${node}`, ...SHARED]);
+      assert.ok(named.size > 20, 'hardly a key was found in the sources');
+      const missing = [...named].filter((key) => !known.includes(key));
+      const empty = patterns.filter((pattern) => !known.some((key) => pattern.test(key)));
+      assert.deepEqual([...missing, ...empty.map(String)], []);
+    });
+
+    it(`of ${node} are all used`, () => {
+      const used = usedKeys([`nodes/${node}`]);
+      const keys = Object.keys(ownTexts(node, 'en-US'));
       assert.deepEqual(
-        used.filter((key) => !(key in known)),
+        keys.filter((key) => !isUsed(key, used)),
         [],
       );
     });
@@ -90,4 +69,13 @@ describe('the texts of the editor', () => {
       }
     });
   }
+
+  it('that nodes share are all used by one of them', () => {
+    const used = usedKeys([...SHARED, ...NODES.map((node) => `nodes/${node}`)]);
+    const keys = Object.keys(ownTexts('common', 'en-US'));
+    assert.deepEqual(
+      keys.filter((key) => !isUsed(key, used)),
+      [],
+    );
+  });
 });

@@ -14,9 +14,23 @@ export interface World {
   editor: Editor;
 }
 
+let shared: Promise<NodeRed> | undefined;
+
+after(async () => {
+  await (await shared)?.stop();
+});
+
+/** One Node-RED for all: a start takes longer than many a test, and a deploy replaces everything. */
+async function deployed(flows: FlowNode[]): Promise<NodeRed> {
+  shared ??= startNodeRed({ settings: EDITOR_SETTINGS });
+  const red = await shared;
+  await red.deploy(flows);
+  return red;
+}
+
 /**
- * Starts a simulator, a Node-RED with these flows and a browser with its editor before the tests,
- * and ends them after. After each test the page must have had no problem.
+ * Starts a simulator, deploys these flows to Node-RED and opens its editor in a browser before the
+ * tests, and closes what is theirs after. After each test the page must have had no problem.
  */
 export function world(
   flows: (simulator: Simulator) => FlowNode[],
@@ -25,13 +39,16 @@ export function world(
   const here: Partial<World> = {};
   before(async () => {
     here.simulator = await startSimulator({ interval: 0, answerDelay: 1, ...options.simulator });
-    here.red = await startNodeRed({ flows: flows(here.simulator), settings: EDITOR_SETTINGS });
-    here.editor = await openEditor(here.red.url, options.language);
+    here.red = await deployed(flows(here.simulator));
+    here.editor = await openEditor(here.red.url, { language: options.language });
   });
-  afterEach(() => assert.deepEqual(here.editor?.problems.splice(0), []));
+  afterEach(async function () {
+    const { currentTest } = this;
+    if (currentTest?.state === 'failed') await here.editor?.keepPicture(currentTest.title);
+    assert.deepEqual(here.editor?.problems.splice(0), []);
+  });
   after(async () => {
     await here.editor?.close();
-    await here.red?.stop();
     await here.simulator?.close();
   });
   return here as World;

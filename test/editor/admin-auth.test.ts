@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { startSimulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
+import { ADMIN_SETTINGS, FULL, READER } from '../e2e/harness/admin';
+import { ONE, TWO } from '../e2e/harness/fixture';
+import { startNodeRed } from '../e2e/harness/node-red';
+import type { NodeRed } from '../e2e/harness/node-red';
+import { EDITOR_SETTINGS, openEditor } from './browser';
+import type { Editor } from './browser';
+import { closeDialog, fill, openDialog, rows } from './dialog';
+import { appOf, sampleNodes } from './samples';
+
+const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+
+describe('the editor behind a log-in and below another root', () => {
+  let simulator: Simulator;
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async () => {
+    simulator = await startSimulator({ interval: 0, answerDelay: 1 });
+    const flows = [...sampleNodes.filter(({ id }) => id === 'push'), appOf(simulator)];
+    const settings = { ...EDITOR_SETTINGS, ...ADMIN_SETTINGS };
+    red = await startNodeRed({ flows, settings, user: FULL });
+  });
+  afterEach(async function () {
+    const { currentTest } = this;
+    if (currentTest?.state === 'failed') await editor.keepPicture(currentTest.title);
+    await editor.close();
+    assert.deepEqual(editor.problems, []);
+  });
+  after(async () => {
+    await red.stop();
+    await simulator.close();
+  });
+
+  const pick = async (): Promise<string[]> => {
+    await openDialog(editor, 'push');
+    await fill(editor, FIELD, '1000000');
+    const shown = await rows(editor);
+    await editor.page.keyboard.press('Escape');
+    await closeDialog(editor, 'cancel');
+    return shown;
+  };
+
+  const test = async (): Promise<string[]> => {
+    await openDialog(editor, 'app');
+    await editor.page.click('#device-cloud-test');
+    await editor.page.waitForSelector('#device-cloud-test:enabled');
+    return editor.page.locator('.device-cloud-result li').allInnerTexts();
+  };
+
+  it('completes devices from the live list, and tests the connection', async () => {
+    editor = await openEditor(red.url, { user: FULL });
+    const shown = await pick();
+    assert.match(shown.join(), new RegExp(`${ONE}.*${TWO}`, 's'));
+    const lines = await test();
+    await editor.picture('test-after-log-in');
+    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+  });
+
+  it('shows the devices to who may only read, and says why there is no test', async () => {
+    editor = await openEditor(red.url, { user: READER, language: 'zh-CN' });
+    const shown = await pick();
+    assert.match(shown.join(), new RegExp(ONE));
+    const lines = await test();
+    await editor.picture('test-not-permitted');
+    assert.match(lines.join(), /您没有测试连接的权限/);
+    // The browser itself logs the 401.
+    const [logged, ...others] = editor.problems.splice(0);
+    assert.match(logged ?? '', /401.*apps\/test/);
+    assert.deepEqual(others, []);
+  });
+
+  it('says why there is no list to who is no longer logged in', async () => {
+    editor = await openEditor(red.url, { user: READER });
+    await editor.run(`RED.settings.set('auth-tokens', { access_token: 'gone' })`);
+    const [first, ...others] = await pick();
+    assert.match(first ?? '', /You have no permission to see the devices/);
+    assert.deepEqual(others, []);
+    assert.match(editor.problems.splice(0).join(), /401.*apps\/app\/devices/);
+  });
+});

@@ -1,0 +1,97 @@
+import type { Editor } from './browser';
+
+/**
+ * Runs in the page: what of the open dialog does not fit. Every text has to be within what clips it,
+ * and off every field; each finding says what it is and what text it is about.
+ */
+const FIND = `(() => {
+  const tray = $('.red-ui-tray').last()[0];
+  const form = $(tray).find('form:visible').first()[0];
+  const found = new Set();
+  const shown = (element) => element.getClientRects().length > 0 &&
+    getComputedStyle(element).visibility !== 'hidden';
+  const words = (text) => text.trim().replace(/\\s+/g, ' ');
+
+  // A copy with room for all it says: the browser alone knows how much it draws around a text.
+  const natural = (element, fill) => {
+    const copy = element.cloneNode(false);
+    copy.removeAttribute('id');
+    copy.style.cssText = 'position: absolute; visibility: hidden; width: auto; min-width: 0; max-width: none';
+    copy.style.setProperty('width', 'auto', 'important');
+    fill(copy);
+    element.after(copy);
+    const width = copy.getBoundingClientRect().width;
+    copy.remove();
+    return width;
+  };
+
+  for (const select of $(form).find('select').filter((_, element) => shown(element)).toArray()) {
+    for (const option of select.options) {
+      const width = natural(select, (copy) => copy.append(option.cloneNode(true)));
+      if (width > select.getBoundingClientRect().width + 1) found.add('option: ' + words(option.text));
+    }
+  }
+
+  const ruler = document.createElement('canvas').getContext('2d');
+  for (const input of $(form).find('input[placeholder]').filter((_, element) => shown(element)).toArray()) {
+    const style = getComputedStyle(input);
+    ruler.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (ruler.measureText(input.placeholder).width > room) found.add('placeholder: ' + input.placeholder);
+  }
+
+  // What the reader scrolls is not cut.
+  const clips = (style, axis) => ['hidden', 'clip'].includes(style['overflow' + axis]);
+  const fields = $(form).find('input, select, textarea, button').filter((_, element) => shown(element))
+    .toArray().filter((field) => field.type !== 'hidden');
+  const walker = document.createTreeWalker(form, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = words(node.data);
+    const element = node.parentElement;
+    if (text === '' || !shown(element) || element.closest('option, script, style, .editor-tray-hidden')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const rects = [...range.getClientRects()];
+    for (const rect of rects) {
+      for (let box = element; box && tray.contains(box); box = box.parentElement) {
+        const style = getComputedStyle(box);
+        const frame = box.getBoundingClientRect();
+        const wide = clips(style, 'X') && (rect.right > frame.right + 1 || rect.left < frame.left - 1);
+        const high = clips(style, 'Y') && (rect.bottom > frame.bottom + 2 || rect.top < frame.top - 2);
+        if (wide || high) found.add('cut: ' + text);
+      }
+      const edge = form.getBoundingClientRect();
+      if (rect.right > edge.right + 1 || rect.left < edge.left - 1) found.add('outside: ' + text);
+      for (const field of fields) {
+        if (field.contains(element)) continue;
+        const frame = field.getBoundingClientRect();
+        const over = Math.min(rect.right, frame.right) - Math.max(rect.left, frame.left);
+        const under = Math.min(rect.bottom, frame.bottom) - Math.max(rect.top, frame.top);
+        if (over > 1 && under > 3) found.add('over a field: ' + text);
+      }
+    }
+    const lines = new Set(rects.map((rect) => Math.round(rect.top)));
+    const oneLine = element.closest('label, button, summary, h4, .red-ui-typedInput-type-label');
+    if (oneLine && lines.size > 1) found.add('wrapped: ' + text);
+  }
+
+  // A unit or a remark behind a field stands beside it.
+  for (const remark of $(form).find('.form-row > input + span').filter((_, element) => shown(element)).toArray()) {
+    const field = remark.previousElementSibling.getBoundingClientRect();
+    const lines = [...remark.getClientRects()];
+    if (field.height > 0 && (lines.length > 1 || lines[0].top >= field.bottom)) {
+      found.add('not beside its field: ' + words(remark.textContent));
+    }
+  }
+
+  for (const box of [form, ...$(form).parentsUntil(tray).toArray()]) {
+    if (box.scrollWidth > box.clientWidth + 1) found.add('wider than the dialog: ' + (box.id || box.className || box.tagName));
+  }
+  return [...found];
+})()`;
+
+/** What does not fit in the open dialog, once its fonts are there. */
+export async function misfits({ run }: Editor): Promise<string[]> {
+  await run('document.fonts.ready.then(() => undefined)');
+  return run(FIND);
+}

@@ -1,0 +1,86 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { ERROR_CODES } from '../../src/errors';
+import { repository } from '../e2e/harness/packed';
+
+/** The keys of message catalogues that the sources of a node name. */
+export interface UsedKeys {
+  /** Named as a text, so that each of them has to be in the catalogue. */
+  named: Set<string>;
+  /** Put together while running: what any of them looks like. */
+  patterns: RegExp[];
+}
+
+/** The test of an application neither waits for other calls nor opens a channel. */
+const NOT_IN_A_TEST = ['QUEUE_FULL', 'NOT_CONNECTED'];
+
+/** What can stand in a key that is put together, where it is not a choice of the dialog. */
+const VALUES: Record<string, readonly string[]> = {
+  'status.': [...ERROR_CODES, 'ERROR'].map((code) => code.toLowerCase().replaceAll('_', '-')),
+  'test.code.': ERROR_CODES.filter((code) => !NOT_IN_A_TEST.includes(code)),
+};
+
+/** Node-RED itself looks this one up, for the palette. */
+const OF_NODE_RED = ['palette.label.device_cloud'];
+
+/** The beginning of a key: one of the groups that the catalogues have. */
+const KEY =
+  /^(common|error|input|label|level|list|node|note|output|palette|section|status|test)\.[a-zA-Z]/;
+
+function literals(node: ts.Expression): string[] {
+  if (ts.isStringLiteralLike(node)) return [node.text];
+  if (ts.isParenthesizedExpression(node)) return literals(node.expression);
+  if (!ts.isConditionalExpression(node)) return [];
+  return [...literals(node.whenTrue), ...literals(node.whenFalse)];
+}
+
+const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+function read(source: ts.Node, used: UsedKeys): void {
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.getText() === 't' && node.arguments[0]) {
+      for (const key of literals(node.arguments[0])) used.named.add(key);
+    }
+    if (ts.isStringLiteralLike(node) && KEY.test(node.text)) used.named.add(node.text);
+    if (ts.isTemplateExpression(node)) template(node, used);
+    // `RED._` asks for Node-RED's own texts.
+    if (!ts.isCallExpression(node) || node.expression.getText() !== 'RED._')
+      ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+function template(node: ts.TemplateExpression, used: UsedKeys): void {
+  const [first, ...spans] = node.templateSpans;
+  const prefix = node.head.text;
+  if (prefix === '' && first!.expression.getText() === 'CATALOGUE' && spans.length === 0) {
+    used.named.add(first!.literal.text.replace(/^:/, ''));
+  }
+  if (!KEY.test(`${prefix}x`)) return;
+  const known = VALUES[prefix];
+  if (known) for (const value of known) used.named.add(`${prefix}${value}`);
+  const rest = node.templateSpans.map(({ literal }) => `[\\w-]*${escape(literal.text)}`);
+  if (!known) used.patterns.push(new RegExp(`^${escape(prefix)}${rest.join('')}$`));
+}
+
+/** Reads the sources in folders of the repository: run time, editor and templates. */
+export function usedKeys(folders: string[]): UsedKeys {
+  const used: UsedKeys = { named: new Set(OF_NODE_RED), patterns: [] };
+  for (const folder of folders) {
+    for (const file of readdirSync(join(repository, folder))) {
+      const text = (): string => readFileSync(join(repository, folder, file), 'utf8');
+      if (file.endsWith('.ts')) {
+        read(ts.createSourceFile(file, text(), ts.ScriptTarget.Latest, true), used);
+      }
+      if (!file.endsWith('.html')) continue;
+      for (const [, keys] of text().matchAll(/data-i18n="([^"]+)"/g)) {
+        for (const key of keys!.split(';')) used.named.add(key.replace(/^\[[\w-]+\]/, ''));
+      }
+    }
+  }
+  return used;
+}
+
+export const isUsed = (key: string, { named, patterns }: UsedKeys): boolean =>
+  named.has(key) || patterns.some((pattern) => pattern.test(key));
