@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { logIn } from './admin';
 import type { User } from './admin';
 import { drive } from './drive';
@@ -10,19 +10,27 @@ import { spawnNodeRed } from './process';
 
 export type { Message, NodeRed, Recorded } from './drive';
 
+interface StartOptions {
+  flows?: FlowNode[];
+  /** What is in the user folder before the start, by path: saved flows, for example. */
+  files?: Readonly<Record<string, string>>;
+  env?: NodeJS.ProcessEnv;
+  settings?: object;
+  /** Who deploys, where the settings ask for a log-in. */
+  user?: User;
+}
+
 let count = 0;
 
-/**
- * Starts Node-RED in a fresh user folder with the package installed in it, and deploys `flows`.
- * Where the settings ask for a log-in, `user` is who deploys.
- */
-export async function startNodeRed(
-  options: { flows?: FlowNode[]; env?: NodeJS.ProcessEnv; settings?: object; user?: User } = {},
-): Promise<NodeRed> {
+/** Starts Node-RED in a fresh user folder with the package installed in it, and deploys `flows`. */
+export async function startNodeRed(options: StartOptions = {}): Promise<NodeRed> {
   count += 1;
   const userDir = await userDirWithPackage(`user-${count}`);
   const settingsFile = join(userDir, 'settings.json');
-  await writeFile(join(userDir, 'flows.json'), '[]');
+  for (const [path, text] of Object.entries({ 'flows.json': '[]', ...options.files })) {
+    await mkdir(dirname(join(userDir, path)), { recursive: true });
+    await writeFile(join(userDir, path), text);
+  }
   await writeFile(settingsFile, JSON.stringify({ ...SETTINGS, ...options.settings }));
   const red = spawnNodeRed(settingsFile, userDir, options.env ?? {});
   const [, url] = await red.logged(/now running at (http:\S+?)\/?\s/);

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeviceCloudClient } from '../../src/client';
+import { startSimulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
+import { ONE, THREE, TWO, eventually } from './harness/fixture';
+import { startNetwork } from './harness/network';
+import type { Network } from './harness/network';
+import { startNodeRed } from './harness/node-red';
+import type { Message, NodeRed } from './harness/node-red';
+import { PATIENCE } from './harness/process';
+import { due, saved, userFiles } from './harness/saved';
+import type { Case } from './harness/saved';
+
+const withoutId = (message: Message): Message =>
+  Object.fromEntries(Object.entries(message).filter(([name]) => name !== '_msgid'));
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`Over ${PATIENCE / 1000} s until ${what}.`);
+    await sleep(20);
+  }
+}
+
+describe('a Node-RED with flows, credentials and context of version 1.0', () => {
+  let simulator: Simulator;
+  let red: NodeRed;
+  let network: Network;
+
+  before(async () => {
+    simulator = await startSimulator({ interval: 0, answerDelay: 1, rebootTime: 50 });
+    for (const t of [20, 21, 22]) simulator.upload(ONE, { t });
+    simulator.upload(TWO, Buffer.from('hello').toString('base64'));
+    const client = new DeviceCloudClient({ ...simulator, proxy: false });
+    await client.push(THREE, 'seed').finally(() => client.close());
+    network = await startNetwork({ status: 'online', msg: 'secure' });
+    red = await startNodeRed({
+      files: userFiles(),
+      settings: { contextStorage: { default: { module: 'localfilesystem' } } },
+      env: {
+        DEVICE_CLOUD_BASE_URL: simulator.baseUrl,
+        DEVICE_CLOUD_APPID: simulator.appid,
+        DEVICE_CLOUD_APPKEY: simulator.appkey,
+        DEVICE_CLOUD_SERVER_KEY: simulator.serverKey,
+        DEVICE_CLOUD_SERVER_PASSWORD: simulator.serverPassword,
+        DEVICE_CLOUD_HTTPS_URL: network.secure,
+        DEVICE_CLOUD_PROXY: network.proxy,
+      },
+    });
+  });
+  after(async () => {
+    await red.stop();
+    await simulator.close();
+    network.close();
+  });
+
+  const shows = (node: string, text: string): Promise<void> =>
+    until(`${node} shows ${text}`, async () => {
+      return (await red.results(node, 'status')).at(-1)?.status?.text === text;
+    });
+
+  for (const [go, cases] of Object.entries(saved.behaviour)) {
+    it(`gives what it gave: ${go}`, async () => {
+      const from = simulator.requests.length;
+      // One after the other, so that commands to one device arrive in order; then all ends at once.
+      for (const { node, send } of cases) await red.inject(node, send);
+      for (const one of cases) await check(one, from);
+    });
+  }
+
+  async function check({ node, gives, request, body }: Case, from: number): Promise<void> {
+    await until(`${node} is done`, async () =>
+      (await red.results(node)).some((msg) => 'error' in msg || 'complete' in msg),
+    );
+    const errors = await red.results(node, 'error');
+    assert.deepEqual(errors, [], node);
+    const out = (await red.results(node, 'out')).map(withoutId);
+    assert.deepEqual(out, due(gives, out), node);
+    if (request === undefined) return;
+    const asked = simulator.requests
+      .slice(from)
+      .map((each) => ({ request: `${each.method} ${each.path}`, body: each.body }))
+      .filter((each) => each.request.startsWith(request) && (body ?? '') === each.body);
+    assert.ok(asked.length > 0, `${node} asks ${request} with "${body ?? ''}"`);
+  }
+
+  it('has its listeners on their channels, which give what they gave', async () => {
+    const two = Object.keys(saved.uploads).filter((node) => !/online|by-hand/.test(node));
+    for (const node of two) await shows(node, '2/2');
+    await shows('f10-listen-online', '3/3');
+    await shows('f10-listen-by-hand', 'status.connected');
+    await red.waitFor('f10-listen-restart', 'out');
+    simulator.upload(ONE, { t: 23 });
+    simulator.upload(TWO, 'text');
+    for (const [node, messages] of Object.entries(saved.uploads)) {
+      const out = (await red.waitFor(node, 'out', messages.length)).map(withoutId);
+      assert.deepEqual(out, due(messages, out), node);
+    }
+    const [failure] = await red.waitFor('f10-listen-json', 'error');
+    assert.equal(failure!.error?.code, 'INVALID_RESPONSE');
+    assert.deepEqual(failure!.payload, { $buffer: Buffer.from('text').toString('hex') });
+  });
+
+  it('has a listener that is told what to listen to', async () => {
+    const ask = (message: Message): Promise<unknown> => red.ask('f10-listen-dynamic', message);
+    await ask({ action: 'subscribe', chipid: [ONE, 10000002] });
+    await shows('f10-listen-dynamic', '2/2');
+    await ask({ action: 'unsubscribe', chipid: TWO });
+    await ask({ action: 'list' });
+    const [list] = await red.waitFor('f10-listen-dynamic', 'out');
+    assert.deepEqual(list?.payload, [ONE]);
+    simulator.upload(ONE, 'dynamic');
+    const [, upload] = await red.waitFor('f10-listen-dynamic', 'out', 2);
+    assert.equal(upload?.payload, 'dynamic');
+  });
+
+  it('keeps to the time-out, the gap and the number of connections of an application', async () => {
+    const node = 'f10-refresh-app-unusual';
+    const path = (chipid: string): string => `/openapi/manual_refresh/${chipid}/`;
+    const asked = (chipid: string): number[] =>
+      simulator.requests.filter((each) => each.path === path(chipid)).map(({ at }) => at);
+    const before = asked(TWO).length;
+    const devices = [...simulator.devices.values()];
+    await eventually(() => devices.every(({ online }) => online), 'all have booted again');
+    simulator.delay(TWO, 200);
+    await red.inject(node, { chipid: TWO }, { chipid: TWO }, { chipid: THREE });
+    await red.waitFor(node, 'complete', 3);
+    const [first = 0, second = 0] = asked(TWO).slice(before);
+    // Lower bounds: the one connection is taken for 200 ms, and the gap is 300 ms more.
+    assert.ok(asked(THREE).at(-1)! - first >= 195, 'one connection');
+    assert.ok(second - first >= 495, 'a gap');
+    simulator.delay(TWO, 60_000);
+    await red.inject(node, { chipid: TWO });
+    const [failure] = await red.waitFor(node, 'error');
+    assert.equal(failure!.error!.code, 'TIMEOUT');
+    assert.match(failure!.error!.message, /within 3 s/);
+  });
+
+  it('keeps to the heartbeat, the ping and the timestamp of an application', async () => {
+    const timestamps = simulator.requests
+      .filter(({ path }) => path === '/noticed/peer')
+      .map(({ query }) => new URLSearchParams(query))
+      .map((query) => [query.get('chipid'), query.get('timestamp')?.length]);
+    assert.ok(timestamps.some(([chipid, digits]) => chipid === THREE && digits === 10));
+    assert.ok(timestamps.some(([chipid, digits]) => chipid === ONE && digits === 13));
+    await eventually(
+      () => simulator.frames.some(({ chipid, text }) => chipid === THREE && /heartbeat/.test(text)),
+      'there is a heartbeat',
+    );
+    simulator.fail('silence', { chipid: THREE });
+    const listener = 'f10-listen-app-unusual';
+    const seen = (await red.results(listener, 'status')).length;
+    const statuses = await red.waitFor(listener, 'status', seen + 1);
+    assert.equal(statuses[seen]?.status?.text, 'status.disconnected');
+    simulator.heal();
+  });
+
+  it('goes through the proxy, and takes the certificate, that an application names', () => {
+    // Both calls were among the commands above.
+    assert.deepEqual([...new Set(network.tunnels)], [new URL(simulator.baseUrl).host]);
+  });
+
+  it('has logged no error but those that were asked for', () => {
+    const lines = red.log().match(/^.*\[error\].*$/gm) ?? [];
+    const unexpected = lines.filter((line) => !/listen-json|refresh-app-unusual/.test(line));
+    assert.deepEqual(unexpected, []);
+  });
+});

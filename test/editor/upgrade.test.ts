@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { isOurs, saved } from '../e2e/harness/saved';
+import { exported } from './dialog';
+import { world } from './world';
+
+interface NewNode {
+  inputs: number;
+  outputs: number;
+  defaults: Record<string, unknown>;
+}
+
+describe('the editor, given flows of version 1.0', () => {
+  const here = world(() => saved.nodes);
+
+  it('keeps every property of every node, and finds nothing wrong with them', async () => {
+    const nodes = saved.nodes.filter(isOurs);
+    assert.ok(nodes.length > 60);
+    for (const node of nodes) {
+      // What somebody wrote by hand has more properties after it has been in the editor.
+      const kept = (await exported(here.editor, node.id)) as Record<string, unknown>;
+      const same = node.id.endsWith('by-hand')
+        ? Object.fromEntries(Object.keys(node).map((name) => [name, kept[name]]))
+        : kept;
+      assert.deepEqual(same, node);
+      const valid = await here.editor.run(`RED.nodes.node('${node.id}').valid`);
+      // An application has no keys here: they are not in an export.
+      if (node.type !== 'device-cloud-app') assert.equal(valid, true, node.id);
+    }
+  });
+
+  it('has the same inputs, outputs and defaults for a new node', async () => {
+    const now = await here.editor.run<Record<string, NewNode>>(`(() => {
+      const types = RED.nodes.registry.getNodeTypes().filter((type) => type.startsWith('device-cloud-'));
+      return Object.fromEntries(types.sort().map((type) => {
+        const { inputs = 0, outputs = 0, defaults, credentials = {} } = RED.nodes.getType(type);
+        const values = Object.entries(defaults).map(([name, { value }]) => [name, value]);
+        return [type, { inputs, outputs, defaults: Object.fromEntries(values), credentials: Object.keys(credentials) }];
+      }));
+    })()`);
+    for (const [type, then] of Object.entries(saved.newNodes)) {
+      const { defaults, ...rest } = now[type]!;
+      // A later version may have more properties, and none less.
+      const names = Object.keys(then.defaults);
+      const shared = Object.fromEntries(names.map((name) => [name, defaults[name]]));
+      assert.deepEqual({ ...rest, defaults: shared }, then, type);
+    }
+  });
+});
