@@ -71,9 +71,14 @@ async function editor(node) {
   }
 }
 
+const [what] = process.argv.slice(2);
+// `node build.mjs release`: from nothing, and without source maps, whose sources are not packed.
+if (what === 'release') rmSync('dist', { recursive: true, force: true });
 // `node build.mjs editor` leaves the run time as it is.
-if (process.argv[2] !== 'editor') {
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc'], { stdio: 'inherit' });
+if (what !== 'editor') {
+  const options = what === 'release' ? ['--sourceMap', 'false'] : [];
+  const tsc = ['node_modules/typescript/bin/tsc', ...options];
+  execFileSync(process.execPath, tsc, { stdio: 'inherit' });
 }
 clean();
 await Promise.all(Object.keys(manifest['node-red'].nodes).map(editor));
