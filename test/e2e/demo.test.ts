@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chromium as playwright } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from './harness/chromium';
 import { startDemo, takePort } from './harness/demo';
 import type { Demo } from './harness/demo';
 import { openEditor } from './harness/editor';
@@ -55,12 +55,7 @@ describe('npm start', () => {
       url = `http://127.0.0.1:${port}/`;
       demo = await startDemo(port);
       await demo.up;
-      const { default: chromium } = await import('@sparticuz/chromium');
-      const executablePath = await chromium.executablePath();
-      browser = await playwright.launch({
-        executablePath,
-        args: ['--no-sandbox', '--disable-gpu'],
-      });
+      browser = await launchBrowser();
       page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
     });
     after(async () => {

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { User } from '../e2e/harness/admin';
+import { launchBrowser } from '../e2e/harness/chromium';
 import { repository } from '../e2e/harness/packed';
 import { useChineseFont } from './chinese-font';
-import { launchChromium } from './chromium';
 
 /** Node-RED's editor in a browser. */
 export interface Editor {
@@ -48,7 +48,7 @@ export interface EditorOptions {
 /** Opens the editor of a running Node-RED. */
 export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
   const { language = 'en-US', user } = options;
-  browser ??= launchChromium();
+  browser ??= launchBrowser();
   const viewport = { width: 1280, height: 1100 };
   const context = await (await browser).newContext({ viewport, locale: language });
   if (language === 'zh-CN') await useChineseFont(context);

@@ -3,12 +3,16 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium as launcher } from 'playwright-core';
 import type { Browser } from 'playwright-core';
-import { repository } from '../e2e/harness/packed';
+import { repository } from './packed';
 
 const CACHE = join(repository, '.cache');
 
-/** Chromium comes from the registry like any other package, so that nothing has to be installed. */
-export async function launchChromium(): Promise<Browser> {
+/**
+ * Starts a browser. On Linux, Chromium comes from the registry like any other package, so that nothing
+ * has to be installed; for other systems that package has none, and the installed Chrome is taken.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  if (process.platform !== 'linux') return launcher.launch({ channel: 'chrome' });
   const executablePath = await unpacked();
   // The package's own arguments are for a cloud function: with them all pages live and die as one process.
   return launcher.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
