@@ -44,7 +44,10 @@ const uploadOf = (key: string): Upload => ({
   body: Buffer.from(key),
 });
 const recordsOf = (...keys: string[]): Recorded[] =>
-  keys.map((key, index) => ({ id: BigInt(index), key, upload: { ...uploadOf(key), replayed: true } })); // prettier-ignore
+  keys.map((key, index) => ({
+    ...{ id: BigInt(index), key },
+    upload: () => ({ ...uploadOf(key), replayed: true }),
+  }));
 const due = (ledger: ReturnType<typeof createLedger>, ...keys: string[]): string[] =>
   ledger.settle(recordsOf(...keys)).due.map(({ body: bytes }) => bytes.toString());
 
