@@ -36,7 +36,14 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
     name,
     counts,
     commands: [
-      ['--enable-source-maps', ...mocha, ...report, ...strict, ...extra, ...tests(folders, without)],
+      [
+        '--enable-source-maps',
+        ...mocha,
+        ...report,
+        ...strict,
+        ...extra,
+        ...tests(folders, without),
+      ],
     ],
     env: coverage ? { ...env, NODE_V8_COVERAGE: COVERAGE } : env,
   };
