@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseDay, parsePeriod } from '../../../src/day';
+import { anyText, holds, textOf } from '../support/fuzz';
+import { anything, reading } from '../support/typed';
+
+const two = (part: number): string => String(part).padStart(2, '0');
+
+interface Parts {
+  year: number;
+  month: number;
+  day: number;
+}
+
+/** Days as a calendar has them, and some that it does not. */
+const parts: fc.Arbitrary<Parts> = fc.record({
+  year: fc.integer({ min: 1000, max: 9999 }),
+  month: fc.integer({ min: 0, max: 13 }),
+  day: fc.integer({ min: 0, max: 32 }),
+});
+
+/** By the rules for leap years, without a Date. */
+function exists({ year, month, day }: Parts): boolean {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const lengths = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+  return day >= 1 && day <= (lengths[month - 1] ?? 0);
+}
+
+const compact = ({ year, month, day }: Parts): string => `${year}${two(month)}${two(day)}`;
+const dashed = ({ year, month, day }: Parts): string => `${year}-${two(month)}-${two(day)}`;
+const moment = fc.date({
+  min: new Date(1000, 0, 1),
+  max: new Date(9999, 11, 31),
+  noInvalidDate: true,
+});
+
+const numeral = textOf('0123456789-T:Z+. ', { maxLength: 14 });
+const partsOf = (text: string): Parts => ({
+  year: Number(text.slice(0, 4)),
+  month: Number(text.slice(4, 6)),
+  day: Number(text.slice(6)),
+});
+
+describe('a day, whatever is given for it', () => {
+  holds(
+    'is one of the calendar, as text, number and ISO text',
+    1000,
+    fc.property(parts, (each) => {
+      const expected = exists(each) ? { value: compact(each) } : undefined;
+      assert.deepEqual(
+        reading(() => parseDay(compact(each), 'begin')),
+        expected,
+      );
+      assert.deepEqual(
+        reading(() => parseDay(Number(compact(each)), 'begin')),
+        expected,
+      );
+      assert.deepEqual(
+        reading(() => parseDay(dashed(each), 'begin')),
+        expected,
+      );
+    }),
+  );
+
+  holds(
+    'is that of this machine for any point in time',
+    500,
+    fc.property(moment, (date) => {
+      const local = compact({ year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() }); // prettier-ignore
+      assert.equal(parseDay(date, 'end'), local);
+      assert.equal(parseDay(date.toISOString(), 'end'), local);
+      // Eight digits would be meant as a day.
+      if (String(date.getTime()).length !== 8) assert.equal(parseDay(date.getTime(), 'end'), local);
+    }),
+  );
+
+  holds(
+    'is eight digits that a calendar knows, or refused',
+    1000,
+    fc.property(fc.oneof(anything, anyText, numeral), (value) => {
+      const read = reading(() => parseDay(value, 'begin'));
+      if (!read) return;
+      assert.match(read.value, /^[0-9]{8}$/);
+      assert.ok(exists(partsOf(read.value)), read.value);
+      assert.equal(parseDay(read.value, 'begin'), read.value);
+    }),
+  );
+
+  holds(
+    'begins a period and ends it, in this order',
+    300,
+    fc.property(moment, moment, (one, other) => {
+      const [early, late] = one <= other ? [one, other] : [other, one];
+      assert.deepEqual(parsePeriod(early, late), [parseDay(early, ''), parseDay(late, '')]);
+      const back = reading(() => parsePeriod(late, early));
+      assert.equal(back !== undefined, parseDay(early, '') === parseDay(late, ''));
+    }),
+  );
+});

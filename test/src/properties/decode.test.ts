@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { decodeUpload } from '../../../src/decode';
+import { anyBytes, goodText, holds } from '../support/fuzz';
+import { jsonText } from './json-text';
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The contract's words: a JSON object or array, else text if it is valid UTF-8, else the bytes. */
+function detected(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return bytes;
+  }
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+const uploads = fc.oneof(
+  anyBytes,
+  goodText.map((text) => Buffer.from(text)),
+  jsonText.map(({ text }) => Buffer.from(text)),
+  // JSON that is broken off, with a mark before it, or with a byte too many.
+  fc.tuple(jsonText, fc.nat(), anyBytes).map(([{ text }, end, more]) => {
+    return Buffer.concat([Buffer.from(text).subarray(0, end % 40), more.subarray(0, 2)]);
+  }),
+  jsonText.map(({ text }) => Buffer.from(`\ufeff${text}`)),
+);
+
+describe('the bytes of an upload, whatever they are', () => {
+  holds(
+    'become JSON, text or bytes as they are',
+    1000,
+    fc.property(uploads, (bytes) => {
+      assert.deepEqual(decodeUpload(bytes, 'auto-detect'), detected(bytes));
+    }),
+  );
+
+  holds(
+    'stay what they are as a buffer and in Base64',
+    200,
+    fc.property(uploads, (bytes) => {
+      assert.equal(decodeUpload(bytes, 'buffer'), bytes);
+      assert.deepEqual(Buffer.from(decodeUpload(bytes, 'base64') as string, 'base64'), bytes);
+    }),
+  );
+
+  holds(
+    'are text in any case if that is asked for',
+    200,
+    fc.property(uploads, (bytes) => {
+      assert.equal(decodeUpload(bytes, 'utf8'), new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)); // prettier-ignore
+    }),
+  );
+
+  holds(
+    'are JSON, or are said not to be',
+    500,
+    fc.property(uploads, (bytes) => {
+      let value: unknown;
+      try {
+        value = decodeUpload(bytes, 'json');
+      } catch (error) {
+        assert.ok(error instanceof SyntaxError);
+        return;
+      }
+      assert.deepEqual(value, JSON.parse(bytes.toString('utf8')));
+    }),
+  );
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseJson } from '../../../src/json';
+import { anyText, holds } from '../support/fuzz';
+import { jsonText } from './json-text';
+
+const attempt = (parse: (text: string) => unknown, text: string): unknown => {
+  try {
+    return { parsed: parse(text) };
+  } catch (error) {
+    assert.ok(error instanceof SyntaxError, String(error));
+    return undefined;
+  }
+};
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** Puts the number that JSON.parse gives in place of the digits that stand for it. */
+function loosened(exact: unknown, loose: unknown): unknown {
+  if (typeof exact === 'string' && typeof loose === 'number') {
+    assert.match(exact, /^-?[1-9][0-9]{15,}$/);
+    assert.ok(!Number.isSafeInteger(loose), exact);
+    return Number(exact);
+  }
+  if (!isContainer(exact) || !isContainer(loose)) return exact;
+  const entries = Object.entries(exact).map(([key, value]) => [key, loosened(value, loose[key])]);
+  return Array.isArray(exact)
+    ? entries.map(([, value]) => value)
+    : (Object.fromEntries(entries) as unknown);
+}
+
+describe('JSON without a digit lost', () => {
+  holds(
+    'is read as what was written: integers beyond the safe ones as their digits, all else as ever',
+    1000,
+    fc.property(jsonText, ({ text, value }) => assert.deepEqual(parseJson(text), value)),
+  );
+
+  holds(
+    'is JSON if and only if JSON.parse says so, and differs from it in long integers alone',
+    1000,
+    fc.property(jsonText, fc.nat(), fc.nat(3), anyText, ({ text }, where, gone, put) => {
+      const at = where % (text.length + 1);
+      const changed = text.slice(0, at) + put.slice(0, 2) + text.slice(at + gone);
+      const exact = attempt(parseJson, changed);
+      const loose = attempt(JSON.parse, changed);
+      assert.deepEqual(loosened(exact, loose), loose);
+    }),
+  );
+
+  holds(
+    'is no other text',
+    300,
+    fc.property(anyText, (text) => {
+      assert.deepEqual(loosened(attempt(parseJson, text), attempt(JSON.parse, text)), attempt(JSON.parse, text)); // prettier-ignore
+    }),
+  );
+});

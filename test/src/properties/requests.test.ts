@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { DeviceCloudClient } from '../../../src/client';
+import { isDeviceCloudError } from '../../../src/errors';
+import { clientOf, KEYS } from '../support/client';
+import { anyText, goodText, holds } from '../support/fuzz';
+import { httpService, json, type HttpService, type Received } from '../support/http-service';
+import { anything } from '../support/typed';
+import { openSignature, pairsOf, serverSignature, utf8 } from './by-bytes';
+
+/** What of a path and a query needs no encoding (RFC 3986). */
+const PATH = /^\/(openapi|api\/server)\/[A-Za-z0-9._~/-]*$/;
+const ENCODED = /^[A-Za-z0-9._~!*'()&=-]*(%[0-9A-F]{2}[A-Za-z0-9._~!*'()&=-]*)*$/;
+
+/** Whether UTF-8 carries a text, and so a request does. */
+const isCarried = (text: string): boolean => utf8(text).toString('utf8') === text;
+
+describe('a request, whatever it carries', () => {
+  let service: HttpService;
+  let client: DeviceCloudClient;
+
+  /** Makes a call on one connection alone: a bad one that cost it would leave none. */
+  const called = async (call: () => Promise<unknown>): Promise<Received | undefined> => {
+    service.requests.length = 0;
+    try {
+      await call();
+    } catch (error) {
+      assert.ok(isDeviceCloudError(error, 'INVALID_INPUT'), String(error));
+      assert.equal(service.requests.length, 0);
+      return undefined;
+    }
+    assert.equal(service.requests.length, 1);
+    return service.requests[0];
+  };
+  beforeEach(async () => {
+    service = await httpService((response, request, count) => {
+      const answer = request.path.includes('/sync/') ? [] : { msg: 'OK', result: '' };
+      json(answer)(response, request, count);
+    });
+    client = clientOf(service.baseUrl, { connections: 1 });
+  });
+
+  /** Reads what came without any of the client's code, and checks its signature. */
+  const paramsOf = ({ method, path, search, body }: Received): Map<string, string> => {
+    assert.match(path, PATH);
+    for (const part of [search, body]) assert.match(part, ENCODED);
+    const pairs = [...pairsOf(search), ...pairsOf(body)];
+    const params = new Map(pairs);
+    assert.equal(params.size, pairs.length, 'a parameter comes twice');
+    assert.equal(params.get('sign'), openSignature(method, pairs, KEYS.appkey));
+    return params;
+  };
+
+  holds(
+    'brings the text of a push as it is, signed for what the service reads',
+    60,
+    fc.asyncProperty(anyText, async (message) => {
+      const received = await called(() => client.push('1', message));
+      assert.equal(received !== undefined, isCarried(message));
+      if (!received) return;
+      const params = paramsOf(received);
+      assert.equal(params.get('message'), message);
+      assert.equal(params.get('format'), 'MSG');
+      assert.equal(params.get('devid'), '1');
+    }),
+  );
+
+  holds(
+    'brings the key of a callback as it is, signed for what the service reads',
+    60,
+    fc.asyncProperty(anyText, async (key) => {
+      const received = await called(() => client.rtStatus('1', key));
+      assert.equal(received !== undefined, isCarried(key) && key !== '');
+      if (received) assert.equal(paramsOf(received).get('key'), key);
+    }),
+  );
+
+  holds(
+    'of the server API brings its query as it is, signed without it',
+    60,
+    fc.asyncProperty(
+      fc.dictionary(goodText, fc.oneof(anyText, fc.boolean(), fc.integer())),
+      async (query) => {
+        const received = await called(() => client.serverUploads(query));
+        assert.equal(received !== undefined, Object.values(query).every((value) => isCarried(String(value)))); // prettier-ignore
+        if (!received) return;
+        assert.match(received.search, ENCODED);
+        const expected = Object.entries(query).map(([name, value]) => [name, String(value)]);
+        assert.deepEqual(pairsOf(received.search), expected);
+        const { timestamp = '', sign } = received.headers as Record<string, string>;
+        const { serverKey, serverPassword } = KEYS;
+        const path = '/api/server/up/messages';
+        assert.equal(sign, serverSignature('GET', path, serverKey, timestamp, serverPassword));
+      },
+    ),
+  );
+
+  holds(
+    'is made of good values or not at all, whatever is given for each',
+    100,
+    fc.asyncProperty(anything, anything, anyText, async (one, other, words) => {
+      const calls = [
+        () => client.push(one, other),
+        () => client.push('1', other, { format: words }),
+        () => client.setGpioEdge('1', one, other),
+        () => client.rtStatus(one, words),
+        () => client.sync(one, other),
+        () => client.serverDevice(words),
+        () => client.serverUpdate('a', one),
+        () => client.serverDevices(other),
+      ];
+      for (const call of calls) {
+        const received = await called(call);
+        if (received) assert.match(received.path, PATH);
+      }
+    }),
+  );
+});
