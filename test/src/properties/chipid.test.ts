@@ -13,6 +13,7 @@ const isChipid = (text: string): boolean =>
 
 const nearly = fc.oneof(
   anyText,
+  textOf(DIGITS, { minLength: 19, maxLength: 23 }),
   textOf(`${DIGITS}-.e \n١１`, { maxLength: 24 }),
   fc.tuple(digits, anyText).map(([good, more]) => good + more),
 );

@@ -4,6 +4,9 @@ import { parseJson } from '../../../src/json';
 import { anyText, holds } from '../support/fuzz';
 import { jsonText } from './json-text';
 
+/** What is put into JSON to break it: often what a number might have and may not. */
+const piece = fc.oneof(fc.constantFrom('0', '00', '-', '+', '.', 'e', '"', '\\'), anyText);
+
 const attempt = (parse: (text: string) => unknown, text: string): unknown => {
   try {
     return { parsed: parse(text) };
@@ -40,7 +43,7 @@ describe('JSON without a digit lost', () => {
   holds(
     'is JSON if and only if JSON.parse says so, and differs from it in long integers alone',
     1000,
-    fc.property(jsonText, fc.nat(), fc.nat(3), anyText, ({ text }, where, gone, put) => {
+    fc.property(jsonText, fc.nat(), fc.nat(3), piece, ({ text }, where, gone, put) => {
       const at = where % (text.length + 1);
       const changed = text.slice(0, at) + put.slice(0, 2) + text.slice(at + gone);
       const exact = attempt(parseJson, changed);
