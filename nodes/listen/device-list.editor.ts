@@ -43,7 +43,9 @@ export function prepareList(chipids: string[], changed: () => void): void {
 
 /** The chip numbers in the list, without empty rows and without repetition. */
 export function listed(): string[] {
-  const inputs = list().find('.device-cloud-chipid').toArray();
+  // A row that has been removed fades out before it goes.
+  const rows = list().children(':not(.red-ui-editableList-item-deleting)');
+  const inputs = rows.find('.device-cloud-chipid').toArray();
   const chipids = inputs.map((input) => fieldValue($(input)).trim());
   return [...new Set(chipids.filter((chipid) => chipid !== ''))];
 }
