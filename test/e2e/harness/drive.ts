@@ -35,6 +35,9 @@ export interface NodeRed {
   everyMessageEndedOnce(): Promise<void>;
   log: NodeRedProcess['log'];
   stop: NodeRedProcess['stop'];
+  pid: NodeRedProcess['pid'];
+  /** Its user folder, for a later one to go on with. */
+  userDir: string;
 }
 
 /**
@@ -42,7 +45,11 @@ export interface NodeRed {
  * @param url of its editor and its admin API
  * @param login the header that says who asks, where it wants to know
  */
-export function drive(red: NodeRedProcess, url: string, login: Record<string, string>): NodeRed {
+export function drive(
+  red: NodeRedProcess,
+  url: string,
+  login: Record<string, string>,
+): Omit<NodeRed, 'userDir'> {
   const injected = new Map<string, number>();
   // The nodes' own addresses are not below the editor's.
   const site = new URL(url).origin;
@@ -112,6 +119,7 @@ export function drive(red: NodeRedProcess, url: string, login: Record<string, st
     ask,
     log: red.log,
     stop: red.stop,
+    pid: red.pid,
     async deploy(flows, type = 'full') {
       const from = red.log().length;
       const headers = { ...login, 'Node-RED-Deployment-Type': type };

@@ -8,6 +8,8 @@ export const PATIENCE = 20_000;
 
 /** A Node-RED in a process of its own: its log, and whether it lives. */
 export interface NodeRedProcess {
+  /** Its process id as long as it lives. */
+  pid: () => number | undefined;
   /** Everything it has printed so far. */
   log: () => string;
   /** Resolves with the first match in what is printed after position `from` of the log. */
@@ -99,7 +101,9 @@ function watch(child: ChildProcess): NodeRedProcess {
     await within(exited, 'it has stopped', () => log).finally(() => child.kill('SIGKILL'));
   };
 
-  return { log: () => log, logged, guard, stop };
+  const pid = (): number | undefined => (ended ? undefined : child.pid);
+
+  return { pid, log: () => log, logged, guard, stop };
 }
 
 /** The end of a log without its finest lines, for an error to show. */

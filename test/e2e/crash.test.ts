@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import type { CloseOptions, FaultName } from '../../src/simulator';
+import { ONE, THREE, TWO, eventually, fixture } from './harness/fixture';
+import { around, js, type FlowNode } from './harness/flows';
+import { app, node } from './harness/nodes';
+
+/** Events that cost nothing but themselves, and those that end the connection. */
+const FRAMES: FaultName[] = [
+  ...(['bad-json', 'not-an-object', 'bad-base64', 'missing-fields', 'other-chipid'] as const),
+  ...(['unknown-type', 'binary', 'bad-utf8', 'masked-frame', 'rsv-frame'] as const),
+  ...(['big-frame', 'bad-close-code'] as const),
+];
+const ENDS: CloseOptions[] = [{ terminate: true }, ...[1000, 1002, 1011, 3000, 4999].map((code) => ({ code }))]; // prettier-ignore
+const ANSWERS: FaultName[] = [
+  ...(['broken-json', 'html', 'empty', 'null', 'array', 'redirect'] as const),
+  ...(['server-error-bare', 'truncated', 'reset', 'reset-in-body'] as const),
+];
+
+/** A device for each fault of a channel, since one that ends again and again is opened ever later. */
+const FIRST = 10_000_010;
+const chipidOf = (index: number): string => String(FIRST + index);
+const OWN = [...FRAMES, ...ENDS].map((_, index) => chipidOf(index));
+const DEVICES = [ONE, TWO, THREE, ...OWN].map((chipid) => ({ chipid }));
+
+type Service = Parameters<typeof app>[0];
+
+const flows = (simulator: Service): FlowNode[] => [
+  app(simulator),
+  ...around('push', node('push')),
+  ...around('traffic', node('push')),
+  ...around('traffic-channel', node('push', { transport: 'channel' })),
+  ...around('gpio', node('gpio', { operation: 'read', pin: '' })),
+  ...around('list', node('devices')),
+  ...around('history', node('history')),
+  ...around('raises', node('push', { chipid: '$error("no")', chipidType: 'jsonata' })),
+  ...around('no-number', node('push', { message: '$number("x")', messageType: 'jsonata' })),
+  ...around('listen', node('listen', { chipids: [ONE, ...OWN] })),
+];
+
+describe('a real Node-RED goes on', () => {
+  const here = fixture(flows, { simulator: { devices: DEVICES } });
+  let pid: number | undefined;
+  let good = 0;
+
+  /** The next good call is answered, and the next good upload of the device is emitted. */
+  async function works(chipid = ONE): Promise<void> {
+    const { sent, error } = await here.red.ask('push', { chipid, payload: 'good' });
+    assert.deepEqual([sent[0]?.payload, error], [{ msg: 'OK' }, undefined]);
+    await eventually(() => here.simulator.channels(chipid) === 1, 'the channel is open');
+    const body = `good ${++good}`;
+    here.simulator.upload(chipid, body);
+    let emitted = await here.red.results('listen', 'out');
+    while (!emitted.some(({ payload }) => payload === body)) {
+      emitted = await here.red.waitFor('listen', 'out', emitted.length + 1);
+    }
+  }
+
+  before(() => {
+    pid = here.red.pid();
+    assert.ok(pid);
+  });
+  afterEach(() => {
+    assert.equal(here.red.pid(), pid, 'the process is the same');
+    const log = here.red.log();
+    assert.doesNotMatch(log, /uncaught|unhandled/i);
+    assert.equal(log.match(/Welcome to Node-RED/g)?.length, 1, 'it has started once');
+  });
+
+  FRAMES.forEach((fault, index) => {
+    it(`after an event that is ${fault}`, async () => {
+      const chipid = chipidOf(index);
+      await works(chipid);
+      here.simulator.fail(fault, { times: 1, chipid });
+      here.simulator.upload(chipid, 'spoilt');
+      await works(chipid);
+    });
+  });
+
+  it('after channels that were cut off, closed with any code, and refused when they came back', async () => {
+    for (const [index, end] of ENDS.entries()) {
+      const chipid = chipidOf(FRAMES.length + index);
+      await eventually(() => here.simulator.channels(chipid) === 1, 'the channel is open');
+      here.simulator.fail(index % 2 ? 'answer-upgrade' : 'reset-upgrade', { times: 1, chipid });
+      here.simulator.disconnect(chipid, end);
+    }
+    for (const index of ENDS.keys()) await works(chipidOf(FRAMES.length + index));
+  });
+
+  it('after answers that are none, whichever node gets them', async () => {
+    for (const fault of ANSWERS) {
+      const lift = here.simulator.fail(fault);
+      const names = ['push', 'gpio', 'list', 'history'];
+      const calls = names.map((name) => here.red.ask(name, { chipid: TWO, payload: 'x' }));
+      for (const { sent, error } of await Promise.all(calls)) {
+        assert.deepEqual(sent, []);
+        assert.ok(error?.error?.code, fault);
+      }
+      lift();
+    }
+    await works();
+  });
+
+  it('after expressions that fail, and payloads that are none', async () => {
+    for (const name of ['raises', 'no-number']) {
+      const { error } = await here.red.ask(name, { chipid: ONE, payload: 'x' });
+      assert.equal(error?.error?.code, 'INVALID_INPUT');
+    }
+    const odd = ['10n', '() => 1', 'Symbol("x")', '(() => { const a = {}; a.a = a; return a; })()'];
+    for (const expression of odd) {
+      const { error } = await here.red.ask('push', { chipid: ONE, payload: js(expression) });
+      assert.equal(error?.error?.code, 'INVALID_INPUT', expression);
+    }
+    await works();
+  });
+
+  it('after redeploys with calls in flight, channels opening and uploads arriving', async () => {
+    // Catch and Complete nodes are restarted as well and miss ends: these messages are not counted.
+    const post = async (name: string, ...messages: object[]): Promise<void> => {
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify(messages);
+      await fetch(`${here.red.url}/in/${name}`, { method: 'POST', headers, body });
+    };
+    const uploads = setInterval(() => here.simulator.upload(ONE, 'x'), 2);
+    const lift = here.simulator.fail('hang', { chipid: THREE });
+    const hanging = (): number =>
+      here.simulator.requests.filter(({ body }) => body.includes(THREE)).length;
+    try {
+      for (let round = 0; round < 6; round++) {
+        const before = hanging();
+        const messages = ['hangs', 'waits'].map((payload) => ({ chipid: THREE, payload }));
+        await post('traffic', ...messages, { chipid: ONE, payload: 'is answered' });
+        await post('traffic-channel', { chipid: TWO, payload: 'x' });
+        await eventually(() => hanging() === before + 1, 'a push is in flight');
+        await here.red.deploy(flows(here.simulator), round % 2 ? 'full' : 'flows');
+      }
+    } finally {
+      clearInterval(uploads);
+    }
+    lift();
+    await works();
+  });
+});
