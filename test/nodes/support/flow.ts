@@ -111,7 +111,8 @@ function whole(nodes: readonly FlowNode[]): FlowNode[] {
 
 const watched = new WeakSet<Node>();
 
-function watchSinks(): void {
+/** Notes what arrives at the sinks of the flow that runs. A deploy does it by itself. */
+export function watchSinks(): void {
   for (const sink of SINKS) {
     const found = helper.getNode(sink);
     if (!found || watched.has(found)) continue;

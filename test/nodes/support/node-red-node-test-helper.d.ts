@@ -60,3 +60,14 @@ declare module '@node-red/nodes/core/network/06-httpproxy.js' {
   const register: (RED: NodeAPI) => void;
   export = register;
 }
+
+declare module '@node-red/runtime/lib/flows' {
+  import type { Node } from 'node-red';
+  const flows: {
+    stopFlows(): Promise<void>;
+    startFlows(): Promise<void>;
+    setFlows(flows: readonly object[], credentials: null, type: string): Promise<string>;
+    get(id: string): Node | null;
+  };
+  export = flows;
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { FaultName } from '../../../src/simulator';
+import { arrivedAt } from '../support/messages';
+import { listening, recovered } from './listening';
+import { ARRIVES, CHIPID, emitted, NOTHING, payloads, rowsOf, said, type Row } from './row';
+
+const row = rowsOf('channel');
+
+/** An event that costs nothing but itself. */
+const leftOut = (fault: string, name: FaultName, line: string): Row =>
+  row(fault, line, `left out, the channel holds, ${ARRIVES}`, async () => {
+    const cloud = await listening({ recover: 'off' });
+    cloud.fail(name, { times: 1 });
+    cloud.upload(CHIPID, 'spoilt');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads(), ['good']);
+    assert.equal(cloud.requests.length, 1, 'the channel held');
+    return said();
+  });
+
+/** An event that breaks the protocol: the connection ends, and the history has what it was. */
+const breaking = (fault: string, name: FaultName, reason: string): Row =>
+  row(
+    fault,
+    `\`the channel is down (${reason}).\``,
+    `opened again, the spoilt upload comes from the history, ${ARRIVES}`,
+    async () => {
+      const cloud = await listening();
+      cloud.fail(name, { times: 1 });
+      cloud.upload(CHIPID, 'spoilt');
+      await recovered(cloud, ['spoilt']);
+      return said();
+    },
+  );
+
+const missed = row(
+  'invalid JSON, with `recover`',
+  '`a frame is not JSON.`',
+  `the upload that it was comes from the history, the channel holds, ${ARRIVES}`,
+  async () => {
+    const cloud = await listening();
+    const { length } = arrivedAt('out');
+    cloud.fail('bad-json', { times: 1 });
+    cloud.upload(CHIPID, 'spoilt');
+    await emitted('spoilt');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads().slice(length), ['spoilt', 'good']);
+    assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
+    return said();
+  },
+);
+
+export const CHANNEL_FRAMES: readonly Row[] = [
+  leftOut('invalid JSON', 'bad-json', '`a frame is not JSON.`'),
+  missed,
+  breaking('invalid UTF-8', 'bad-utf8', 'WS_ERR_INVALID_UTF8'),
+  leftOut('invalid Base64', 'bad-base64', "`an upload's body is not Base64.`"),
+  leftOut('missing fields', 'missing-fields', '`an upload has no body.`'),
+  breaking('2 MB frame', 'big-frame', 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'),
+  leftOut('binary frame', 'binary', '`a frame is binary.`'),
+  leftOut('unknown type', 'unknown-type', NOTHING),
+  leftOut("another device's chipid", 'other-chipid', "`an upload is another device's.`"),
+  breaking('masked frame', 'masked-frame', 'WS_ERR_UNEXPECTED_MASK'),
+  breaking('RSV frame', 'rsv-frame', 'WS_ERR_UNEXPECTED_RSV_1'),
+  breaking('invalid close code', 'bad-close-code', 'WS_ERR_INVALID_CLOSE_CODE'),
+];

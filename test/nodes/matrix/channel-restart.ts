@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { connectRate, createConnectRate } from '../../../src/connect-rate';
+import { cloudApp, load, node } from '../support/flow';
+import { arrivedAt, shows } from '../support/messages';
+import { startCloud } from '../support/node-red';
+import { until } from '../support/until';
+import { known, owed, uploadKnown } from './listening';
+import { rowsOf, said, type Row } from './row';
+
+const row = rowsOf('channel');
+
+const MANY = 1000;
+/** Attempts in a second. The 50 of the package would take 20 s to connect, and 20 s to connect again. */
+const RATE = 1000;
+
+/** All that was emitted, in order, by the device that uploaded it. */
+function emittedBy(): Map<string, unknown[]> {
+  const all = new Map<string, unknown[]>();
+  for (const { topic = '', payload } of arrivedAt('out')) {
+    const own = all.get(topic);
+    if (own) own.push(payload);
+    else all.set(topic, [payload]);
+  }
+  return all;
+}
+
+async function restart(): Promise<string> {
+  const first = await startCloud({ devices: MANY });
+  const chipids = [...first.devices.keys()];
+  await load([cloudApp(first), node('listen', { chipids, recover: 'reconnect' })]);
+  await owed(first, chipids);
+  await first.close();
+  await until('an attempt was refused', () => said().includes('ECONNREFUSED'));
+  const second = await startCloud({ devices: MANY, port: first.port });
+  uploadKnown(second, chipids);
+  for (const chipid of chipids) second.upload(chipid, `missed by ${chipid}`);
+  await until('all are open again', () => second.channels() === MANY);
+  await shows('listen', `${MANY}/${MANY}`);
+  for (const chipid of chipids) second.upload(chipid, `good of ${chipid}`);
+  await until('all are emitted', () => arrivedAt('out').length >= 4 * MANY);
+  const all = emittedBy();
+  for (const chipid of chipids) {
+    const expected = [...known(chipid), `missed by ${chipid}`, `good of ${chipid}`];
+    assert.deepEqual(all.get(chipid), expected);
+  }
+  return said();
+}
+
+export const CHANNEL_RESTART: readonly Row[] = [
+  row(
+    `server restart under ${MANY} channels`,
+    '`the channel is down (1006).`, `the channel is down (ECONNREFUSED).`',
+    'all opened again, what was missed comes from the history: once, in order',
+    async () => {
+      const rate = createConnectRate(RATE);
+      const { mock: taking } = mock.method(connectRate, 'take', () => rate.take());
+      try {
+        return await restart();
+      } finally {
+        taking.restore();
+      }
+    },
+  ),
+];

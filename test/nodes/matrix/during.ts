@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../../src/simulator';
+import { cloudApp, deploy, load, node, type FlowNode } from '../support/flow';
+import { held, nothingMore, type Held } from '../support/held';
+import { call, post, statusesOf } from '../support/messages';
+import { startCloud } from '../support/node-red';
+import { until } from '../support/until';
+import { ARRIVES, CHIPID, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
+
+const row = rowsOf('Node-RED');
+
+/** Something that takes its time, in the middle of which a flow is stopped. */
+interface Stage {
+  nodes: FlowNode[];
+  /** Brings the flow, just deployed, into the middle of it. */
+  reach(cloud: Simulator): Promise<void>;
+  /** Shows that a flow deployed in place of it works. */
+  works(cloud: Simulator): Promise<void>;
+}
+
+async function nothingLeft(cloud: Simulator, before: Held): Promise<void> {
+  await until('the service has no connection', () => cloud.sockets() === 0);
+  await nothingMore(before);
+}
+
+/** Stops a flow in the middle of it, once for nothing and once for another flow. */
+const during = (what: string, saying: string, then: string, stage: Stage): Row =>
+  row(`redeploy during ${what}`, saying, `nothing is left, ${then}`, async () => {
+    const cloud = await startCloud();
+    const flow = (name: string): FlowNode[] => [cloudApp(cloud, { name }), ...stage.nodes];
+    await load([]);
+    const before = await held();
+    await deploy(flow('first'));
+    await stage.reach(cloud);
+    await deploy([]);
+    await nothingLeft(cloud, before);
+    cloud.heal();
+    await deploy(flow('second'));
+    await stage.reach(cloud);
+    cloud.heal();
+    await deploy(flow('third'));
+    await stage.works(cloud);
+    await deploy([]);
+    await nothingLeft(cloud, before);
+    return said();
+  });
+
+async function arrives(cloud: Simulator): Promise<void> {
+  await until('the channel is open', () => cloud.channels(CHIPID) === 1);
+  cloud.upload(CHIPID, 'good');
+  await emitted('good');
+}
+
+const push = { chipid: CHIPID, payload: 'x' };
+const listen = node('listen', { chipids: [CHIPID], recover: 'reconnect' });
+
+const aCall: Stage = {
+  nodes: [node('push')],
+  async reach(cloud) {
+    cloud.fail('hang');
+    const before = cloud.requests.length;
+    post('push', { ...push });
+    await until('it is under way', () => cloud.requests.length === before + 1);
+  },
+  async works() {
+    await call('push', { ...push });
+  },
+};
+
+const aHandshake: Stage = {
+  nodes: [
+    node('listen', { chipids: ['10000002'] }),
+    listen,
+    node('push', { transport: 'channel' }),
+  ],
+  async reach(cloud) {
+    cloud.fail('hang-upgrade');
+    const before = cloud.requests.length;
+    post('push', { ...push });
+    await until('it is shaking hands', () => cloud.requests.length === before + 1);
+  },
+  works: arrives,
+};
+
+const aBackOff: Stage = {
+  nodes: [listen],
+  async reach(cloud) {
+    cloud.fail('reset-upgrade');
+    const { length } = statusesOf('listen');
+    const isDown = ({ text = '' }): boolean => text === 'status.disconnected';
+    await until('it waits', () => statusesOf('listen').slice(length).some(isDown));
+  },
+  works: arrives,
+};
+
+const aRecovery: Stage = {
+  nodes: [listen],
+  async reach(cloud) {
+    cloud.fail('hang', { path: 'up_messages' });
+    const readings = () => cloud.requests.filter(({ path }) => path.includes('up_messages'));
+    const { length } = readings();
+    await until('it reads the history', () => readings().length === length + 1);
+  },
+  async works(cloud) {
+    await arrives(cloud);
+    assert.ok(cloud.requests.some(({ path, status }) => path.includes('up_messages') && status === 200)); // prettier-ignore
+  },
+};
+
+export const DURING: readonly Row[] = [
+  during('a call', '`CONNECTION_LOST`', WORKS, aCall),
+  during('a handshake', '`NOT_CONNECTED`', ARRIVES, aHandshake),
+  during('back-off', '`the channel is down (ECONNRESET).`', ARRIVES, aBackOff),
+  during('recovery', NOTHING, ARRIVES, aRecovery),
+];

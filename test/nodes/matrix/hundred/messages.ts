@@ -1,0 +1,38 @@
+/** How often the flow is deployed. */
+export const ROUNDS = 100;
+
+/** After which rounds the heap is measured. */
+export const MEASURED = [20, 60, 100] as const;
+
+/** So many rounds apart, channels are waited for: they open 50 a second at most. */
+export const WAITING = 5;
+
+/** A device that never answers: a push to it is in flight until its node is closed. */
+export const SLOW = '10000003';
+export const CHIPIDS = ['10000001', '10000002'] as const;
+
+/** What the Node-RED asks the test, which has the service. */
+export type Question = 'is a push in flight?' | 'is every socket closed?';
+
+/** What the process holds, counted by kind. */
+export type Holding = Readonly<Record<string, number>>;
+
+/** What came of the redeploys. */
+export interface Report {
+  /** Messages handed to the nodes, and how often `done` was called. */
+  sent: number;
+  ended: number;
+  /** Messages whose `done` was not called exactly once by the time their node had closed. */
+  unsettled: number;
+  /** How messages ended: `ok`, or the code of the error. */
+  ends: Readonly<Record<string, number>>;
+  /** Uploads that the listener emitted. */
+  emitted: number;
+  /** Bytes of heap in use after a full collection, after the measured rounds. */
+  heap: number[];
+  before: Holding;
+  after: Holding;
+}
+
+/** From the Node-RED to the test. */
+export type FromNodeRed = { question: Question } | { report: Report };

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import { journal } from '../support/journal';
+import { arrivedAt, send } from '../support/messages';
+import { until } from '../support/until';
+
+export type Area = 'answers' | 'transport' | 'channel' | 'clock' | 'messages' | 'Node-RED';
+
+/** What came of a fault, in the words of the table. */
+export interface Outcome {
+  /** What the package said: the code of the error, or the lines in the log. */
+  said: string;
+  /** What was seen afterwards. */
+  then: string;
+}
+
+/** One fault of the matrix: what is done, and what has to come of it. */
+export interface Row {
+  area: Area;
+  fault: string;
+  expect: Outcome;
+  /** Provokes the fault, checks that the next good call works. @returns what was observed */
+  run: () => Promise<Outcome>;
+}
+
+/** Makes the rows of an area. A row gives back what was said; `then` holds if its run comes to the end. */
+export const rowsOf =
+  (area: Area) =>
+  (fault: string, said: string, then: string, run: () => Promise<string>): Row => ({
+    area,
+    fault,
+    expect: { said, then },
+    run: async () => ({ said: await run(), then }),
+  });
+
+export const CHIPID = '10000001';
+export const WORKS = 'next call works';
+export const ARRIVES = 'next upload arrives';
+export const NOTHING = 'nothing';
+
+const codeIn = (error: unknown): string => String((error as { code?: unknown }).code ?? error);
+
+/** Hands over a message that has to fail. @returns the code of its error, as the table writes it */
+export async function codeOf(id: string, msg: NodeMessage): Promise<string> {
+  const { error } = await send(id, msg);
+  assert.ok(error instanceof Error, `${id} did not fail`);
+  await until('the Catch node has it', () =>
+    arrivedAt('caught').some(({ _msgid }) => _msgid === msg._msgid),
+  );
+  return `\`${codeIn(error)}\``;
+}
+
+export const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
+
+/** Waits until a payload has been emitted. */
+export const emitted = (payload: unknown): Promise<void> =>
+  until(`${String(payload)} is emitted`, () => payloads().includes(payload));
+
+const WARN = 30;
+
+/** What the nodes have said so far: lines in the log, warnings or worse, and the codes of errors. */
+export function said(): string {
+  const lines = journal.logs
+    .filter(({ level, id }) => level <= WARN && id !== undefined)
+    .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''));
+  const codes = journal.endings.flatMap(({ error }) => (error ? codeIn(error) : []));
+  const all = [...new Set([...lines, ...codes])];
+  return all.length === 0 ? NOTHING : all.map((line) => `\`${line}\``).join(', ');
+}

@@ -1,0 +1,29 @@
+import { until } from './until';
+
+/** What the process holds open: sockets, timers and the like, counted by kind. */
+export type Held = Readonly<Record<string, number>>;
+
+function count(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/** What is held once the files are through that Node-RED or the test runner is reading or writing. */
+export async function held(): Promise<Held> {
+  await until('no file is being read or written', () => count()['FSReqCallback'] === undefined);
+  return count();
+}
+
+/** Waits until no more is held than before. */
+export async function nothingMore(before: Held): Promise<void> {
+  const more = (): string[] =>
+    Object.entries(count()).flatMap(([kind, number]) =>
+      number > (before[kind] ?? 0) ? `${number} ${kind}` : [],
+    );
+  await until('no more is held than before', () => more().length === 0).catch((error: unknown) => {
+    throw new Error(`${more().join(', ')} held, before ${JSON.stringify(before)}`, {
+      cause: error,
+    });
+  });
+}
