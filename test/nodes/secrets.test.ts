@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import helper from 'node-red-node-test-helper';
+import type { ErrorCode } from '../../src/errors';
+import { LOOPBACK } from '../src/support/certs';
 import { cloudApp, load, node } from './support/flow';
-import { fail, shows } from './support/messages';
-import { useNodeRed } from './support/node-red';
-import { CANARIES, findSecret } from './support/secrets';
+import { journal } from './support/journal';
+import { echoServer, redirectServer, untrustedServer } from './support/mean-servers';
+import { fail, send, shows } from './support/messages';
+import { keep, startCloud, useNodeRed } from './support/node-red';
+import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';
 
 // The check itself runs after every test of every file: see `closeJournal`.
 
@@ -15,8 +18,11 @@ describe('the check for secrets', () => {
     const error = new Error('innocent');
     const places: unknown[] = [
       `a key: ${CANARIES.appkey.toUpperCase()}`,
+      `in Base64: ${Buffer.from(`x${CANARIES.appkey}`).toString('base64')}`,
+      `in hex: ${Buffer.from(CANARIES.serverPassword).toString('hex')}`,
+      `of a proxy: ${encodeURIComponent(PROXY_CANARIES.password)}`,
       { msg: { deep: [{ text: CANARIES.serverPassword }] } },
-      new Error(`in a message: ${CANARIES.serverKey}`),
+      new Error(`in a message: ${TYPED_CANARIES.serverKey}`),
       new Error('in a cause', { cause: { url: `?sign=${sign}` } }),
       Object.assign(new Error('in a property'), { url: `?sign=${sign}&a=1` }),
       Object.defineProperty(error, 'hidden', { value: sign, enumerable: false }),
@@ -30,30 +36,72 @@ describe('the check for secrets', () => {
   });
 });
 
-describe('a service that repeats everything it was sent', () => {
+const chipid = '10000001';
+
+describe('a service that repeats everything it was sent, and all it knows', () => {
   useNodeRed();
 
-  it('makes no secret appear in an error, a status or the log', async () => {
-    const server = createServer((request, response) => {
-      const msg = `you sent ${request.url} ${JSON.stringify(request.headers)} for ${JSON.stringify(CANARIES)}`; // prettier-ignore
-      response.writeHead(400, { location: request.url, 'x-echo': request.url });
-      response.end(JSON.stringify({ msg }));
+  for (const status of [301, 400, 401, 403, 404, 429, 500, 502, 504]) {
+    it(`with status ${status} makes no secret appear in an error, a status or the log`, async () => {
+      const { baseUrl } = await keep(echoServer(status, Object.values(CANARIES)));
+      await load([
+        cloudApp({ baseUrl, appid: '10001' }),
+        node('push'),
+        node('devices'),
+        node('server'),
+        node('listen', { chipids: [chipid] }),
+      ]);
+      for (const id of ['push', 'devices', 'server']) {
+        const { error } = await send(id, { chipid, payload: 'x' });
+        assert.match(String(error), /you sent/);
+      }
+      await shows('listen', status === 401 || status === 403 ? 'status.unauthorized' : 'status.disconnected'); // prettier-ignore
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const echo = { baseUrl: `http://127.0.0.1:${port}`, appid: '10001' };
-    const listen = node('listen', { chipids: ['10000001'] });
-    await load([cloudApp(echo), node('push'), node('devices'), node('server'), listen]);
-    try {
-      const { error } = await fail('push', { chipid: '1', payload: 'x' }, 'BAD_REQUEST');
-      assert.match(error.message, /you sent \/openapi\/dev\/push\/message\//);
-      await fail('devices', {}, 'BAD_REQUEST');
-      const server = await fail('server', {}, 'BAD_REQUEST');
-      assert.match(server.error.message, /you sent/);
-      await shows('listen', 'status.disconnected');
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
+  }
+});
+
+describe('what the editor is told', () => {
+  useNodeRed();
+
+  const ask = async (path: string, settings?: object): Promise<string> => {
+    const { text } = settings
+      ? await helper.request().post(path).send(settings)
+      : await helper.request().get(path);
+    journal.answers.push(text);
+    return text;
+  };
+
+  it('has no key in it, right or wrong, stored or typed', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('push')]);
+    const { baseUrl, appid } = cloud;
+    const list = await ask('/device-cloud/apps/app/devices');
+    assert.match(list, /10000001/);
+    assert.doesNotMatch(list, /devkey/);
+    const stored = await ask('/device-cloud/apps/test', { id: 'app', baseUrl, appid });
+    assert.match(stored, /"ok":true/);
+    const typed = { id: 'app', baseUrl, appid, credentials: { ...TYPED_CANARIES } };
+    assert.match(await ask('/device-cloud/apps/test', typed), /UNAUTHORIZED/);
+    assert.equal(journal.logs.filter(({ level }) => level === 98).length, 2);
   });
+
+  const HOSTS: [what: string, start: () => Promise<{ baseUrl: string }>, code: ErrorCode][] = [
+    ['repeats what was sent', () => keep(echoServer(400, [])), 'BAD_REQUEST'],
+    ['redirects', () => keep(redirectServer()), 'REDIRECT'],
+    ['nobody trusts', () => keep(untrustedServer(LOOPBACK)), 'UNREACHABLE'],
+    ['nobody listens on', () => Promise.resolve({ baseUrl: 'http://127.0.0.1:1' }), 'UNREACHABLE'],
+    ['does not exist', () => Promise.resolve({ baseUrl: 'http://nowhere.invalid' }), 'UNREACHABLE'],
+  ];
+  for (const [what, start, code] of HOSTS) {
+    it(`has no key and no signature in it if the host is one that ${what}`, async () => {
+      const { baseUrl } = await start();
+      await load([cloudApp({ baseUrl, appid: '10001' }), node('push')]);
+      assert.match(await ask('/device-cloud/apps/app/devices'), new RegExp(code));
+      const settings = { id: 'app', baseUrl, appid: '10001' };
+      assert.match(await ask('/device-cloud/apps/test', settings), new RegExp(code));
+      const typed = { ...settings, credentials: { ...TYPED_CANARIES } };
+      assert.match(await ask('/device-cloud/apps/test', typed), new RegExp(code));
+      await fail('push', { chipid, payload: 'x' }, code);
+    });
+  }
 });

@@ -24,6 +24,15 @@ export async function startSilence(): Promise<SilentServer> {
   return silence;
 }
 
+/** Has a server checked and ended as the services of a test are. */
+export async function keep<S extends Pick<Simulator, 'sockets' | 'close'>>(
+  starting: Promise<S>,
+): Promise<S> {
+  const server = await starting;
+  clouds.push(server);
+  return server;
+}
+
 /** The flow has stopped: not a connection is left, and no node says anything any more. */
 async function checkNothingLeft(): Promise<void> {
   const { length } = journal.statuses;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { DEFAULT_CREDENTIALS } from '../../../src/simulator';
+import { secretSearch } from '../../support/secret-search';
 
 /** Keys that are nowhere else, so that one of them in an error, a status or a log is a leak. */
 export const CANARIES = {
@@ -9,12 +10,26 @@ export const CANARIES = {
   serverPassword: 'Canary-ServerPassword-9E0A',
 } as const;
 
-const SECRETS = [
+/** Keys that were typed into the editor and are wrong. */
+export const TYPED_CANARIES = {
+  appkey: 'Canary-TypedAppKey-5D6B',
+  serverKey: 'Canary-TypedServerKey-2F9A',
+  serverPassword: 'Canary/Typed+Password-%C17',
+} as const;
+
+/** Of proxies, wherever they are configured. */
+export const PROXY_CANARIES = {
+  username: 'Canary-ProxyUser-3A5E',
+  password: 'Canary/Proxy+Password%8C=',
+} as const;
+
+const { appkey, serverKey, serverPassword } = DEFAULT_CREDENTIALS;
+const search = secretSearch([
   ...Object.values(CANARIES),
-  DEFAULT_CREDENTIALS.appkey,
-  DEFAULT_CREDENTIALS.serverKey,
-  DEFAULT_CREDENTIALS.serverPassword,
-].map((secret) => secret.toLowerCase());
+  ...Object.values(TYPED_CANARIES),
+  ...Object.values(PROXY_CANARIES),
+  ...[appkey, serverKey, serverPassword],
+]);
 
 /** A signature: 32 hexadecimal characters, and not a part of something longer. */
 const SIGN = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/i;
@@ -40,8 +55,7 @@ const textOf = (material: unknown): string =>
 /** The first secret in what was collected, or undefined. */
 export function findSecret(material: unknown): string | undefined {
   const text = textOf(material);
-  const lower = text.toLowerCase();
-  return SECRETS.find((secret) => lower.includes(secret)) ?? SIGN.exec(text)?.[0];
+  return search(text)?.secret ?? SIGN.exec(text)?.[0];
 }
 
 /** Fails if a key, a password or a signature is in what was collected. */

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import { deadPort } from '../src/support/wire-service';
+import { proxy } from '../src/support/proxy';
+import { cloudApp, load, node, type FlowNode } from './support/flow';
+import { journal } from './support/journal';
+import { refusingProxy } from './support/mean-servers';
+import { send } from './support/messages';
+import { keep, startCloud, useNodeRed } from './support/node-red';
+import { CANARIES, PROXY_CANARIES } from './support/secrets';
+import { until } from './support/until';
+
+const chipid = '10000001';
+const { username, password } = PROXY_CANARIES;
+const userInfo = `${encodeURIComponent(username)}:${encodeURIComponent(password)}`;
+const withUser = (url: string): string => url.replace('//', `//${userInfo}@`);
+const BASIC = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+interface Setting {
+  nodes: FlowNode[];
+  app: object;
+  credentials: object;
+  environment: Record<string, string>;
+}
+
+/** Where a proxy's user and password may be given. */
+const PLACES: Record<string, (url: string) => Partial<Setting>> = {
+  'the credentials of a proxy configuration': (url) => ({
+    nodes: [{ id: 'proxy', type: 'http proxy', url, noproxy: [] }],
+    app: { proxy: 'proxy' },
+    credentials: { proxy: { ...PROXY_CANARIES } },
+  }),
+  'the address of a proxy configuration': (url) => ({
+    nodes: [{ id: 'proxy', type: 'http proxy', url: withUser(url), noproxy: [] }],
+    app: { proxy: 'proxy' },
+  }),
+  HTTP_PROXY: (url) => ({ environment: { HTTP_PROXY: withUser(url) } }),
+};
+
+/** What a proxy may do, and what becomes of a push then. */
+const PROXIES: Record<string, [start: () => Promise<string>, code: string | undefined]> = {
+  'makes tunnels': [async () => (await proxy()).url, undefined],
+  'refuses and repeats who asked': [
+    async () => (await keep(refusingProxy())).baseUrl,
+    'UNREACHABLE',
+  ],
+  'fails and repeats who asked': [
+    async () => (await keep(refusingProxy(502))).baseUrl,
+    'UNREACHABLE',
+  ],
+  'is down': [async () => `http://127.0.0.1:${await deadPort()}`, 'UNREACHABLE'],
+  'never answers': [async () => (await proxy('hang')).url, 'TIMEOUT'],
+  'has no proper address': [() => Promise.resolve('http://no port:x'), 'NOT_CONFIGURED'],
+};
+
+describe('the user and password of a proxy', () => {
+  useNodeRed();
+  const saved = { ...process.env };
+  beforeEach(() => {
+    for (const name of ['HTTP_PROXY', 'http_proxy']) Reflect.deleteProperty(process.env, name);
+  });
+  afterEach(() => {
+    for (const name of ['HTTP_PROXY', 'http_proxy']) {
+      if (saved[name] === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = saved[name];
+    }
+  });
+
+  for (const [place, settingOf] of Object.entries(PLACES)) {
+    for (const [what, [start, code]] of Object.entries(PROXIES)) {
+      it(`from ${place} are told nowhere if the proxy ${what}`, async () => {
+        const cloud = await startCloud();
+        const {
+          nodes = [],
+          app = {},
+          credentials = {},
+          environment = {},
+        } = settingOf(await start());
+        Object.assign(process.env, environment);
+        const config = cloudApp(cloud, { timeout: '0.5', ...app });
+        const users = [node('push', { timeout: '0.5' }), node('listen', { chipids: [chipid] })];
+        await load([...nodes, config, ...users], { app: { ...CANARIES }, ...credentials });
+        const { error } = await send('push', { chipid, payload: 'x' });
+        assert.equal((error as { code?: string } | undefined)?.code, code);
+        await until('the listener has shown something', () => journal.statuses.some(({ id }) => id === 'listen')); // prettier-ignore
+        // The editor would wait for it for ten seconds.
+        if (code === 'TIMEOUT') return;
+        const { baseUrl, appid } = cloud;
+        const typed = { id: 'app', baseUrl, appid, timeout: 0.5, ...app };
+        for (const answer of [
+          await helper.request().get('/device-cloud/apps/app/devices'),
+          await helper.request().post('/device-cloud/apps/test').send(typed),
+        ]) {
+          journal.answers.push(answer.text);
+        }
+      });
+    }
+  }
+
+  it('reach the proxy', async () => {
+    const cloud = await startCloud();
+    for (const settingOf of Object.values(PLACES)) {
+      const through = await proxy();
+      const { nodes = [], app = {}, credentials = {}, environment = {} } = settingOf(through.url);
+      Object.assign(process.env, environment);
+      const config = cloudApp(cloud, app);
+      await load([...nodes, config, node('push')], { app: { ...CANARIES }, ...credentials });
+      await send('push', { chipid, payload: 'x' });
+      assert.deepEqual(through.authorizations, [BASIC]);
+      await helper.unload();
+    }
+  });
+});
