@@ -10,10 +10,13 @@ export type HistoryRecord = UploadRecord | PushRecord | SyncRecord;
 /** A record whose body may have been decoded. */
 export type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };
 
+/** The id, if it is one: what the service says goes into no error unless it is known to be harmless. */
+const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) ? ` ${id}` : '');
+
 const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `The body of the history record ${record.id} is not ${what}. ` +
+    `The body of the history record${named(record)} is not ${what}. ` +
       'Choose another output, such as auto-detect, or another encoding in the application.',
   );
 

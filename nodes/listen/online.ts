@@ -1,6 +1,7 @@
 import { parseChipid } from '../../src/chipid';
 import type { DeviceCloudClient } from '../../src/client';
 import { MAX_SECONDS } from '../../src/deadline';
+import { DeviceCloudError } from '../../src/errors';
 import type { DeviceRecord } from '../../src/records';
 
 /** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
@@ -9,6 +10,14 @@ const USUAL_REFRESH = 60;
 
 const periodOf = (seconds: number): number =>
   Number.isNaN(seconds) ? USUAL_REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
+
+/** Without what stands there in its place: what the service says may be anything. */
+const noChipid = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    'A device in the list of online devices has no proper chip number, and is not listened to. ' +
+      "Check that the address is the service's.",
+  );
 
 /**
  * Reads the list of online devices now and then every so many seconds, until it is stopped.
@@ -27,8 +36,8 @@ export function watchOnline(
   const readChipid = ({ chipid }: DeviceRecord): string[] => {
     try {
       return [parseChipid(chipid)];
-    } catch (error) {
-      failed(error);
+    } catch {
+      failed(noChipid());
       return [];
     }
   };

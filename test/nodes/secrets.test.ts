@@ -4,10 +4,11 @@ import type { ErrorCode } from '../../src/errors';
 import { LOOPBACK } from '../src/support/certs';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { echoServer, redirectServer, untrustedServer } from './support/mean-servers';
+import { answerServer, echoServer, redirectServer, untrustedServer } from './support/mean-servers';
 import { fail, send, shows } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';
+import { until } from './support/until';
 
 // The check itself runs after every test of every file: see `closeJournal`.
 
@@ -58,6 +59,24 @@ describe('a service that repeats everything it was sent, and all it knows', () =
       await shows('listen', status === 401 || status === 403 ? 'status.unauthorized' : 'status.disconnected'); // prettier-ignore
     });
   }
+});
+
+describe('a service whose answers hold a key where something else is due', () => {
+  useNodeRed();
+  const secret = `${CANARIES.appkey}\n${CANARIES.serverPassword}`;
+
+  it('makes it appear in no error, status or log', async () => {
+    const { baseUrl } = await keep(answerServer([{ id: secret, body: '{', chipid: secret }]));
+    await load([
+      cloudApp({ baseUrl, appid: '10001' }),
+      node('history', { datatype: 'json' }),
+      node('history', { id: 'incremental', incremental: true }),
+      node('listen', { devices: 'online' }),
+    ]);
+    await fail('history', { chipid }, 'INVALID_RESPONSE');
+    await fail('incremental', { chipid }, 'INVALID_RESPONSE');
+    await until('the list has been read', () => journal.logs.some(({ msg }) => /chip number/.test(String(msg)))); // prettier-ignore
+  });
 });
 
 describe('what the editor is told', () => {

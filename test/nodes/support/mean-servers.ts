@@ -80,6 +80,10 @@ export const echoServer = (status: number, secrets: readonly string[]): Promise<
     };
   });
 
+/** Answers every request with the same JSON. */
+export const answerServer = (body: unknown): Promise<MeanServer> =>
+  serve(() => ({ status: 200, body: JSON.stringify(body) }));
+
 /** Sends every request on to where it came from, signature and all. */
 export const redirectServer = (): Promise<MeanServer> =>
   serve((request) => ({
