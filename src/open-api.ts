@@ -43,9 +43,10 @@ function request(
   path: string,
   params: Params,
 ): HttpRequest {
-  const common = { appid: identity.appid, timestamp: String(Math.floor(identity.now() / 1000)) };
-  const sign = signOpenApi(method, { ...params, ...common }, identity.appkey);
-  const query = `appid=${common.appid}&timestamp=${common.timestamp}&sign=${sign}`;
+  const { appid, appkey } = identity;
+  const timestamp = String(Math.floor(identity.now() / 1000));
+  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey);
+  const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
   const further = encodeQuery(params);
   const headers: Record<string, string> = { 'user-agent': identity.userAgent };
   if (method === 'POST') {

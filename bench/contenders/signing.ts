@@ -24,7 +24,8 @@ const openText = `gettimestamp=${timestamp}&appid=${appid}${appkey}`;
 const serverText = `get/api/server/deviceskey=${serverKey}timestamp=${timestamp}${serverPassword}`;
 
 const work: Record<SigningSettings['what'], () => string> = {
-  open: () => signOpenApi('get', { appid, timestamp }, appkey),
+  // In the order in which the client has them.
+  open: () => signOpenApi('get', { timestamp, appid }, appkey),
   'open-hash': () => hash('md5', openText),
   server: () => signServerApi(request, serverPassword),
   'server-hash': () => hash('md5', serverText),

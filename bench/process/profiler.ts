@@ -9,7 +9,7 @@ export function createProfiler() {
     async startProfile(): Promise<void> {
       session.connect();
       await session.post('Profiler.enable');
-      await session.post('Profiler.setSamplingInterval', { interval: 200 });
+      await session.post('Profiler.setSamplingInterval', { interval: 100 });
       await session.post('Profiler.start');
     },
     /** @param file for the developer tools of a browser, as of `node --cpu-prof` */
