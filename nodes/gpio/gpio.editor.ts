@@ -92,14 +92,15 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     pins().val(readsAll(this) ? 'all' : 'one');
     const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
     typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC]);
-    typedInput('level', ['msg', namedNumbers(t('label.level'), levels), ...DYNAMIC]);
+    typedInput('level', ['msg', namedNumbers(t('type.level'), levels), ...DYNAMIC]);
     jsonInput('codes');
     const adapt = (): void => {
       show('#level-row', sets(this));
+      show('#level-note', fieldValue(field('levelType')) !== 'num');
       show('#pins-row, #codes-row', !sets(this));
       show('#pin-row', sets(this) || pins().val() === 'one');
     };
-    onChange(['operation'], adapt);
+    onChange(['operation', 'level'], adapt);
     pins().on('change', adapt);
   },
   oneditsave: function () {

@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { current, onChange, show } from '../common/editor/form';
+import { current, field, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -68,6 +68,9 @@ RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_T
     onChange(['operation'], () => {
       show('#device-row', !syncs(this));
       show('.period-row', syncs(this));
+    });
+    onChange(['incremental'], () => {
+      show('#context-note', field('incremental').is(':checked'));
     });
   },
 });

@@ -60,15 +60,21 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     return labelOf(this.name, labelText(this));
   },
   labelStyle,
+  inputLabels: t('input'),
   outputLabels: t('output'),
   oneditprepare: function () {
     opened(this);
-    prepareList(this.chipids ?? [], () => field('devices').trigger('change'));
+    prepareList(this.chipids?.length ? this.chipids : [''], () =>
+      field('devices').trigger('change'),
+    );
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
       show('#list-row', mode(this) === 'list');
       show('#refresh-row', mode(this) === 'online');
-      show('#dynamic-row', mode(this) === 'dynamic');
+      show('#dynamic-note', mode(this) === 'dynamic');
+    });
+    onChange(['recover'], () => {
+      show('#context-note', current(this, 'recover') === 'restart');
     });
   },
   oneditsave: function () {

@@ -28,11 +28,13 @@ function formatError(format: string, node: Node): string | undefined {
 
 const shownFormat = (): Format => fieldValue(field('format')) as Format;
 
+const size = (bytes: number): string => (bytes === 1 ? t('note.byte') : t('note.bytes', { bytes }));
+
 /** The byte count, or what is wrong, under a message typed by hand. */
 function showNote(): void {
   const byHand = fieldValue(field('messageType')) === 'str' && shownFormat() !== 'msg';
   const payload = payloadOf(field('message').typedInput('value'), shownFormat());
-  const text = 'error' in payload ? payload.error : t('note.bytes', { bytes: payload.bytes });
+  const text = 'error' in payload ? payload.error : size(payload.bytes);
   $('#message-note')
     .text(byHand ? text : '')
     .toggleClass('device-cloud-wrong', 'error' in payload);
@@ -79,10 +81,17 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
     onChange(['target', 'transport'], () => {
       show('#device-row, #transport-row', toDevice(this));
+      show('#app-note', !toDevice(this));
+      show('#channel-note', overChannel(this));
       const commands = field('format').find('[value=AT], [value=LUA]');
       commands.prop('disabled', overChannel(this));
+      // What is chosen may be right now, or wrong.
+      field('format').trigger('change');
     });
-    onChange(['format'], () => revalidate('message'));
+    onChange(['format'], () => {
+      show('#format-note', shownFormat() === 'msg');
+      revalidate('message');
+    });
     field('message').on('change', showNote).parent().on('input', showNote);
     showNote();
   },

@@ -16,6 +16,10 @@ export interface EditorNodeBase {
   type: string;
   name?: string;
   inputs?: number;
+  /** The flow that the node is on; of a config node, the one it is kept to. */
+  z?: string;
+  /** Disabled. */
+  d?: boolean;
   /** Edited since the last deploy. */
   changed?: boolean;
 }
@@ -52,7 +56,9 @@ export interface NodeDefinition<T, C = object> {
   paletteLabel?: string;
   label: (this: EditorNode<T>) => string;
   labelStyle?: (this: EditorNode<T>) => string;
+  inputLabels?: string;
   outputLabels?: string;
+  onadd?: (this: EditorNode<T>) => void;
   oneditprepare?: (this: EditorNode<T>) => void;
   oneditsave?: (this: EditorNode<T>) => void;
 }
@@ -96,6 +102,7 @@ interface EditorRed {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
     getType(type: string): { defaults: Record<string, { value: unknown }> };
     node(id: string): EditorNodeBase | null | undefined;
+    eachConfig(visit: (node: EditorNodeBase) => void): void;
   };
   utils: {
     validateTypedProperty(value: string, type: string, options: ValidatorOptions): Validity | false;
