@@ -1,6 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
+import { isVariable } from '../common/editor/validators';
 import type { AppConfig } from './app.config';
 
 /** The simulator needs no address and no key. */
@@ -32,6 +33,19 @@ export function appidError(value: string): string | undefined {
     return nothing ? t('error.no-account') : undefined;
   }
   return /^[0-9]{1,20}$/.test(value) ? undefined : t('error.appid');
+}
+
+/** What is wrong with the settings as they are in the form, before they are tried. */
+export function invalidSettings(typed: (property: string) => string): [string, string][] {
+  const found: [property: string, error: string | undefined][] = [
+    ['baseUrl', isVariable(typed('baseUrl')) ? undefined : baseUrlError(typed('baseUrl'))],
+    ['appid', isVariable(typed('appid')) ? undefined : appidError(typed('appid'))],
+    ['appkey', pairError(typed('appid'), typed('appkey'))],
+    ['serverPassword', pairError(typed('serverKey'), typed('serverPassword'))],
+  ];
+  return found.flatMap(([property, error]) =>
+    error === undefined ? [] : [[t(`label.${property}`), error]],
+  );
 }
 
 /** A key and its secret come together or not at all. */

@@ -1,7 +1,8 @@
-import { t } from '../common/editor/catalogue';
+import { said, t } from '../common/editor/catalogue';
 import { explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
-import { readAnswer, resultRows, type ResultRow } from './test-result.editor';
+import { invalidSettings } from './app-rules.editor';
+import { invalidRow, readAnswer, resultRows, type ResultRow } from './test-result.editor';
 
 /** What the editor shows for a password that is stored: it never comes to the browser. */
 const STORED = '__PWRD__';
@@ -49,6 +50,9 @@ function showRows(rows: ResultRow[]): void {
 
 async function test(id: string): Promise<ResultRow[]> {
   const sent = settings(id);
+  const invalid = sent['service'] === 'simulator' ? [] : invalidSettings(typed);
+  // Said here in the reader's language, and without a request that could only fail.
+  if (invalid.length > 0) return invalid.map(([setting, error]) => invalidRow(setting, error));
   try {
     const body: unknown = await $.ajax({
       // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
@@ -59,16 +63,20 @@ async function test(id: string): Promise<ResultRow[]> {
     });
     const answer = readAnswer(body);
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
-    return resultRows(answer, String(sent['baseUrl']));
+    const [openKey, serverKey] = [typed('appkey') !== '', typed('serverPassword') !== ''];
+    return resultRows(answer, { baseUrl: typed('baseUrl'), openKey, serverKey });
   } catch (failure) {
-    const detail = explainFailure(failure, t('test.forbidden'));
-    return [{ icon: 'fa-times', text: t('test.failed'), detail }];
+    const { reason, detail } = explainFailure(failure, t('test.forbidden'));
+    const row = { icon: 'fa-times', text: said(t('test.failed'), reason) };
+    return [detail === undefined ? row : { ...row, detail }];
   }
 }
 
 /** Makes the button try what is typed, before it is saved or deployed. */
 export function prepareTest(id: string): void {
   const button = $('#device-cloud-test');
+  // What was found is no longer true of what is typed now.
+  $('.device-cloud-app').on('input change', 'input, select', () => showRows([]));
   button.on('click', () => {
     button.prop('disabled', true);
     showRows([{ icon: 'fa-spinner fa-spin', text: t('test.running') }]);

@@ -61,12 +61,11 @@ function clockRow(skew: number): ResultRow {
 
 function openApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
   if (!outcome.ok) return [failed('test.open', outcome, baseUrl)];
-  const rows = [
+  return [
     { icon: 'fa-check', text: said(t('test.open'), t('test.accepted')) },
     { icon: 'fa-info-circle', text: t('test.app', { name: outcome.name ?? '' }) },
     { icon: 'fa-info-circle', text: t('test.online', { number: outcome.online ?? 0 }) },
   ];
-  return typeof outcome.clockSkew === 'number' ? [...rows, clockRow(outcome.clockSkew)] : rows;
 }
 
 function serverApiRow(outcome: Outcome, baseUrl: string): ResultRow {
@@ -74,15 +73,29 @@ function serverApiRow(outcome: Outcome, baseUrl: string): ResultRow {
   return { icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) };
 }
 
-const untried = (name: string): ResultRow => ({
+const untried = (name: string, hasKey: boolean): ResultRow => ({
   icon: 'fa-minus',
-  text: said(t(name), t('test.untried')),
+  text: said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')),
 });
 
-/** Says in words what the test has found. */
-export function resultRows({ openApi, serverApi }: TestAnswer, baseUrl: string): ResultRow[] {
+/** Says which of the settings cannot be tried. */
+export function invalidRow(setting: string, error: string): ResultRow {
+  return { icon: 'fa-times', text: said(setting, error) };
+}
+
+/** What was tried, as far as the result speaks of it. */
+export interface Tried {
+  baseUrl: string;
+  openKey: boolean;
+  serverKey: boolean;
+}
+
+/** Says in words what the test has found. The clock is last: a refused key may be its fault. */
+export function resultRows({ openApi, serverApi }: TestAnswer, tried: Tried): ResultRow[] {
+  const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
   return [
-    ...(openApi ? openApiRows(openApi, baseUrl) : [untried('test.open')]),
-    serverApi ? serverApiRow(serverApi, baseUrl) : untried('test.server'),
+    ...(openApi ? openApiRows(openApi, tried.baseUrl) : [untried('test.open', tried.openKey)]),
+    serverApi ? serverApiRow(serverApi, tried.baseUrl) : untried('test.server', tried.serverKey),
+    ...(typeof skew === 'number' ? [clockRow(skew)] : []),
   ];
 }

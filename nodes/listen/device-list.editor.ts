@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { fieldValue } from '../common/editor/form';
-import { pickDevice } from '../common/editor/picker';
+import { deviceName, pickDevice, whenKnown } from '../common/editor/picker';
 import { chipNumber } from '../common/editor/validators';
 
 interface Item {
@@ -17,15 +17,23 @@ function judge(input: JQuery): void {
 }
 
 function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () => void): void {
+  row.addClass('device-cloud-row');
   const input = $('<input>', { type: 'text', class: 'device-cloud-chipid' });
-  input.attr('placeholder', t('common.type.device')).css({ width: '100%' });
+  input.attr('placeholder', t('common.picker.hint'));
   input.val(item.chipid ?? '').appendTo(row);
+  const name = $('<small>').appendTo(row);
+  const describe = (): void => {
+    judge(input);
+    name.text(deviceName(fieldValue(input).trim()));
+  };
   pickDevice(input);
   input.on('change keyup paste', () => {
-    judge(input);
+    describe();
     changed();
   });
-  judge(input);
+  whenKnown(describe);
+  // A row that was asked for with the button is typed into next.
+  if (item.chipid === undefined) setTimeout(() => input.trigger('focus'));
 }
 
 /** Makes the editable list of chip numbers. `changed` is told of every change. */

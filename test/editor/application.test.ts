@@ -60,7 +60,7 @@ describe('the test button of an application', () => {
   it('says which keys are not given', async () => {
     await type({ serverKey: '', serverPassword: '' });
     const { lines } = await press();
-    assert.equal(lines.at(-1), 'Server API: not tried, no key is given');
+    assert.ok(lines.includes('Server API: not tried, no key is given'), lines.join());
   });
 
   it('needs nothing for the simulator', async () => {
@@ -68,5 +68,26 @@ describe('the test button of an application', () => {
     assert.equal(await here.editor.page.isVisible('#node-config-input-baseUrl'), false);
     const { lines } = await press();
     assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+  });
+});
+
+describe('the test button, where the clock is three hours off', () => {
+  const here = world((simulator) => [appOf(simulator)], {
+    simulator: { now: () => Date.now() + 3 * 3_600_000 },
+  });
+
+  it('says so beside the key that is refused for it', async () => {
+    await openDialog(here.editor, 'app');
+    // Without the open API, which does not mind.
+    await here.editor.page.fill('#node-config-input-appid', '');
+    await here.editor.page.fill('#node-config-input-appkey', '');
+    await here.editor.page.click('#device-cloud-test');
+    await here.editor.page.waitForSelector('.device-cloud-result .fa-times');
+    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    await here.editor.picture('test-clock');
+    assert.equal(lines[0], 'Open API: not tried, no key is given');
+    assert.match(lines[1]!, /^Server API: the key is refused/);
+    assert.match(lines[2]!, /^This clock is 10\d{3} s off.* refuses more than 7200 s$/);
+    await closeDialog(here.editor, 'cancel');
   });
 });

@@ -8,21 +8,31 @@ export interface Device {
   latest: string;
 }
 
-/** The devices, or the reason why there are none to show. */
-export type DeviceList = { devices: Device[] } | { reason: string };
+/** Why something cannot be shown: in the reader's language, and as the service has put it. */
+export interface Problem {
+  reason: string;
+  detail?: string;
+}
+
+/** The devices, or why there are none to show. */
+export type DeviceList = { devices: Device[] } | Problem;
 
 /** Milliseconds a list is shown without being asked for again: a list is asked for at each key. */
 const FRESH = 10_000;
 
-/**
- * What a test in the config node's dialog found, by the id of the config node. Each node's editor
- * half is a script of its own, so they share it through the page.
- */
-const SHARED = Symbol.for('device-cloud.tested-devices');
+/** Devices by the id of their config node. */
+type Known = Map<string, Device[]>;
+
+/** Each node's editor half is a script of its own, so what they know is shared through the page. */
+const SHARED = Symbol.for('device-cloud.devices');
 interface Shared {
-  [SHARED]: Map<string, Device[]> | undefined;
+  [SHARED]: { tested: Known; seen: Known } | undefined;
 }
-const tested = ((globalThis as unknown as Shared)[SHARED] ??= new Map<string, Device[]>());
+/** What a test in the config node's dialog found, and the last list of any kind. */
+const { tested, seen } = ((globalThis as unknown as Shared)[SHARED] ??= {
+  tested: new Map<string, Device[]>(),
+  seen: new Map<string, Device[]>(),
+});
 
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
@@ -47,25 +57,36 @@ export function readDevices(value: unknown): Device[] {
 /** Keeps the devices that a test has found, for the time before the first deploy. */
 export function rememberDevices(app: string, devices: Device[]): void {
   tested.set(app, devices);
+  seen.set(app, devices);
   last = undefined;
 }
 
-/** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
-function explain(error: unknown, status: number, forbidden: string): string {
-  if (isRecord(error) && text(error['message']) !== '') {
-    const key = text(error['code']).toLowerCase().replace(/_/g, '-');
-    const headline = key === '' ? '' : t(`status.${key}`, { defaultValue: '' });
-    return headline === '' ? text(error['message']) : said(headline, text(error['message']));
-  }
-  if (status === 401 || status === 403) return forbidden;
-  return status === 404 ? t('common.picker.undeployed') : t('common.picker.unanswered');
+/** What the last list said of a device. Asks for none: too many calls may reset devices (section 8). */
+export function knownDevice(app: string, chipid: string): Device | undefined {
+  return seen.get(app)?.find((device) => device.chipid === chipid);
 }
+
+/** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
+function explain(error: unknown, status: number, forbidden: string): Problem {
+  if (isRecord(error) && text(error['message']) !== '') {
+    const code = text(error['code']);
+    // Where a code has no words of its own, its message has to do.
+    const words = code === '' ? '' : statusText(code);
+    if (words === '') return { reason: text(error['message']) };
+    return { reason: words, detail: text(error['message']) };
+  }
+  if (status === 401 || status === 403) return { reason: forbidden };
+  return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
+}
+
+const statusText = (code: string): string =>
+  t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
 /**
  * What an unsuccessful answer of an admin route says.
  * @param forbidden what to say to a user who has no permission for that route
  */
-export function explainFailure(failure: unknown, forbidden: string): string {
+export function explainFailure(failure: unknown, forbidden: string): Problem {
   if (!isRecord(failure)) return explain(undefined, 0, forbidden);
   const body = failure['responseJSON'];
   return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), forbidden);
@@ -83,10 +104,14 @@ async function ask(app: string, changed: boolean): Promise<DeviceList> {
     // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
     const answer: unknown = await $.getJSON(`device-cloud/apps/${encodeURIComponent(app)}/devices`);
     const list = isRecord(answer) && 'devices' in answer ? answer['devices'] : answer;
-    return { devices: readDevices(list) };
+    const devices = readDevices(list);
+    seen.set(app, devices);
+    return { devices };
   } catch (failure) {
     if (isUndeployed(failure, changed)) return { reason: t('common.picker.undeployed') };
-    return { reason: explainFailure(failure, t('common.picker.forbidden')) };
+    const { reason, detail } = explainFailure(failure, t('common.picker.forbidden'));
+    if (detail === undefined) return { reason };
+    return { reason: said(t('common.picker.unlisted'), reason), detail };
   }
 }
 

@@ -1,34 +1,33 @@
 import { t } from './catalogue';
-import { onlineDevices, type Device, type DeviceList } from './devices';
+import { knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
 import type { Completion, TypeDefinition } from './red';
 import { textType } from './typed';
 import { chipNumber } from './validators';
 
 /** A row that only says something. Return and Tab take the first row's value: it is what was typed. */
-function remark(typed: string, text: string): Completion {
-  return {
-    value: typed,
-    label: $('<i>', { class: 'device-cloud-remark' }).text(text),
-    onselect: () => undefined,
-  };
+function remark(typed: string, text: string, detail = ''): Completion {
+  const label = $('<i>', { class: 'device-cloud-remark' }).text(text);
+  // As text, always: it comes from a server that may be anyone's.
+  if (detail !== '') $('<small>').text(detail).appendTo(label);
+  return { value: typed, label, onselect: () => undefined };
 }
+
+const lastSeen = ({ latest }: Device): string =>
+  latest === '' ? '' : t('common.picker.seen', { time: latest });
 
 function row(device: Device): Completion {
   const label = $('<div>', { class: 'device-cloud-device' });
   $('<span>')
     .text(device.name === '' ? device.chipid : `${device.name} · ${device.chipid}`)
     .appendTo(label);
-  const seen = t('common.picker.seen', { time: device.latest });
-  $('<small>')
-    .text(device.latest === '' ? '' : seen)
-    .appendTo(label);
+  $('<small>').text(lastSeen(device)).appendTo(label);
   return { value: device.chipid, label };
 }
 
 /** The rows under the field, for what has been typed so far. */
 export function completions(typed: string, list: DeviceList): Completion[] {
-  if ('reason' in list) return [remark(typed, list.reason)];
+  if ('reason' in list) return [remark(typed, list.reason, list.detail)];
   if (list.devices.length === 0) return [remark(typed, t('common.picker.none'))];
   const wanted = typed.trim().toLowerCase();
   const exact = list.devices.filter((device) => device.chipid === wanted);
@@ -44,9 +43,29 @@ export function completions(typed: string, list: DeviceList): Completion[] {
   return [...first, ...matching.map(row)];
 }
 
+/** Tells what shows names that a list has come. */
+const LISTED = 'device-cloud-listed';
+
+/** Calls `describe` now, and whenever what is known of the devices may be another. */
+export function whenKnown(describe: () => void): void {
+  field('app').on(`change ${LISTED}`, describe);
+  describe();
+}
+
 function search(typed: string, done: (completions: Completion[]) => void): void {
   void onlineDevices(fieldValue(field('app'))).then((list) => {
     done(completions(typed, list));
+    field('app').trigger(LISTED);
+  });
+}
+
+const ARROW_DOWN = 40;
+
+/** The list also opens at a click into an empty field: not everybody tries the arrow key. */
+function openAtClick(input: JQuery, completes: () => boolean): void {
+  input.on('click', () => {
+    const event = $.Event('keyup', { keyCode: ARROW_DOWN });
+    if (fieldValue(input) === '' && completes()) input.trigger(event);
   });
 }
 
@@ -59,4 +78,25 @@ export function deviceType(): TypeDefinition {
 /** Lets a plain input complete from the online devices. */
 export function pickDevice(input: JQuery): void {
   input.autoComplete({ search, minLength: 0 });
+  openAtClick(input, () => true);
+}
+
+/** The name of a device, if a list has said it. */
+export function deviceName(chipid: string): string {
+  return knownDevice(fieldValue(field('app')), chipid)?.name ?? '';
+}
+
+/** Makes the most of the device's row, whose typedInput is there: opens at a click, tells the name. */
+export function prepareDeviceRow(): void {
+  const isNumber = (): boolean => field('chipid').typedInput('type') === 'str';
+  const shown = field('chipid').nextAll('.red-ui-typedInput-container');
+  openAtClick(shown.find('.red-ui-typedInput-input'), isNumber);
+  const describe = (): void => {
+    const chipid = field('chipid').typedInput('value');
+    const device = isNumber() ? knownDevice(fieldValue(field('app')), chipid) : undefined;
+    const parts = device ? [device.name, lastSeen(device)].filter((part) => part !== '') : [];
+    $('#device-note').text(parts.join(' · '));
+  };
+  field('chipid').on('change keyup', describe);
+  whenKnown(describe);
 }

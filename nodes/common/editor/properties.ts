@@ -1,7 +1,7 @@
 import type { DeviceConfig } from '../action.config';
 import { t } from './catalogue';
 import { opened } from './form';
-import { deviceType } from './picker';
+import { deviceType, prepareDeviceRow } from './picker';
 import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { DYNAMIC, typedInput } from './typed';
 import { chipNumber, typedValidator } from './validators';
@@ -31,6 +31,7 @@ export function chipidProperty<T extends DeviceConfig>(
 export function prepareDevice(node: EditorNodeBase): void {
   opened(node);
   typedInput('chipid', ['msg', deviceType(), ...DYNAMIC]);
+  prepareDeviceRow();
 }
 
 /** The chip number of a node that always calls the same device. */

@@ -25,7 +25,7 @@ export function numberType(check: Check): TypeDefinition {
 /** A number chosen by its name. */
 export function namedNumbers(label: string, names: Record<string, string>): TypeDefinition {
   const options = Object.entries(names).map(([value, name]) => ({ value, label: name }));
-  return { value: 'num', label, icon: 'red/images/typedInput/09.svg', options };
+  return { value: 'num', label, icon: 'fa fa-toggle-on', options };
 }
 
 function typeName(type: string | TypeDefinition): string {
@@ -44,6 +44,30 @@ export function typedInput(property: string, types: (string | TypeDefinition)[])
     typeField: `#node-input-${property}Type`,
     default: 'msg',
   });
+  forgetNameOfProperty(property);
+}
+
+/**
+ * Node-RED keeps the text when the type changes. The name of a message's property is no number and
+ * no text to push: it gives way to what is typed by hand, and comes back with the type.
+ */
+function forgetNameOfProperty(property: string): void {
+  const input = field(property);
+  const look = (): { type: string; value: string } => ({
+    type: input.typedInput('type'),
+    value: input.typedInput('value'),
+  });
+  let before = look();
+  let name = '';
+  input.on('typedinputtypechange', () => {
+    const { type, value } = look();
+    const named = type === 'msg' || DYNAMIC.includes(type);
+    if (before.type === 'msg' && !named && value === before.value) {
+      name = value;
+      input.typedInput('value', '');
+    } else if (type === 'msg' && value === '') input.typedInput('value', name);
+  });
+  input.on('change keyup', () => (before = look()));
 }
 
 /** A JSON field whose type is not a property, since it can only be JSON. */

@@ -8,7 +8,7 @@ export type Check = (value: string) => string | undefined;
 type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
 
 /** Node-RED fills in the variable when the flow starts. */
-const ENVIRONMENT = /^\$\{[^}]+\}$/;
+export const isVariable = (value: string): boolean => /^\$\{[^}]+\}$/.test(value);
 
 /** A chip number is at most 20 digits, and never loses one (see the library's `parseChipid`). */
 export const chipNumber: Check = (value) =>
@@ -45,7 +45,7 @@ export function oneOf(...values: string[]): Check {
 
 /** A check as a type of a typedInput takes it. */
 export function typeValidator(check: Check): (value: string) => Validity {
-  return (value) => (ENVIRONMENT.test(value) ? true : (check(value) ?? true));
+  return (value) => (isVariable(value) ? true : (check(value) ?? true));
 }
 
 /** A check as a property takes it; only where `needed` says that the node uses the property. */
