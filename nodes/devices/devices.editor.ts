@@ -1,5 +1,11 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  labelOf,
+  labelStyle,
+  takeOnlyApp,
+  type Named,
+} from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
 import type { DEVICES_TYPE, DevicesConfig } from './devices.config';
 
@@ -27,5 +33,6 @@ RED.nodes.registerType<DevicesConfig & Named>(
     },
     labelStyle,
     outputLabels: t('output'),
+    onadd: takeOnlyApp,
   },
 );

@@ -1,6 +1,12 @@
 import { said, t } from '../common/editor/catalogue';
 import { current, field, onChange, opened, show } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  labelOf,
+  labelStyle,
+  takeOnlyApp,
+  type Named,
+} from '../common/editor/properties';
 import type { EditorNode, ValidatorOptions, Validity } from '../common/editor/red';
 import { chipNumber, oneOf, orDefault, seconds, validator } from '../common/editor/validators';
 import { listed, prepareList } from './device-list.editor';
@@ -62,6 +68,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   labelStyle,
   inputLabels: t('input'),
   outputLabels: t('output'),
+  onadd: takeOnlyApp,
   oneditprepare: function () {
     opened(this);
     prepareList(this.chipids?.length ? this.chipids : [''], () =>

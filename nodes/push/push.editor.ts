@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
@@ -75,6 +75,7 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
   },
   labelStyle,
   outputLabels: t('output'),
+  onadd: takeOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));

@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
 
@@ -22,6 +22,7 @@ RED.nodes.registerType<RebootConfig & Named>('device-cloud-reboot' satisfies typ
   },
   labelStyle,
   outputLabels: t('output'),
+  onadd: takeOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
   },

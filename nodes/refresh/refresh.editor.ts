@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REFRESH_TYPE, RefreshConfig } from './refresh.config';
 
@@ -24,6 +24,7 @@ RED.nodes.registerType<RefreshConfig & Named>(
     },
     labelStyle,
     outputLabels: t('output'),
+    onadd: takeOnlyApp,
     oneditprepare: function () {
       prepareDevice(this);
     },

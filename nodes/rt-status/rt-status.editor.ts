@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, typedValidator } from '../common/editor/validators';
@@ -33,6 +33,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
   },
   labelStyle,
   outputLabels: t('output'),
+  onadd: takeOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC]);

@@ -1,6 +1,12 @@
 import { t } from '../common/editor/catalogue';
 import { current, onChange, opened, show } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  labelOf,
+  labelStyle,
+  takeOnlyApp,
+  type Named,
+} from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
 import { DYNAMIC, numberType, stringType, typedInput } from '../common/editor/typed';
 import {
@@ -111,6 +117,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
   },
   labelStyle,
   outputLabels: t('output'),
+  onadd: takeOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);

@@ -1,3 +1,4 @@
+import { APP_TYPE } from '../../app/app.config';
 import type { DeviceConfig } from '../action.config';
 import { t } from './catalogue';
 import { opened } from './form';
@@ -13,7 +14,21 @@ export interface Named {
 
 /** The property `app`: the config node. */
 export function appProperty(): { value: ''; type: string; required: true; label: string } {
-  return { value: '', type: 'device-cloud-app', required: true, label: t('common.label.app') };
+  return { value: '', type: APP_TYPE, required: true, label: t('common.label.app') };
+}
+
+/**
+ * A new node takes the only application there is: with one, there is nothing to choose. Called by
+ * Node-RED as `onadd`, when the node comes from the palette.
+ */
+export function takeOnlyApp(this: EditorNode<{ app: string }>): void {
+  const apps: string[] = [];
+  RED.nodes.eachConfig(({ id, type, z, d }) => {
+    const reachable = z === undefined || z === '' || z === this.z;
+    if (type === APP_TYPE && reachable && d !== true) apps.push(id);
+  });
+  const [only, ...others] = apps;
+  if (only !== undefined && others.length === 0) this.app = only;
 }
 
 /** The property `chipid`; it is only judged where `needed` says that the node calls one device. */

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { ONE, TWO } from '../e2e/harness/fixture';
+import { closeDialog, exported, fill, openDialog, rows } from './dialog';
+import { appOf } from './samples';
+import { world } from './world';
+
+const INPUT = '~ .red-ui-typedInput-container .red-ui-typedInput-input';
+const DEVICE = `#node-input-chipid ${INPUT}`;
+const ROW = '.red-ui-autoComplete-container:visible a';
+
+describe('somebody who uses the nodes for the first time', () => {
+  const here = world((simulator) => [appOf(simulator)]);
+
+  /** Adds a node from the palette, as the quick-add dialog does: an existing application is there. */
+  const add = (type: string): Promise<string> =>
+    here.editor.run(`(() => {
+      const { node } = RED.view.createNode('device-cloud-${type}', 300, 300);
+      RED.nodes.add(node);
+      return node.id;
+    })()`);
+
+  /** Chooses a type of a typedInput by its name. */
+  const chooseType = async (property: string, name: string): Promise<void> => {
+    const container = `#node-input-${property} ~ .red-ui-typedInput-container`;
+    await here.editor.page.click(`${container} .red-ui-typedInput-type-select`);
+    await here.editor.page
+      .locator('.red-ui-typedInput-options:visible a', { hasText: name })
+      .click();
+  };
+
+  const text = (selector: string): Promise<string> =>
+    here.editor.run(`$('${selector}').text().trim()`);
+
+  it('need not choose the application when there is only one', async () => {
+    for (const type of ['push', 'devices', 'server', 'listen']) {
+      assert.equal((await exported(here.editor, await add(type)))['app'], 'app', type);
+    }
+  });
+
+  it('has to choose among several', async () => {
+    await here.editor.run(`RED.view.importNodes([{ id: 'second', type: 'device-cloud-app',
+      service: 'simulator' }], { generateIds: false })`);
+    const { app } = await exported(here.editor, await add('push'));
+    await here.editor.run(`RED.nodes.remove('second')`);
+    assert.equal(app, '');
+  });
+
+  it('finds an empty device field for a fixed device, whose list opens at a click', async () => {
+    await openDialog(here.editor, await add('push'));
+    await chooseType('chipid', 'chip number');
+    assert.equal(await here.editor.page.inputValue(DEVICE), '');
+    await here.editor.page.click(DEVICE);
+    assert.ok((await rows(here.editor)).some((row) => row.includes(TWO)));
+    await here.editor.page.locator(ROW, { hasText: TWO }).click();
+    const name = String(here.simulator.device(TWO).name);
+    assert.ok((await text('#device-note')).startsWith(name));
+    await chooseType('chipid', 'msg.');
+    assert.equal(await text('#device-note'), '');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('gets the property of the message back with its type', async () => {
+    await openDialog(here.editor, await add('push'));
+    await chooseType('message', 'string');
+    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), '');
+    await chooseType('message', 'msg.');
+    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), 'payload');
+    await chooseType('message', 'string');
+    await fill(here.editor, `#node-input-message ${INPUT}`, 'hello');
+    await chooseType('message', 'flow.');
+    assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), 'hello');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('finds a row to fill in, and types into the one just added', async () => {
+    const id = await add('listen');
+    await openDialog(here.editor, id);
+    assert.equal(await here.editor.page.locator('.device-cloud-chipid').count(), 1);
+    await here.editor.page.click('.device-cloud-chipid');
+    await here.editor.page.locator(ROW, { hasText: ONE }).click();
+    const name = String(here.simulator.device(ONE).name);
+    assert.equal(await text('.device-cloud-row small'), name);
+    await here.editor.page.click('#list-row .red-ui-editableList-addButton');
+    await here.editor.page.waitForFunction(`$('.device-cloud-chipid').last().is(':focus')`);
+    await here.editor.page.keyboard.type(TWO);
+    await here.editor.page.keyboard.press('Escape');
+    await closeDialog(here.editor);
+    assert.deepEqual((await exported(here.editor, id))['chipids'], [ONE, TWO]);
+  });
+
+  it('reads what is wrong with the settings before anything is sent', async () => {
+    const asked: string[] = [];
+    here.editor.page.on('request', (request) => asked.push(request.url()));
+    await openDialog(here.editor, 'app');
+    const press = async (): Promise<string[]> => {
+      await here.editor.page.click('#device-cloud-test');
+      await here.editor.page.waitForSelector('.device-cloud-result li i:not(.fa-spinner)');
+      return here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    };
+    await here.editor.page.fill('#node-config-input-baseUrl', 'https://cloud.example.com/openapi');
+    await here.editor.page.fill('#node-config-input-appkey', '');
+    assert.deepEqual(await press(), [
+      'Address: must have no path: give scheme, host and port alone',
+      'App key: is missing',
+    ]);
+    await here.editor.page.fill('#node-config-input-baseUrl', '${NOWHERE}');
+    assert.deepEqual(await press(), ['App key: is missing']);
+    assert.deepEqual(
+      asked.filter((url) => url.includes('device-cloud/apps')),
+      [],
+    );
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('sees no result of settings that have been changed since', async () => {
+    await openDialog(here.editor, 'app');
+    await here.editor.page.click('#device-cloud-test');
+    await here.editor.page.waitForSelector('.device-cloud-result .fa-check');
+    await here.editor.page.locator('#node-config-input-appid').pressSequentially('1');
+    assert.equal(await here.editor.page.locator('.device-cloud-result li').count(), 0);
+    await closeDialog(here.editor, 'cancel');
+  });
+});
