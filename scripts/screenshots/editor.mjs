@@ -1,0 +1,74 @@
+/** Room for the longest dialog. */
+const VIEWPORT = { width: 1280, height: 1240 };
+
+const TRAY = '.red-ui-tray';
+
+/** Opens the editor of a Node-RED, in a language and a theme. */
+export async function openEditor(browser, url, { language, theme = 'light', scale = 1 }) {
+  const context = await browser.newContext({
+    viewport: VIEWPORT,
+    locale: language,
+    deviceScaleFactor: scale,
+  });
+  // The choice in the editor's settings; an editor without themes does not look at it.
+  await context.addInitScript(`localStorage.setItem('view-dark-theme', '${theme}')`);
+  const page = await context.newPage();
+  page.setDefaultTimeout(8_000);
+  await page.goto(url);
+  await page.waitForSelector('.red-ui-palette-node[data-palette-type="device-cloud-listen"]');
+  await page.waitForFunction('RED.nodes.getWorkspaceOrder().length > 0');
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  return page;
+}
+
+/** Waits until what moves has come to rest. */
+export const settled = (page) => page.waitForTimeout(400);
+
+/** Opens the dialog of a node or config node. */
+export async function openDialog(page, id) {
+  await page.evaluate(`(() => {
+    const node = RED.nodes.node('${id}');
+    if (node._def.category === 'config') RED.editor.editConfig('', node.type, node.id);
+    else RED.editor.edit(node);
+  })()`);
+  await page.waitForSelector(`${TRAY} form:visible`);
+  await settled(page);
+}
+
+/** Puts a node onto the workspace as a person does who has just dragged it from the palette. */
+export function addNode(page, type) {
+  return page.evaluate(`(() => {
+    const { defaults } = RED.nodes.getType('${type}');
+    const values = Object.fromEntries(Object.entries(defaults).map(([k, { value }]) => [k, value]));
+    const node = { ...values, id: 'fresh-${type}', type: '${type}', z: 'tab', x: 300, y: 300, wires: [[]] };
+    RED.view.importNodes([node], { generateIds: false, touchImport: true, addFlow: false });
+    // It says how many were imported, over whatever is there.
+    $('.red-ui-notification').remove();
+    return node.id;
+  })()`);
+}
+
+/** Closes all dialogs without saving. */
+export async function closeDialogs(page) {
+  const cancel = page.locator('#node-config-dialog-cancel:visible, #node-dialog-cancel:visible');
+  for (let open = await cancel.count(); open > 0; open = await cancel.count()) {
+    await cancel.last().click();
+    await settled(page);
+  }
+}
+
+/** The part of the page that the open dialog fills, without the emptiness below its form. */
+export function dialogArea(page) {
+  return page.evaluate(`(() => {
+    const tray = $('${TRAY}').last();
+    const y = tray.offset().top;
+    // Node-RED 5 has a handle at the tray's left.
+    const x = tray.find('.red-ui-tray-header').offset().left;
+    const shown = $('.red-ui-autoComplete-container:visible, .red-ui-typedInput-options:visible');
+    const rows = tray.find('form:visible').first().find('*:visible')
+      .not('details:not([open]) > :not(summary), details:not([open]) > :not(summary) *').add(shown);
+    const ends = rows.toArray().map((row) => $(row).offset().top + $(row).outerHeight());
+    const bottom = Math.min(Math.max(...ends) + 24, y + tray.outerHeight());
+    return { x, y, width: tray.offset().left + tray.outerWidth() - x, height: bottom - y };
+  })()`);
+}

@@ -1,0 +1,86 @@
+import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../npm.mjs';
+import { writeContents } from './contents.mjs';
+import { dialogArea, openEditor } from './editor.mjs';
+import { galleryFlows } from './flows.mjs';
+import { startNodeRed } from './node-red.mjs';
+import { scenes } from './scenes.mjs';
+import { versions } from './versions.mjs';
+
+const { startSimulator } = createRequire(import.meta.url)('../../dist/src/simulator/index.js');
+
+const LANGUAGES = ['en-US', 'zh-CN'];
+
+/** The editors of a version: each theme in each language. */
+const columns = ({ name, themes }) =>
+  themes.flatMap((theme) =>
+    LANGUAGES.map((language) => ({ name: `${name}-${theme}-${language}`, theme, language })),
+  );
+
+/** Where git does not look. */
+const folder = join(root, 'screenshots', 'gallery');
+
+async function take(page, { name, area, show, leave }, path) {
+  try {
+    await show(page);
+    const file = { path: join(path, `${name}.png`) };
+    if (area === 'page') await page.screenshot(file);
+    else if (area === 'dialog') await page.screenshot({ ...file, clip: await dialogArea(page) });
+    else if (area === 'help') await wholeHelp(page, file);
+    else await page.locator(area).first().screenshot(file);
+  } catch (error) {
+    console.log(`  ${name}: ${error.message.split('\n')[0]}`);
+    process.exitCode = 1;
+  }
+  await leave?.(page);
+}
+
+/** The help, however long: laid over the page, as wide as it is in the sidebar. */
+async function wholeHelp(page, file) {
+  const size = page.viewportSize();
+  await page.setViewportSize({ ...size, height: 3000 });
+  await page.evaluate(`$('.red-ui-sidebar-help-stack .red-ui-help').first().clone()
+    .attr('id', 'whole-help').appendTo('body').css({ position: 'fixed', left: 0, top: 0, zIndex: 999,
+      bottom: 'auto', height: 'auto', width: 310, background: 'var(--red-ui-secondary-background)' })`);
+  await page.locator('#whole-help').screenshot(file);
+  await page.evaluate(`$('#whole-help').remove()`);
+  await page.setViewportSize(size);
+}
+
+/** One folder of pictures: an editor in a theme and a language. */
+async function takeColumn(browser, url, column, wanted) {
+  const path = join(folder, column.name);
+  mkdirSync(path, { recursive: true });
+  console.log(column.name);
+  const page = await openEditor(browser, url, column);
+  for (const scene of wanted) await take(page, scene, path);
+  await page.context().close();
+}
+
+/** Takes every picture: each editor, theme and language in a folder of its own. */
+export async function takeGallery(browser, { only = '', editor = '' }) {
+  const wanted = scenes.filter(({ name }) => new RegExp(only).test(name));
+  const all = versions();
+  const simulator = await startSimulator({ interval: 0, answerDelay: 1, appName: 'Greenhouses' });
+  try {
+    for (const version of all.filter(({ name }) => new RegExp(editor).test(name))) {
+      const red = await startNodeRed(version, galleryFlows(simulator));
+      try {
+        for (const column of columns(version)) await takeColumn(browser, red.url, column, wanted);
+      } finally {
+        await red.stop();
+      }
+    }
+  } finally {
+    await simulator.close();
+  }
+  const names = all.flatMap(columns).map(({ name }) => name);
+  writeContents(
+    folder,
+    names,
+    scenes.map(({ name }) => name),
+  );
+  console.log(join(folder, 'index.html'));
+}
