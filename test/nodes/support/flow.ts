@@ -1,35 +1,26 @@
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import tlsConfig from '@node-red/nodes/core/network/05-tls.js';
 import httpProxy from '@node-red/nodes/core/network/06-httpproxy.js';
 import splitAndJoin from '@node-red/nodes/core/sequence/17-split.js';
 import events from '@node-red/util/lib/events';
 import helper from 'node-red-node-test-helper';
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import app from '../../../nodes/app/app';
-import devices from '../../../nodes/devices/devices';
-import gpio from '../../../nodes/gpio/gpio';
-import history from '../../../nodes/history/history';
-import listen from '../../../nodes/listen/listen';
-import push from '../../../nodes/push/push';
-import reboot from '../../../nodes/reboot/reboot';
-import refresh from '../../../nodes/refresh/refresh';
-import rtStatus from '../../../nodes/rt-status/rt-status';
-import server from '../../../nodes/server/server';
 import type { Simulator } from '../../../src/simulator';
 import { journal } from './journal';
 import { CANARIES } from './secrets';
 
-const MODULES: readonly ((RED: NodeAPI) => void)[] = [
-  app,
-  devices,
-  gpio,
-  history,
-  listen,
-  push,
-  reboot,
-  refresh,
-  rtStatus,
-  server,
+type Module = (RED: NodeAPI) => void;
+
+const loadModule = createRequire(join(__dirname, '../../../../package.json'));
+const manifest = loadModule('./package.json') as {
+  'node-red': { nodes: Record<string, string> };
+};
+
+/** Every node of the package, as Node-RED finds them, and those of its own that tests need. */
+const MODULES: readonly Module[] = [
+  ...Object.values(manifest['node-red'].nodes).map((path) => loadModule(`./${path}`) as Module),
   splitAndJoin,
   tlsConfig,
   httpProxy,
@@ -41,22 +32,11 @@ export interface FlowNode {
   [property: string]: unknown;
 }
 
-type Kind =
-  | 'devices'
-  | 'gpio'
-  | 'history'
-  | 'listen'
-  | 'push'
-  | 'reboot'
-  | 'refresh'
-  | 'rt-status'
-  | 'server';
-
 /** Without x and y Node-RED takes a node for a config node. */
 const PLACE = { z: 'tab', x: 0, y: 0 } as const;
 
 /** A node as a hand-written flow may have it: `app` and the given properties, nothing else. */
-export const node = (kind: Kind, properties: object = {}): FlowNode => ({
+export const node = (kind: string, properties: object = {}): FlowNode => ({
   id: kind,
   type: `device-cloud-${kind}`,
   ...PLACE,

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
+const nodes = Object.keys(manifest['node-red'].nodes);
+const isAction = (name: string): boolean => name !== 'app';
+
+/** The parts of a node that no build and no other test would miss. */
+describe('each node has all that CONTRIBUTING asks for', () => {
+  it('is in package.json if it has a folder, and the other way round', () => {
+    const folders = readdirSync(join(root, 'nodes')).filter((name) => name !== 'common');
+    assert.deepEqual(folders.sort(), [...nodes].sort());
+  });
+
+  for (const name of nodes) {
+    it(`${name}: its files, its icon, its test`, () => {
+      const folder = `nodes/${name}`;
+      for (const path of [
+        ...['.ts', '.config.ts', '.editor.ts', '.html'].map((end) => `${folder}/${name}${end}`),
+        ...['en-US', 'zh-CN'].flatMap((language) =>
+          ['json', 'md'].map((end) => `${folder}/locales/${language}.${end}`),
+        ),
+        `icons/device-cloud-${name}.svg`,
+        `test/nodes/${name}.test.ts`,
+      ]) {
+        assert.ok(existsSync(join(root, path)), `${path} is missing`);
+      }
+    });
+
+    it(`${name}: the README's table, and the tables of the tests`, () => {
+      assert.ok(
+        read('README.md').includes(`| \`device-cloud-${name}\``),
+        'the README, "The nodes"',
+      );
+      if (!isAction(name)) return;
+      for (const path of ['test/editor/samples.ts', 'test/e2e/harness/nodes.ts']) {
+        const entry = new RegExp(`^ {2}'?${name}'?: [{d]`, 'm');
+        assert.match(read(path), entry, `${path} has no entry for ${name}`);
+      }
+    });
+  }
+});
