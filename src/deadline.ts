@@ -1,3 +1,5 @@
+import { onAbort } from './on-abort';
+
 /** Why a call ended before its answer: out of time, or no longer wanted. */
 export class CallEnd extends Error {
   override readonly name = 'CallEnd';
@@ -51,7 +53,7 @@ export function createDeadlines(): Deadlines {
       const abort = (): void => end('aborted');
       const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
       if (closed || signal?.aborted) abort();
-      signal?.addEventListener('abort', abort, { once: true });
+      const ignore = signal && onAbort(signal, abort);
       running.add(abort);
 
       return {
@@ -70,7 +72,7 @@ export function createDeadlines(): Deadlines {
           clearTimeout(timer);
           listener = undefined;
           running.delete(abort);
-          signal?.removeEventListener('abort', abort);
+          ignore?.();
         },
       };
     },

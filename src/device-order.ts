@@ -1,4 +1,5 @@
 import { DeviceCloudError } from './errors';
+import { onAbort } from './on-abort';
 
 /** Commands that may wait for one device; one more is `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
@@ -61,22 +62,23 @@ export function createDeviceOrder(gap: number): DeviceOrder {
 
   const wait = (chipid: string, line: Line, signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        line.waiting.splice(line.waiting.indexOf(entry), 1);
-        reject(notSent(chipid));
-      };
       const entry: Waiting = {
         start: () => {
-          signal?.removeEventListener('abort', onAbort);
+          ignore?.();
           resolve();
         },
         refuse: () => {
-          signal?.removeEventListener('abort', onAbort);
+          ignore?.();
           reject(notSent(chipid));
         },
       };
+      const ignore =
+        signal &&
+        onAbort(signal, () => {
+          line.waiting.splice(line.waiting.indexOf(entry), 1);
+          entry.refuse();
+        });
       line.waiting.push(entry);
-      signal?.addEventListener('abort', onAbort, { once: true });
     });
 
   return {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
 import type { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
@@ -72,8 +71,6 @@ function runAction<C extends object, K extends string>(
 ): void {
   const abort = new AbortController();
   const { signal } = abort;
-  // Every call in flight listens; their number is bounded by the queues.
-  setMaxListeners(0, signal);
   const status = showCalls(node);
   const waits = createWaits();
   let readInputs: ReturnType<typeof inputReader<K>> | undefined;
