@@ -4,7 +4,7 @@ import { deadPort } from '../src/support/wire-service';
 import { proxy } from '../src/support/proxy';
 import { cloudApp, load, node, type FlowNode } from './support/flow';
 import { journal } from './support/journal';
-import { refusingProxy } from './support/mean-servers';
+import { refusingProxy } from '../support/mean-servers';
 import { send } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../src/errors';
 import { LOOPBACK } from '../src/support/certs';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { answerServer, echoServer, redirectServer, untrustedServer } from './support/mean-servers';
+import { answerServer, echoServer, redirectServer, untrustedServer } from '../support/mean-servers';
 import { fail, send, shows } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';

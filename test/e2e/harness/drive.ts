@@ -25,6 +25,8 @@ export interface NodeRed {
   deploy(flows: FlowNode[], type?: 'full' | 'flows' | 'nodes'): Promise<void>;
   /** Sends messages, in this order, to the node under test of that name. */
   inject(name: string, ...messages: Message[]): Promise<void>;
+  /** Everything that was recorded so far. */
+  records(): Promise<Recorded[]>;
   /** What was recorded under a name so far. */
   results(name: string, kind?: Recorded['kind']): Promise<Message[]>;
   /** Waits until that many are recorded, and gives all there are by then. */
@@ -34,6 +36,7 @@ export interface NodeRed {
   /** Fails unless every message injected so far has ended in exactly one done. */
   everyMessageEndedOnce(): Promise<void>;
   log: NodeRedProcess['log'];
+  logged: NodeRedProcess['logged'];
   stop: NodeRedProcess['stop'];
   pid: NodeRedProcess['pid'];
   /** Its user folder, for a later one to go on with. */
@@ -114,10 +117,12 @@ export function drive(
   return {
     url,
     inject,
+    records: read,
     results,
     waitFor,
     ask,
     log: red.log,
+    logged: (pattern, from) => red.logged(pattern, from),
     stop: red.stop,
     pid: red.pid,
     async deploy(flows, type = 'full') {

@@ -3,12 +3,14 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Certificate } from '../../src/support/certs';
+import type { Certificate } from '../src/support/certs';
 
 /** A server on loopback that makes what it knows of its caller show wherever it can. */
 export interface MeanServer {
   port: number;
   baseUrl: string;
+  /** The signatures that came. */
+  signs: string[];
   sockets(): number;
   close(): Promise<void>;
 }
@@ -36,9 +38,16 @@ async function serve(answer: Answer, certificate?: Certificate): Promise<MeanSer
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    note(request);
     void text(request).then((body) => send(response, answer(request, body)));
   });
+  const signs: string[] = [];
+  const note = ({ url = '', headers }: IncomingMessage): void => {
+    const sign = /[?&]sign=(\w+)/.exec(url)?.[1] ?? headers['sign'];
+    if (typeof sign === 'string') signs.push(sign);
+  };
   const raw = (request: IncomingMessage, socket: Duplex): void => {
+    note(request);
     const { status, headers = {}, body, statusText = 'No' } = answer(request, '');
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join('')}\r\n${body}`);
@@ -51,6 +60,7 @@ async function serve(answer: Answer, certificate?: Certificate): Promise<MeanSer
   return {
     port,
     baseUrl: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
+    signs,
     sockets: () => sockets.size,
     close: () =>
       new Promise((resolve) => {

@@ -1,0 +1,36 @@
+import { ONE } from './fixture';
+import { around, type FlowNode } from './flows';
+import type { Message } from './node-red';
+import { node } from './nodes';
+
+/** Everything that an action node can do, and a message that makes it do so. */
+export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Message]> = {
+  push: [node('push', { timeout: '1' }), { payload: 'x' }],
+  'push-to-app': [node('push', { target: 'app', timeout: '1' }), { payload: 'x' }],
+  'push-over-channel': [node('push', { transport: 'channel', timeout: '1' }), { payload: 'x' }],
+  'gpio-set': [node('gpio'), { pin: 1, payload: 1 }],
+  'gpio-read': [node('gpio', { operation: 'read' }), { pin: 1 }],
+  reboot: [node('reboot'), {}],
+  refresh: [node('refresh'), {}],
+  'rt-status': [node('rt-status'), { key: 'uptime' }],
+  devices: [node('devices'), {}],
+  'app-record': [node('devices', { operation: 'app' }), {}],
+  uploads: [node('history'), {}],
+  pushes: [node('history', { operation: 'pushes' }), {}],
+  sync: [node('history', { operation: 'sync' }), { begin: '20260101', end: '20260102' }],
+  'server-devices': [node('server'), { page: 1, count: 1 }],
+  'server-device': [node('server', { operation: 'device' }), { deviceid: ONE }],
+  'server-update': [
+    node('server', { operation: 'update' }),
+    { deviceid: ONE, payload: { name: 'x' } },
+  ],
+  'server-passthrough': [
+    node('server', { operation: 'passthrough' }),
+    { deviceid: ONE, payload: { data: 'x' } },
+  ],
+  'server-uploads': [node('server', { operation: 'uploads' }), { query: { page: 1, count: 1 } }],
+};
+
+/** The flow with a node for each. */
+export const operationNodes = (): FlowNode[] =>
+  Object.entries(OPERATIONS).flatMap(([name, [each]]) => around(name, each));

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ANSWER_FAULTS } from '../../src/simulator/answer-faults';
+import { secretSearch } from '../support/secret-search';
+import { eventually, ONE } from './harness/fixture';
+import { OPERATIONS } from './harness/operations';
+import { deviceOf, EVENTS, KEYS, TYPED, UPGRADES } from './harness/secrets-flow';
+import { secretsWorld } from './harness/secrets-world';
+
+describe('secrets that were typed as credentials, whatever goes wrong', () => {
+  const here = secretsWorld();
+  const everything = Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, [, message]], index) => {
+      const chipid = deviceOf(EVENTS.length + UPGRADES.length + index);
+      return [name, { chipid, ...message }];
+    }),
+  );
+
+  it('are in no message, status or log when everything works', async () => {
+    await here.askAll(everything);
+    const records = await here.red.records();
+    const failed = records.filter(({ kind, name }) => kind === 'error' && name in everything);
+    assert.deepEqual(failed.map(({ msg }) => msg.error?.message), []); // prettier-ignore
+    await here.check();
+    await here.forget();
+  });
+
+  for (const fault of Object.keys(ANSWER_FAULTS) as (keyof typeof ANSWER_FAULTS)[]) {
+    it(`are nowhere when each operation meets the fault ${fault}`, async () => {
+      // Seventy megabytes are enough once.
+      const times = fault === 'huge' || fault === 'gzip' ? 1 : Infinity;
+      here.simulator.fail(fault, { times });
+      await here.askAll(everything);
+      here.simulator.heal();
+      await here.check();
+      await here.forget();
+    });
+  }
+
+  it('are nowhere when a channel cannot be opened', async () => {
+    for (const [index, fault] of UPGRADES.entries()) {
+      const chipid = deviceOf(EVENTS.length + index);
+      here.simulator.fail(fault, { chipid });
+      await here.askAll({ 'push-over-channel': { chipid, payload: 'x' } });
+    }
+    here.simulator.heal();
+    await here.check();
+  });
+
+  it('are nowhere when something else comes over a channel', async () => {
+    await eventually(() => here.simulator.channels() >= EVENTS.length, 'every channel is open');
+    const from = here.red.log().length;
+    EVENTS.forEach((fault, index) => {
+      const chipid = deviceOf(index);
+      here.simulator.fail(fault, { chipid, times: 1 });
+      here.simulator.upload(chipid, 'no JSON');
+    });
+    const told = ['not JSON', 'not a JSON object', 'not Base64', "another device's", 'no body', 'binary', 'channel is down']; // prettier-ignore
+    for (const line of told) await here.red.logged(new RegExp(line), from);
+    here.simulator.heal();
+    here.simulator.disconnect(undefined, { code: 1008 });
+    await here.check();
+    await here.forget();
+  });
+
+  it('are nowhere when a host repeats them, redirects, is not trusted or not there', async () => {
+    const messages = Object.keys(here.hosts).flatMap((host) =>
+      ['push', 'channel', 'list', 'server'].map((kind) => `${kind}-${host}`),
+    );
+    const message = { chipid: ONE, payload: 'x', page: 1, count: 1 };
+    await here.askAll(Object.fromEntries(messages.map((name) => [name, message])));
+    await here.check();
+    await here.forget();
+  });
+
+  it('are nowhere when the editor tries them, right and wrong', async () => {
+    const { baseUrl, appid } = here.simulator;
+    for (const [name, host] of Object.entries({ right: {}, ...here.hosts })) {
+      for (const credentials of [undefined, TYPED]) {
+        // Nobody could know the right keys, which these would tell to the wrong ones.
+        if (credentials && (name === 'echo' || name === 'failing')) continue;
+        const settings = { id: 'app', baseUrl, appid, credentials, ...host };
+        const response = await fetch(`${here.red.url}/device-cloud/apps/test`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(settings),
+        });
+        const text = await response.text();
+        here.checkText(`the answer to a test of ${name}`, text);
+      }
+    }
+    await here.check();
+  });
+
+  it('do not come to the editor: it is told only that there are any', async () => {
+    const response = await fetch(`${here.red.url}/credentials/device-cloud-app/app`);
+    assert.deepEqual(await response.json(), {
+      // By its type text, as a user name: the password that belongs to it stays.
+      serverKey: KEYS.serverKey,
+      has_appkey: true,
+      has_serverPassword: true,
+    });
+  });
+
+  it('are in the file for credentials', async () => {
+    const text = await readFile(join(here.red.userDir, 'flows_cred.json'), 'utf8');
+    for (const key of Object.values(KEYS)) assert.ok(secretSearch([key])(text), key);
+  });
+
+  it('would be found in every one of these places', async () => {
+    const planted = 'Canary-Planted-0D4C';
+    const find = secretSearch([planted]);
+    const missing = new Set([
+      'the log',
+      'what the open editor is sent',
+      'the messages',
+      'the answer to GET /context/flow/tab',
+      // Written a second later.
+      'the file context/tab/flow.json',
+    ]);
+    await here.askAll({ plant: { secret: planted } });
+    for (let look = 0; missing.size > 0; look++) {
+      assert.ok(look < 50, `it is not found in ${[...missing].join(', ')}`);
+      for (const { where, text } of await here.ear.told()) if (find(text)) missing.delete(where);
+      await sleep(200);
+    }
+  });
+});
