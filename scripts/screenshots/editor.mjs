@@ -1,19 +1,24 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { root } from '../npm.mjs';
+
+const dialog = createRequire(import.meta.url)(join(root, 'dist', 'test', 'editor', 'dialog.js'));
+
 /** Room for the longest dialog. */
 const VIEWPORT = { width: 1280, height: 1240 };
 
 const TRAY = '.red-ui-tray';
 
 /** Opens the editor of a Node-RED, in a language and a theme. */
-export async function openEditor(browser, url, { language, theme = 'light', scale = 1 }) {
+export async function openEditor(browser, url, { language, theme = 'light' }) {
   const context = await browser.newContext({
     viewport: VIEWPORT,
     locale: language,
-    deviceScaleFactor: scale,
   });
   // The choice in the editor's settings; an editor without themes does not look at it.
   await context.addInitScript(`localStorage.setItem('view-dark-theme', '${theme}')`);
   const page = await context.newPage();
-  page.setDefaultTimeout(8_000);
+  page.setDefaultTimeout(15_000);
   await page.goto(url);
   await page.waitForSelector('.red-ui-palette-node[data-palette-type="device-cloud-listen"]');
   await page.waitForFunction('RED.nodes.getWorkspaceOrder().length > 0');
@@ -24,16 +29,11 @@ export async function openEditor(browser, url, { language, theme = 'light', scal
 /** Waits until what moves has come to rest. */
 export const settled = (page) => page.waitForTimeout(400);
 
-/** Opens the dialog of a node or config node. */
-export async function openDialog(page, id) {
-  await page.evaluate(`(() => {
-    const node = RED.nodes.node('${id}');
-    if (node._def.category === 'config') RED.editor.editConfig('', node.type, node.id);
-    else RED.editor.edit(node);
-  })()`);
-  await page.waitForSelector(`${TRAY} form:visible`);
-  await settled(page);
-}
+/** A page as the tests of the editor drive it. */
+const driven = (page) => ({ page, run: (script) => page.evaluate(script) });
+
+/** Opens the dialog of a node or config node, and waits until it has slid to its place. */
+export const openDialog = (page, id) => dialog.openDialog(driven(page), id);
 
 /** Puts a node onto the workspace as a person does who has just dragged it from the palette. */
 export function addNode(page, type) {
@@ -50,11 +50,7 @@ export function addNode(page, type) {
 
 /** Closes all dialogs without saving. */
 export async function closeDialogs(page) {
-  const cancel = page.locator('#node-config-dialog-cancel:visible, #node-dialog-cancel:visible');
-  for (let open = await cancel.count(); open > 0; open = await cancel.count()) {
-    await cancel.last().click();
-    await settled(page);
-  }
+  while ((await page.locator(TRAY).count()) > 0) await dialog.closeDialog(driven(page), 'cancel');
 }
 
 /** The part of the page that the open dialog fills, without the emptiness below its form. */

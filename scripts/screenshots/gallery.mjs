@@ -22,19 +22,26 @@ const columns = ({ name, themes }) =>
 /** Where git does not look. */
 const folder = join(root, 'screenshots', 'gallery');
 
-async function take(page, { name, area, show, leave }, path) {
+/** The other pictures are worth having when one fails; the exit code says that one is missing. */
+async function attempt(name, work) {
   try {
+    await work();
+  } catch (error) {
+    console.log(`  ${name}: ${error.message.split('\n')[0]}`);
+    process.exitCode = 1;
+  }
+}
+
+async function take(page, { name, area, show, leave }, path) {
+  await attempt(name, async () => {
     await show(page);
     const file = { path: join(path, `${name}.png`) };
     if (area === 'page') await page.screenshot(file);
     else if (area === 'dialog') await page.screenshot({ ...file, clip: await dialogArea(page) });
     else if (area === 'help') await wholeHelp(page, file);
     else await page.locator(area).first().screenshot(file);
-  } catch (error) {
-    console.log(`  ${name}: ${error.message.split('\n')[0]}`);
-    process.exitCode = 1;
-  }
-  await leave?.(page);
+  });
+  await attempt(name, async () => leave?.(page));
 }
 
 /** The help, however long: laid over the page, as wide as it is in the sidebar. */
