@@ -144,7 +144,7 @@ const APP: AppConfig = {
 export const apps: FlowNode[] = [
   { id: 'app', type: 'device-cloud-app', name: '', ...APP },
   {
-    ...{ id: 'cloud', type: 'device-cloud-app', name: 'my cloud', ...APP },
+    ...{ id: 'my-cloud', type: 'device-cloud-app', name: 'my cloud', ...APP },
     ...{ service: 'cloud', baseUrl: 'https://cloud.invalid', appid: '12' },
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
