@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
@@ -6,10 +8,56 @@ import { startCloud } from '../support/node-red';
 import { until } from '../support/until';
 import { CHIPID, emitted, payloads } from './row';
 
-const WORDS = ['one', 'two'] as const;
+const KNOWN = 'known';
 
-/** What {@link owed} has a device upload. */
-export const known = (chipid: string): string[] => WORDS.map((word) => `${word} of ${chipid}`);
+/** Milliseconds that a step with many devices may take on a machine that is busy. */
+export const PATIENCE = 60_000;
+
+/** Notes for which devices recovery has told a position: from then on what they upload is owed. */
+function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
+  const told = new Set<string>();
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- called on its client below
+  const listen = DeviceCloudClient.prototype.listen;
+  const { mock: watch } = mock.method(
+    DeviceCloudClient.prototype,
+    'listen',
+    function (this: DeviceCloudClient, ...[chipid, user, recover]: Parameters<typeof listen>) {
+      const noted = recover && {
+        ...recover,
+        save(position: Parameters<NonNullable<typeof recover.save>>[0]) {
+          told.add(String(chipid));
+          recover.save?.(position);
+        },
+      };
+      return listen.call(this, chipid, user, noted);
+    },
+  );
+  return { told, stop: () => watch.restore() };
+}
+
+/** Starts a listener with recovery, and waits until each channel is open and its uploads are owed. */
+export async function listenWithRecovery(
+  cloud: Simulator,
+  chipids: readonly string[],
+  app: object = {},
+): Promise<void> {
+  const { told, stop } = watchPositions();
+  try {
+    await load([cloudApp(cloud, app), node('listen', { chipids, recover: 'reconnect' })]);
+    const all = chipids.length;
+    await until('every channel is open', () => cloud.channels() === all, PATIENCE);
+    await until('every history has been read', () => told.size === all, PATIENCE);
+  } finally {
+    stop();
+  }
+  uploadKnown(cloud, chipids);
+  await until('all are emitted', () => arrivedAt('out').length === chipids.length, PATIENCE);
+}
+
+/** Uploads what every history begins with: on a service started anew, in the same order, with the same ids. */
+export function uploadKnown(cloud: Simulator, chipids: readonly string[]): void {
+  for (const chipid of chipids) cloud.upload(chipid, KNOWN);
+}
 
 /** A listener on the first device, connected; with recovery, what is uploaded from now on is owed. */
 export async function listening({
@@ -17,36 +65,10 @@ export async function listening({
   ...properties
 }: { recover?: 'off' | 'reconnect'; ping?: number } = {}): Promise<Simulator> {
   const cloud = await startCloud();
-  await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
+  if (recover === 'reconnect') await listenWithRecovery(cloud, [CHIPID], properties);
+  else await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
   await shows('listen', 'status.connected');
-  if (recover === 'reconnect') await owed(cloud, [CHIPID]);
   return cloud;
-}
-
-/**
- * Waits until the channel of each device is open and its history has been read. The answer is on its way
- * when the service has written it; uploads sent after it, twice, show that it was read and settled.
- */
-export async function owed(cloud: Simulator, chipids: readonly string[]): Promise<void> {
-  const read = new Set<string>();
-  await until('every channel is open and every history read', () => {
-    // Looked at all the time: the log of requests keeps the last ones only.
-    for (const { path, status } of cloud.requests) {
-      if (path.includes('up_messages') && status === 200) read.add(path);
-    }
-    return read.size === chipids.length && cloud.channels() === chipids.length;
-  });
-  for (const word of WORDS) {
-    const before = arrivedAt('out').length;
-    for (const chipid of chipids) cloud.upload(chipid, `${word} of ${chipid}`);
-    await until('all are emitted', () => arrivedAt('out').length === before + chipids.length);
-  }
-}
-
-/** Gives a service the history that {@link owed} has made, in the same order and so with the same ids. */
-export function uploadKnown(cloud: Simulator, chipids: readonly string[]): void {
-  for (const word of WORDS)
-    for (const chipid of chipids) cloud.upload(chipid, `${word} of ${chipid}`);
 }
 
 /** Waits for the channel after one that ended: what it missed comes, once, in order, and marked. */
@@ -56,7 +78,7 @@ export async function recovered(cloud: Simulator, missed: readonly string[]): Pr
   await shows('listen', 'status.connected');
   cloud.upload(CHIPID, 'good');
   await emitted('good');
-  assert.deepEqual(payloads(), [...known(CHIPID), ...missed, 'good']);
+  assert.deepEqual(payloads(), [KNOWN, ...missed, 'good']);
   const marked = arrivedAt('out').filter((msg) => msg['replayed'] === true);
   assert.deepEqual(
     marked.map(({ payload }) => payload),
