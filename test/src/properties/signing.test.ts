@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { canonicalParams, signOpenApi, signServerApi } from '../../../src/signing';
-import { anyText, holds } from '../support/fuzz';
+import { anyText, goodText, holds } from '../support/fuzz';
 import { openSignature, serverSignature } from './by-bytes';
 
 const name = fc.oneof(
@@ -20,7 +20,8 @@ describe('the signatures, held against a second implementation', () => {
   holds(
     'are those of section 5.2, whatever the parameters',
     1000,
-    fc.property(method, params, anyText, (verb, pairs, appkey) => {
+    // Half a surrogate pair at the end of a value and half a one at the start of a key would be a whole one.
+    fc.property(method, params, goodText, (verb, pairs, appkey) => {
       const object = Object.fromEntries(pairs);
       assert.equal(signOpenApi(verb, object, appkey), openSignature(verb, pairs, appkey));
     }),
@@ -29,7 +30,7 @@ describe('the signatures, held against a second implementation', () => {
   holds(
     'do not depend on the order in which parameters are given',
     200,
-    fc.property(params, anyText, (pairs, appkey) => {
+    fc.property(params, goodText, (pairs, appkey) => {
       const there = signOpenApi('get', Object.fromEntries(pairs), appkey);
       assert.equal(signOpenApi('GET', Object.fromEntries(pairs.toReversed()), appkey), there);
     }),
