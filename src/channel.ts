@@ -34,7 +34,8 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
   let state: ChannelState = 'connecting';
   let reason: string | undefined;
   let connection: Connection | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  /** Calls off the attempt that is due. */
+  let callOff: (() => void) | undefined;
   let attempts = 0;
 
   const become = (next: ChannelState): void => {
@@ -60,7 +61,8 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
 
   const again = (why: string): void => {
     reason = why;
-    timer = setTimeout(attempt, pause());
+    const timer = setTimeout(attempt, pause());
+    callOff = () => clearTimeout(timer);
     become('disconnected');
   };
 
@@ -88,7 +90,7 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
   };
 
   function attempt(): void {
-    timer = setTimeout(connect, settings.rate.take());
+    callOff = settings.rate.queue(connect);
     become('connecting');
   }
 
@@ -114,7 +116,7 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
     close() {
       state = 'disconnected';
       users.clear();
-      clearTimeout(timer);
+      callOff?.();
       connection?.close();
     },
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { backoff } from '../../src/backoff';
-import { createConnectRate } from '../../src/connect-rate';
+import { createConnectRate, type ConnectRate } from '../../src/connect-rate';
 
 describe('the pause before another attempt', () => {
   const longest = (attempt: number): number => backoff(attempt, 1000, 60_000, () => 1);
@@ -28,25 +29,67 @@ describe('the pause before another attempt', () => {
 });
 
 describe('the rate of connection attempts', () => {
+  let now: number;
+  let rate: ConnectRate;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    now = 0;
+    rate = createConnectRate(50, () => now);
+  });
+  afterEach(() => mock.timers.reset());
+
+  function pass(ms: number): void {
+    for (; ms > 0; ms--) {
+      now++;
+      mock.timers.tick(1);
+    }
+  }
+  /** Queues that many. @returns when each had its turn, and what leaves the queue again */
+  function queue(count: number): { turns: number[]; leave: (() => void)[] } {
+    const turns: number[] = [];
+    const leave = Array.from({ length: count }, () => rate.queue(() => turns.push(now)));
+    return { turns, leave };
+  }
+
   it('lets the first go at once and the next ones evenly after it', () => {
-    const rate = createConnectRate(50, () => 1000);
-    assert.deepEqual([rate.take(), rate.take(), rate.take()], [0, 20, 40]);
+    const { turns } = queue(3);
+    assert.deepEqual(turns, []);
+    pass(100);
+    assert.deepEqual(turns, [1, 21, 41]);
   });
 
   it('is at most 50 in any second', () => {
-    const rate = createConnectRate(50, () => 0);
-    const waits = Array.from({ length: 200 }, () => rate.take());
+    const { turns } = queue(200);
+    pass(4000);
+    assert.equal(turns.length, 200);
     for (let start = 0; start < 4000; start += 100) {
-      const within = waits.filter((wait) => wait >= start && wait < start + 1000);
+      const within = turns.filter((turn) => turn >= start && turn < start + 1000);
       assert.ok(within.length <= 50, `${within.length} attempts within the second from ${start}`);
     }
   });
 
   it('saves no attempts up while there are none', () => {
-    let now = 0;
-    const rate = createConnectRate(50, () => now);
-    rate.take();
-    now = 10_000;
-    assert.deepEqual([rate.take(), rate.take()], [0, 20]);
+    queue(1);
+    pass(10_000);
+    const { turns } = queue(2);
+    pass(100);
+    assert.deepEqual(turns, [10_001, 10_021]);
+  });
+
+  it('keeps no places for those who have left', () => {
+    const { leave } = queue(1000);
+    pass(50);
+    for (const each of leave) each();
+    const { turns } = queue(2);
+    pass(100);
+    assert.deepEqual(turns, [61, 81]);
+  });
+
+  it('lets those behind one who has left move up', () => {
+    const { leave } = queue(2);
+    const { turns } = queue(1);
+    leave[1]?.();
+    pass(100);
+    assert.deepEqual(turns, [21]);
   });
 });

@@ -60,11 +60,12 @@ export const CHANNEL_RESTART: readonly Row[] = [
     'all opened again, what was missed comes from the history: once, in order',
     async () => {
       const rate = createConnectRate(RATE);
-      const { mock: taking } = mock.method(connectRate, 'take', () => rate.take());
+      const queue = (turn: () => void): (() => void) => rate.queue(turn);
+      const { mock: queuing } = mock.method(connectRate, 'queue', queue);
       try {
         return await restart();
       } finally {
-        taking.restore();
+        queuing.restore();
       }
     },
   ),
