@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { secretSearch } from '../support/secret-search';
+import { closeDialog, openDialog } from './dialog';
+import { appOf, sampleNodes } from './samples';
+import { world } from './world';
+
+const KEYS = {
+  appkey: 'Canary-App/Key+4F1D %&=?',
+  serverKey: 'Canary-Server/Key+7B2C%',
+  serverPassword: 'Canary-Server/Password 9E0A&=',
+};
+/** Typed into the dialog, and not deployed. */
+const TYPED = {
+  appkey: 'Canary-Typed/App Key+5D6B',
+  serverKey: 'Canary-Typed/Server+Key-2F9A',
+  serverPassword: 'Canary-Typed Password %C17',
+};
+const PASSWORDS = [KEYS.appkey, KEYS.serverPassword];
+
+describe('what is exported from the editor', () => {
+  const here = world((simulator) => [appOf(simulator), ...sampleNodes], { simulator: KEYS });
+  const search = secretSearch([...Object.values(KEYS), ...Object.values(TYPED)]);
+
+  /** All nodes, those of configurations among them, as the editor exports them. */
+  const exportAll = (): Promise<string> =>
+    here.editor.run(`(() => {
+      const nodes = [];
+      RED.nodes.eachNode((node) => nodes.push(node));
+      RED.nodes.eachConfig((node) => nodes.push(node));
+      return JSON.stringify(RED.nodes.createExportableNodeSet(nodes));
+    })()`);
+
+  /** What the dialog for exporting shows, which is what is copied or downloaded. */
+  const exportDialog = async (): Promise<string> => {
+    const { page } = here.editor;
+    await here.editor.run(`RED.actions.invoke('core:show-export-dialog')`);
+    await page.click('#red-ui-clipboard-dialog-export-rng-full');
+    const area = '#red-ui-clipboard-dialog-export-text';
+    await page.waitForFunction(`/device-cloud-app/.test($('${area}').val())`);
+    const text = await page.inputValue(area);
+    await here.editor.picture('export');
+    await page.click('#red-ui-clipboard-dialog-cancel');
+    await page.waitForSelector(area, { state: 'hidden' });
+    return text;
+  };
+
+  const check = async (): Promise<void> => {
+    for (const text of [await exportAll(), await exportDialog()]) {
+      const nodes = JSON.parse(text) as { id: string; type: string; credentials?: unknown }[];
+      const app = nodes.find(({ id }) => id === 'app');
+      assert.equal(app?.type, 'device-cloud-app', 'the configuration is exported');
+      assert.equal('credentials' in app, false);
+      assert.ok(nodes.length > sampleNodes.length);
+      assert.equal(search(text), undefined);
+    }
+  };
+
+  it('has no key in it', () => check());
+
+  it('has none after the dialog has been open, which shows no password either', async () => {
+    await openDialog(here.editor, 'app');
+    const values = await here.editor.run<string[]>(
+      `$('.red-ui-tray input').toArray().map((input) => $(input).val() + ' ' + input.outerHTML)`,
+    );
+    assert.equal(secretSearch(PASSWORDS)(values.join('\n')), undefined);
+    assert.ok(values.some((value) => value.startsWith('__PWRD__')));
+    await closeDialog(here.editor);
+    await check();
+  });
+
+  it('has none that were typed and are not deployed yet', async () => {
+    await openDialog(here.editor, 'app');
+    for (const [property, value] of Object.entries(TYPED)) {
+      await here.editor.page.fill(`#node-config-input-${property}`, value);
+    }
+    await closeDialog(here.editor);
+    const kept = await here.editor.run<string>(`RED.nodes.node('app').credentials.appkey`);
+    assert.equal(kept, TYPED.appkey, 'the key waits for its deploy');
+    await check();
+  });
+
+  it('would show a key that somebody has put into a property', async () => {
+    await here.editor.run(`void (RED.nodes.node('app').name = ${JSON.stringify(KEYS.appkey)})`);
+    assert.equal(search(await exportAll())?.secret, KEYS.appkey);
+    assert.equal(search(await exportDialog())?.secret, KEYS.appkey);
+  });
+});
