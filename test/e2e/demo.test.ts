@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from './harness/chromium';
-import { startDemo, takePort } from './harness/demo';
+import { freePort, startDemo, takePort } from './harness/demo';
 import type { Demo } from './harness/demo';
 import { openEditor } from './harness/editor';
 import { eventually } from './harness/fixture';
@@ -15,12 +15,6 @@ const nodes = JSON.parse(
   readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
 ) as FlowNode[];
 const idOfType = (type: string): string => nodes.find((node) => node.type === type)!.id;
-
-async function freePort(): Promise<number> {
-  const { port, release } = await takePort();
-  await release();
-  return port;
-}
 
 const answers = (url: string): Promise<boolean> =>
   fetch(url).then(

@@ -66,3 +66,10 @@ export async function takePort(): Promise<{ port: number; release: () => Promise
   const { port } = server.address() as AddressInfo;
   return { port, release: () => new Promise((resolve) => void server.close(() => resolve())) };
 }
+
+/** A port where nobody listens. */
+export async function freePort(): Promise<number> {
+  const { port, release } = await takePort();
+  await release();
+  return port;
+}
