@@ -1,37 +1,21 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openEditor } from './harness/editor';
-import type { Editor } from './harness/editor';
-import type { FlowNode } from './harness/flows';
-import { startNodeRed } from './harness/node-red';
-import type { NodeRed } from './harness/node-red';
+import { asImported } from './examples/as-imported';
+import { commands } from './examples/commands';
+import { dashboard } from './examples/dashboard';
+import { errors } from './examples/errors';
+import { examples, ofType } from './examples/files';
+import { filesAndDatabases } from './examples/files-and-databases';
+import { lists } from './examples/lists';
+import { mqtt } from './examples/mqtt';
+import { retry } from './examples/retry';
+import { silentDevices } from './examples/silent-devices';
+import { useStage } from './examples/stage';
+import { uploads } from './examples/uploads';
 import { repository } from './harness/packed';
-import { PATIENCE } from './harness/process';
 
-const folder = join(repository, 'examples');
-const examples = readdirSync(folder).map((file) => ({
-  file,
-  nodes: JSON.parse(readFileSync(join(folder, file), 'utf8')) as FlowNode[],
-}));
-
-/** Examples that show on purpose how an error arrives. */
-const SHOW_AN_ERROR = ['Reboot a device.json', 'Read values from a device.json'];
-
-describe('the examples in a real Node-RED', () => {
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async () => {
-    red = await startNodeRed();
-    editor = await openEditor(red.url);
-  });
-  after(async () => {
-    editor.close();
-    await red.stop();
-  });
-
+describe('the examples', () => {
   it('use every node of the package', () => {
     const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
       'node-red': { nodes: object };
@@ -47,40 +31,53 @@ describe('the examples in a real Node-RED', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('are in the import menu', async () => {
-    const response = await fetch(`${red.url}/library/examples/flows/@device-cloud/node-red-device-cloud`); // prettier-ignore
-    const names = JSON.stringify(await response.json());
-    for (const { file } of examples) assert.ok(names.includes(file.replace('.json', '')), file);
-  });
-
-  for (const { file, nodes } of examples) {
-    it(`${file.replace('.json', '')}: works as it is, every button and every debug node`, async () => {
-      const logBefore = red.log().length;
-      await red.deploy(nodes);
-      const ofType = (type: string): FlowNode[] => nodes.filter((node) => node.type === type);
-      const problem = ofType('debug').find(({ name }) => name === 'error.code and why');
-      const silent = SHOW_AN_ERROR.includes(file) ? [] : [problem];
-      // A debug node shows in the sidebar, or below itself alone.
-      const hasShown = ({ id, tosidebar }: FlowNode): boolean =>
-        tosidebar === true ? editor.debugged.has(id) : editor.statuses.has(id);
-      const missing = (): unknown[] =>
-        ofType('debug')
-          .filter((node) => !silent.includes(node) && !hasShown(node))
-          .map(({ name }) => name);
-
-      const deadline = Date.now() + PATIENCE;
-      while (missing().length > 0 && Date.now() < deadline) {
-        for (const { id } of ofType('inject')) {
-          await fetch(`${red.url}/inject/${id}`, { method: 'POST' });
-        }
-        await sleep(500);
+  for (const { name, nodes } of examples) {
+    it(`${name}: says what it shows, and runs on the simulator`, () => {
+      const [comment, ...others] = ofType(nodes, 'comment');
+      assert.deepEqual(others, []);
+      assert.match(String(comment?.['name']), /\w+ \w+/);
+      assert.match(String(comment?.['info']), /\*\*Try it\.\*\*[^]*simulator/);
+      const [tab] = ofType(nodes, 'tab');
+      assert.equal(tab?.['label'], name.replace(/^\d\d /, ''));
+      assert.notEqual(tab['info'], '');
+      const apps = ofType(nodes, 'device-cloud-app');
+      assert.deepEqual(
+        apps.map(({ service }) => service),
+        ['simulator'],
+      );
+      for (const node of nodes.filter(({ x }) => x !== undefined)) {
+        assert.notEqual(node['name'], '', `a ${node.type} without a name`);
       }
-      assert.deepEqual(missing(), [], 'debug nodes that showed nothing');
-      for (const node of silent) {
-        const errors = editor.debugged.get(node?.id ?? '');
-        assert.equal(errors, undefined, 'an error; if it is meant, say so in SHOW_AN_ERROR above');
-      }
-      assert.doesNotMatch(red.log().slice(logBefore), /\[(error|warn)\]/);
+      assert.doesNotMatch(JSON.stringify(nodes), /credentials|appkey|devkey/i);
     });
   }
+
+  it('are listed in docs/examples.md', () => {
+    const table = readFileSync(join(repository, 'docs', 'examples.md'), 'utf8');
+    for (const { name } of examples) assert.ok(table.includes(`| ${name} `), name);
+  });
+
+  describe('in a real Node-RED', () => {
+    const stage = useStage();
+
+    it('are in the import menu', async () => {
+      const url = `${stage.red.url}/library/examples/flows/@device-cloud/node-red-device-cloud`;
+      const names = (await (await fetch(url)).json()) as { fn: string }[];
+      assert.deepEqual(
+        names.map(({ fn }) => fn).sort(),
+        examples.map(({ name }) => name),
+      );
+    });
+
+    asImported(stage);
+    uploads(stage);
+    dashboard(stage);
+    commands(stage);
+    retry(stage);
+    errors(stage);
+    lists(stage);
+    filesAndDatabases(stage);
+    silentDevices(stage);
+    mqtt(stage);
+  });
 });

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FlowNode } from '../harness/flows';
+import { PATIENCE } from '../harness/process';
+import { atPort, startBroker } from './broker';
+import { examples, ofType } from './files';
+import type { Stage } from './stage';
+
+const WRONG = 'Show what went wrong';
+
+/** Examples with a button that goes wrong on purpose. */
+const WRONG_ON_PURPOSE = ['09 Read a value every minute', '11 Reboot a device'];
+
+/** Debug nodes that only a fault of the service leads to. */
+const BEHIND_A_FAULT: Record<string, string[]> = {
+  '05 Push and try again': ['Give up after three tries'],
+  '10 Ask whether a device is online': ['It does not answer'],
+  '12 Handle errors by their code': [
+    'Nothing was sent: try it later',
+    'Look at the settings',
+    'Another error',
+  ],
+};
+
+/** Deploys each example as it is, presses every button, and looks at every debug node. */
+export function asImported(stage: Stage): void {
+  for (const { name, nodes } of examples) {
+    it(`${name}: works as imported, every button and every debug node`, async () => {
+      const { red, editor } = stage;
+      const broker = ofType(nodes, 'mqtt-broker').length > 0 ? await startBroker() : undefined;
+      const logBefore = red.log().length;
+      const earlier = { debugged: new Map(editor.debugged), statuses: new Map(editor.statuses) };
+      await red.deploy(broker ? atPort(nodes, broker.port) : nodes);
+
+      // A debug node shows in the sidebar, or below itself alone.
+      const hasShown = ({ id, tosidebar }: FlowNode): boolean =>
+        tosidebar === true
+          ? editor.debugged.get(id) !== earlier.debugged.get(id)
+          : editor.statuses.get(id) !== earlier.statuses.get(id);
+      const problems = WRONG_ON_PURPOSE.includes(name) ? [] : [WRONG];
+      const silent = [...problems, ...(BEHIND_A_FAULT[name] ?? [])];
+      const missing = (): unknown[] =>
+        ofType(nodes, 'debug')
+          .filter((node) => !silent.includes(String(node['name'])) && !hasShown(node))
+          .map((node) => node['name']);
+
+      const deadline = Date.now() + PATIENCE;
+      do {
+        for (const { id } of ofType(nodes, 'inject')) {
+          await fetch(`${red.url}/inject/${id}`, { method: 'POST' });
+        }
+        await settled(() => missing().length === 0);
+      } while (missing().length > 0 && Date.now() < deadline);
+      const log = red.log().slice(logBefore);
+      await red.deploy([]);
+      await broker?.close();
+      assert.deepEqual(missing(), [], 'debug nodes that showed nothing');
+      for (const node of ofType(nodes, 'debug')) {
+        if (problems.includes(String(node['name']))) assert.equal(hasShown(node), false);
+      }
+      assert.doesNotMatch(log, /\[(error|warn)\]/);
+    });
+  }
+}
+
+/** Gives what a press has started a second before it is pressed again. */
+async function settled(done: () => boolean): Promise<void> {
+  for (let i = 0; i < 50 && !done(); i++) await sleep(20);
+}

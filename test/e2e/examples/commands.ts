@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { ONE, THREE, TWO, eventually } from '../harness/fixture';
+import { change, named } from './files';
+import { plays, requestsOf } from './scene';
+import type { Stage } from './stage';
+
+/** Examples that push, switch and ask. */
+export function commands(stage: Stage): void {
+  plays(stage, '04 Push a message', 'pushes in every format, to one and to all', async (scene) => {
+    const buttons = [
+      'Push hello',
+      'Push the bytes 01 02 ff',
+      'Push the bytes AQL/',
+      'Push AT+GMR',
+      'Push a line of Lua',
+    ];
+    for (const [i, button] of buttons.entries()) {
+      await scene.press(button);
+      assert.deepEqual((await scene.waitShown('Show the answer', i + 1)).at(-1), { msg: 'OK' });
+    }
+    await scene.press('Push hello to all');
+    await scene.waitShown('Show that it is sent');
+    await scene.press('Push hello over the channel');
+    assert.deepEqual((await scene.waitShown('Show that it is sent', 2)).at(-1), { msg: 'sent' });
+    const { received } = scene.simulator.device(ONE);
+    await eventually(() => received.length === 7, 'all seven have arrived');
+    assert.deepEqual(
+      received.map(({ via, format, bytes }) => [via, format, bytes.toString('latin1')]),
+      [
+        ['open-api', 'MSG', 'hello'],
+        ['open-api', 'HEX', '\u0001\u0002\u00ff'],
+        ['open-api', 'B64', '\u0001\u0002\u00ff'],
+        ['open-api', 'AT', 'AT+GMR'],
+        ['open-api', 'LUA', 'print("hello")'],
+        ['app-push', 'MSG', 'hello, all'],
+        ['channel', 'B64', 'hello over the channel'],
+      ],
+    );
+    assert.deepEqual(
+      [TWO, THREE].map((chipid) => scene.simulator.device(chipid).received.map(({ text }) => text)),
+      [['hello, all'], ['hello, all']],
+    );
+  });
+
+  plays(stage, '06 Set and read pins', 'switches the pin and reads it back', async (scene) => {
+    const { simulator } = scene;
+    await scene.press('Switch pin 5 on');
+    await scene.waitShown('Show the answer');
+    assert.equal(simulator.device(ONE).levels, '0000010000000000');
+    await scene.press('Read pin 5');
+    assert.deepEqual(await scene.waitShown('Show its level'), [1]);
+    await scene.press('Read all pins');
+    const [levels] = await scene.waitShown('Show all levels');
+    assert.deepEqual(levels, Array.from(simulator.device(ONE).levels, Number));
+    await scene.press('Switch pin 5 off');
+    await scene.waitShown('Show the answer', 2);
+    assert.equal(simulator.device(ONE).levels[5], '0');
+  });
+
+  plays(
+    stage,
+    '09 Read a value every minute',
+    'reads again and again, and on demand',
+    async (scene) => {
+      const { repeat, once } = named(scene.nodes, 'Every minute, and at the start');
+      assert.deepEqual([repeat, once], ['0.2', true]);
+      const { temperature } = scene.simulator.device(ONE);
+      const values = await scene.waitShown('Show the temperature', 3);
+      assert.deepEqual(new Set(values), new Set([temperature]));
+      await scene.waitStatus('Show the temperature', String(temperature));
+      await scene.press('Read its configuration');
+      const [config] = (await scene.waitShown('Show the value')) as { relayPin: number }[];
+      assert.equal(config?.relayPin, 5);
+      await scene.press('Ask for a key it does not have');
+      const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+      assert.equal(error?.code, 'NOT_FOUND');
+    },
+    { alter: (nodes) => hurry(nodes) },
+  );
+
+  plays(stage, '10 Ask whether a device is online', 'takes one way or the other', async (scene) => {
+    await scene.press('Ask for 10000001');
+    assert.deepEqual(await scene.waitShown('It is online'), [ONE]);
+    scene.simulator.switchOff(ONE);
+    await scene.press('Ask for 10000001');
+    assert.deepEqual(await scene.waitShown('It does not answer'), [ONE]);
+    assert.equal(scene.shown('It is online').length, 1);
+  });
+
+  plays(stage, '11 Reboot a device', 'resets it, or says that it is not there', async (scene) => {
+    await scene.press('Reboot 10000001');
+    await scene.waitShown('Show the answer');
+    await eventually(() => scene.simulator.device(ONE).boots === 1, 'it has booted');
+    await scene.press('Reboot 99999999, which is not there');
+    const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+    assert.equal(error?.code, 'NOT_FOUND');
+    assert.equal(requestsOf(scene, 'reboot').length, 2);
+  });
+}
+
+/** A minute is too long for a test; that it is one in the example is looked at here. */
+function hurry(nodes: Parameters<typeof change>[0]): ReturnType<typeof change> {
+  const name = 'Every minute, and at the start';
+  assert.equal(named(nodes, name)['repeat'], '60');
+  return change(nodes, name, { repeat: '0.2' });
+}

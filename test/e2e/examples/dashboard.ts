@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { chromium as playwright } from 'playwright-core';
+import { ONE, TWO } from '../harness/fixture';
+import type { FlowNode } from '../harness/flows';
+import { named } from './files';
+import { listening, plays } from './scene';
+import type { Scene } from './scene';
+import type { Stage } from './stage';
+
+/** Counts the pixels of a colour on the chart. */
+const PIXELS = (color: number[]): string => `(() => {
+  const canvas = document.querySelector('canvas');
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const [r, g, b] = ${JSON.stringify(color)};
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] > 0) count += 1;
+  }
+  return count;
+})()`;
+
+const rgb = (color: string): number[] =>
+  [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+
+/** The dashboard keeps what a chart has drawn, by its id: this one has drawn nothing yet. */
+function withFreshChart(nodes: FlowNode[]): FlowNode[] {
+  const { id } = named(nodes, 'Draw the temperature');
+  return JSON.parse(JSON.stringify(nodes).replaceAll(id, 'fresh-chart')) as FlowNode[];
+}
+
+/** The example that draws a chart, in a browser. */
+export function dashboard(stage: Stage): void {
+  const test = async (scene: Scene): Promise<void> => {
+    const { simulator } = scene;
+    const [first, second, third] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
+    const { default: chromium } = await import('@sparticuz/chromium');
+    const executablePath = await chromium.executablePath();
+    const args = ['--no-sandbox', '--disable-gpu'];
+    const browser = await playwright.launch({ executablePath, args });
+    try {
+      const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
+      page.setDefaultTimeout(15_000);
+      await page.goto(`${stage.red.url}/dashboard/uploads`);
+      await listening(scene, 3);
+      for (const chipid of [ONE, TWO]) {
+        for (const temperature of [21.5, 24, 22]) simulator.upload(chipid, { temperature });
+        simulator.upload(chipid, 'has no temperature');
+        await page.getByText(`${chipid}: 22 °C`).waitFor();
+      }
+      for (const color of [first!, second!]) {
+        await page.waitForFunction(`${PIXELS(rgb(color))} > 50`);
+      }
+      assert.equal(await page.evaluate(PIXELS(rgb(third!))), 0);
+    } finally {
+      await browser.close();
+    }
+  };
+  const title = 'draws a line for each device';
+  plays(stage, '02 Show uploads on a dashboard', title, test, { alter: withFreshChart });
+}

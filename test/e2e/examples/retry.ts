@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ONE, eventually } from '../harness/fixture';
+import type { FlowNode } from '../harness/flows';
+import { freePort } from '../harness/demo';
+import { change, named } from './files';
+import { plays } from './scene';
+import type { Stage } from './stage';
+
+const NAME = '05 Push and try again';
+
+/** What a debug node shows of an error, and of a message that is tried again. */
+interface Problem {
+  code: string;
+}
+interface Try {
+  payload: unknown;
+  retries: number;
+}
+
+/** Two seconds between tries are for people. */
+function hurry(nodes: FlowNode[], seconds = '0.1'): FlowNode[] {
+  const { timeout, timeoutUnits } = named(nodes, 'Wait two seconds');
+  assert.deepEqual([timeout, timeoutUnits], ['2', 'seconds']);
+  return change(nodes, 'Wait two seconds', { timeout: seconds });
+}
+
+/** Where nobody answers. */
+async function nowhere(nodes: FlowNode[]): Promise<FlowNode[]> {
+  const baseUrl = `http://127.0.0.1:${await freePort()}`;
+  return nodes.map((node) => (node.type === 'device-cloud-app' ? { ...node, baseUrl } : node));
+}
+
+/** The example that tries again. */
+export function retry(stage: Stage): void {
+  plays(
+    stage,
+    NAME,
+    'pushes each of 120 once, though the queue takes only 100',
+    async (scene) => {
+      const { received } = scene.simulator.device(ONE);
+      await scene.press('Push one message');
+      assert.deepEqual(await scene.waitShown('Count the answers'), [{ msg: 'OK' }]);
+      await scene.press('Push 120 at once');
+      await scene.waitStatus('Count the answers', '121');
+      const texts = received.map(({ text }) => text);
+      assert.equal(texts.length, 121);
+      assert.deepEqual(
+        new Set(texts),
+        new Set(['hello', ...Array.from({ length: 120 }, (_, i) => String(i + 1))]),
+      );
+      // How many were refused, and how often, depends on how fast the others are; some were.
+      assert.notDeepEqual(scene.shown('Show each new try'), []);
+      assert.deepEqual(scene.shown('Give up after three tries'), []);
+    },
+    { alter: (nodes) => hurry(nodes, '1') },
+  );
+
+  plays(
+    stage,
+    NAME,
+    'tries three times where nobody can be reached, and then gives up',
+    async (scene) => {
+      await scene.press('Push one message');
+      const [problem] = (await scene.waitShown('Give up after three tries')) as Problem[];
+      assert.equal(problem?.code, 'UNREACHABLE');
+      const tries = scene.shown('Show each new try') as Try[];
+      assert.deepEqual(
+        tries.map(({ payload, retries }) => [payload, retries]),
+        [1, 2, 3].map((count) => ['hello', count]),
+      );
+    },
+    { alter: (nodes) => nowhere(hurry(nodes)) },
+  );
+
+  plays(
+    stage,
+    NAME,
+    'never tries again after a TIMEOUT, since the device has acted',
+    async (scene) => {
+      const { received } = scene.simulator.device(ONE);
+      await scene.press('Push, but do not wait');
+      const [problem] = (await scene.waitShown('Do not try again')) as Problem[];
+      assert.equal(problem?.code, 'TIMEOUT');
+      await eventually(() => received.length === 1, 'the device has acted');
+      // Several times as long as it would take to try again.
+      await sleep(400);
+      assert.equal(received.length, 1);
+      assert.deepEqual(scene.shown('Show each new try'), []);
+    },
+    { alter: (nodes) => hurry(nodes), simulator: { answerDelay: 100 } },
+  );
+}

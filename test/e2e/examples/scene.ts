@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { startSimulator } from '../../../src/simulator';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import { eventually } from '../harness/fixture';
+import type { FlowNode } from '../harness/flows';
+import { app } from '../harness/nodes';
+import { example, named } from './files';
+import type { Stage } from './stage';
+
+/** An example that runs, with its devices in the hands of the test. */
+export interface Scene {
+  nodes: FlowNode[];
+  simulator: Simulator;
+  stage: Stage;
+  /** Presses the button of an inject node. */
+  press(name: string): Promise<void>;
+  /** What a debug node has shown in the sidebar since the example was deployed. */
+  shown(name: string): unknown[];
+  /** The same, once there are that many. */
+  waitShown(name: string, count?: number): Promise<unknown[]>;
+  /** The text below a node. */
+  statusOf(name: string): string | undefined;
+  waitStatus(name: string, text: string): Promise<void>;
+  /** Deploys the example again, as a restart does. */
+  again(): Promise<void>;
+}
+
+interface Setting {
+  simulator?: SimulatorOptions;
+  /** Changes what a test cannot wait for, such as minutes. */
+  alter?: (nodes: FlowNode[]) => FlowNode[] | Promise<FlowNode[]>;
+}
+
+/** In place of the built-in simulator, one that the test can watch and drive. */
+const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
+  nodes.map((node) => (node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node));
+
+async function open(stage: Stage, name: string, setting: Setting): Promise<Scene> {
+  const { red, editor } = stage;
+  const quick = { interval: 0, answerDelay: 1, offlineAfter: 300, rebootTime: 50 };
+  const simulator = await startSimulator({ ...quick, ...setting.simulator });
+  const own = onSimulator(example(name).nodes, simulator);
+  const nodes = (await setting.alter?.(own)) ?? own;
+  const earlier = new Map([...editor.shown].map(([id, values]) => [id, values.length]));
+  const idOf = (node: string): string => named(nodes, node).id;
+  const shown: Scene['shown'] = (node) =>
+    (editor.shown.get(idOf(node)) ?? []).slice(earlier.get(idOf(node)) ?? 0);
+  const statusOf: Scene['statusOf'] = (node) => editor.statuses.get(idOf(node))?.text;
+  await red.deploy(nodes);
+  return {
+    nodes,
+    simulator,
+    stage,
+    shown,
+    statusOf,
+    async press(node) {
+      const response = await fetch(`${red.url}/inject/${idOf(node)}`, { method: 'POST' });
+      assert.ok(response.ok, `the button of "${node}"`);
+    },
+    async waitShown(node, count = 1) {
+      await eventually(() => shown(node).length >= count, `"${node}" has shown ${count}`);
+      return shown(node);
+    },
+    waitStatus: (node, text) =>
+      eventually(() => statusOf(node) === text, `"${node}" has the status ${text}`),
+    async again() {
+      await red.deploy([]);
+      await red.deploy(nodes);
+    },
+  };
+}
+
+/** A test that runs an example and ends it; nothing may be logged meanwhile but what is caught. */
+export function plays(
+  stage: Stage,
+  name: string,
+  title: string,
+  test: (scene: Scene) => Promise<void>,
+  setting: Setting = {},
+): void {
+  it(`${name}: ${title}`, async () => {
+    const from = stage.red.log().length;
+    const scene = await open(stage, name, setting);
+    try {
+      await test(scene);
+    } finally {
+      await stage.red.deploy([]);
+      await scene.simulator.close();
+    }
+    assert.doesNotMatch(stage.red.log().slice(from), /\[(error|warn)\]/);
+  });
+}
+
+/** Waits until the channels that the example's listener wants are open. */
+export const listening = (scene: Scene, channels: number): Promise<void> =>
+  eventually(() => scene.simulator.channels() === channels, `${channels} channels are open`);
+
+/** The paths of the requests that contain a text, oldest first. */
+export const requestsOf = ({ simulator }: Scene, part: string): string[] =>
+  simulator.requests.map(({ path }) => path).filter((path) => path.includes(part));
