@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { examples, ofType } from '../e2e/examples/files';
+import type { FlowNode } from '../e2e/harness/flows';
+import { startNodeRed } from '../e2e/harness/node-red';
+import type { NodeRed } from '../e2e/harness/node-red';
+import { EDITOR_SETTINGS, openEditor } from './browser';
+import type { Editor } from './browser';
+
+/** Picks an example in the import dialog, as a person does, and imports it. */
+async function importFromMenu({ page, run }: Editor, name: string): Promise<void> {
+  await run(`RED.actions.invoke('core:show-examples-import-dialog')`);
+  const dialog = page.locator('#red-ui-clipboard-dialog');
+  await dialog.getByText('@device-cloud/node-red-device-cloud', { exact: true }).click();
+  await dialog.getByText(name, { exact: true }).click();
+  await page.locator('#red-ui-clipboard-dialog-ok').click();
+  await dialog.waitFor({ state: 'hidden' });
+}
+
+/** Imports what the import dialog would fetch, and shows it. */
+const importQuickly = (name: string): string => `(async () => {
+  const path = ${JSON.stringify(`@device-cloud/node-red-device-cloud/${name}`)};
+  const nodes = await $.getJSON('library/examples/flows/' + encodeURI(path));
+  RED.view.importNodes(nodes, { addFlow: false, generateIds: true, notify: false });
+  RED.workspaces.show(RED.nodes.getWorkspaceOrder().at(-1));
+})()`;
+
+/** Which nodes on the workspace have something wrong, and which lie on top of each other. */
+const PROBLEMS = `(() => {
+  const problems = [];
+  const nodes = [];
+  RED.nodes.eachNode((node) => nodes.push(node));
+  const check = (node) => {
+    if (node.type === 'unknown') problems.push(node.name + ' is unknown');
+    else if (!node.valid) problems.push(node.name + ': ' + node.validationErrors);
+  };
+  nodes.forEach(check);
+  RED.nodes.eachConfig(check);
+  const box = ({ x, y, w, h, type }) => {
+    const left = type === 'inject' ? 20 : 0;
+    const right = type === 'debug' ? 20 : 0;
+    return { left: x - w / 2 - left, right: x + w / 2 + right, top: y - h / 2, bottom: y + h / 2 };
+  };
+  for (const [i, node] of nodes.entries()) {
+    const a = box(node);
+    for (const other of nodes.slice(i + 1)) {
+      const b = box(other);
+      const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+      if (node.z === other.z && !apart) problems.push(node.name + ' lies on ' + other.name);
+    }
+  }
+  return problems;
+})()`;
+
+/** Removes what was imported, so that the next one is alone. */
+const CLEAR = `(() => {
+  for (const id of RED.nodes.getWorkspaceOrder().slice(1)) {
+    RED.workspaces.delete(RED.nodes.workspace(id));
+  }
+  const left = [];
+  RED.nodes.eachConfig(({ id }) => left.push(id));
+  left.forEach((id) => RED.nodes.remove(id));
+})()`;
+
+/** The package whose nodes an example needs, if it needs one. */
+function neededBy(nodes: FlowNode[]): string | undefined {
+  const [hint] = ofType(nodes, 'global-config');
+  return hint && Object.keys(hint['modules'] as object)[0];
+}
+
+describe('the examples in an editor that has no other nodes', () => {
+  let red: NodeRed;
+  let editor: Editor;
+
+  before(async () => {
+    red = await startNodeRed({ settings: EDITOR_SETTINGS });
+    editor = await openEditor(red.url);
+  });
+  afterEach(async () => {
+    await editor.run(CLEAR);
+    assert.deepEqual(editor.problems.splice(0), []);
+  });
+  after(async () => {
+    await editor.close();
+    await red.stop();
+  });
+
+  it('import from the menu, each into a tab of its own', async () => {
+    await importFromMenu(editor, '01 Receive uploads');
+    const tab = editor.page.locator('.red-ui-tab').getByText('Receive uploads', { exact: true });
+    await tab.waitFor();
+  });
+
+  for (const { name, nodes } of examples) {
+    const needed = neededBy(nodes);
+    if (needed) {
+      it(`${name}: its import offers to install ${needed}`, async () => {
+        await importFromMenu(editor, name);
+        const offer = editor.page.locator('.red-ui-notification').filter({ hasText: needed });
+        await offer.getByRole('button', { name: /install/i }).waitFor();
+      });
+    } else {
+      it(`${name}: nothing is wrong with it`, async () => {
+        await editor.run(importQuickly(name));
+        const [comment] = ofType(nodes, 'comment');
+        await editor.page.getByText(String(comment?.['name']), { exact: true }).waitFor();
+        assert.deepEqual(await editor.run(PROBLEMS), []);
+      });
+    }
+  }
+});
