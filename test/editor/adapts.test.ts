@@ -36,15 +36,19 @@ const CHOICES: Record<string, { select: string; rows: string[]; shown: Record<st
     },
     listen: {
       select: '#node-input-devices',
-      rows: ['#list-row', '#refresh-row', '#dynamic-row'],
-      shown: { list: ['#list-row'], online: ['#refresh-row'], dynamic: ['#dynamic-row'] },
+      rows: ['#list-row', '#refresh-row', '#dynamic-note'],
+      shown: { list: ['#list-row'], online: ['#refresh-row'], dynamic: ['#dynamic-note'] },
     },
     app: {
       select: '#node-config-input-service',
-      rows: ['#node-config-input-baseUrl', '#node-config-input-serverKey', '.form-tips'],
+      rows: [
+        '#node-config-input-baseUrl',
+        '#node-config-input-serverKey',
+        '.device-cloud-simulator-only',
+      ],
       shown: {
         cloud: ['#node-config-input-baseUrl', '#node-config-input-serverKey'],
-        simulator: ['.form-tips'],
+        simulator: ['.device-cloud-simulator-only'],
       },
     },
   };
@@ -63,7 +67,7 @@ describe('a dialog shows the rows that a choice needs, and no other', () => {
         await here.editor.page.selectOption(select, choice);
         const visible = await here.editor.run<string[]>(
           `${JSON.stringify(rows)}.filter((row) =>
-            $('.red-ui-tray').last().find(row).closest('.form-row').is(':visible'))`,
+            $('.red-ui-tray').last().find(row).closest('.form-row, .device-cloud-note').is(':visible'))`,
         );
         assert.deepEqual(visible, expected, choice);
       }

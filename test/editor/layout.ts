@@ -53,12 +53,14 @@ const FIND = `(() => {
     range.selectNodeContents(node);
     const rects = [...range.getClientRects()];
     for (const rect of rects) {
+      let scrolls = false;
       for (let box = element; box && tray.contains(box); box = box.parentElement) {
         const style = getComputedStyle(box);
         const frame = box.getBoundingClientRect();
         const wide = clips(style, 'X') && (rect.right > frame.right + 1 || rect.left < frame.left - 1);
-        const high = clips(style, 'Y') && (rect.bottom > frame.bottom + 2 || rect.top < frame.top - 2);
+        const high = !scrolls && clips(style, 'Y') && (rect.bottom > frame.bottom + 2 || rect.top < frame.top - 2);
         if (wide || high) found.add('cut: ' + text);
+        scrolls ||= ['auto', 'scroll'].includes(style.overflowY);
       }
       const edge = form.getBoundingClientRect();
       if (rect.right > edge.right + 1 || rect.left < edge.left - 1) found.add('outside: ' + text);
