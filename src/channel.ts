@@ -31,16 +31,14 @@ const STABLE = 60_000;
 /** Opens the channel of one device and keeps it open: every end but `close` leads to a new attempt. */
 export function openChannel(chipid: string, settings: ChannelSettings): Channel {
   const users = new Set<ChannelUser>();
-  let state: ChannelState = 'connecting';
-  let reason: string | undefined;
   let connection: Connection | undefined;
   /** Calls off the attempt that is due. */
   let callOff: (() => void) | undefined;
   let attempts = 0;
 
   const become = (next: ChannelState): void => {
-    state = next;
-    for (const user of users) user.onState?.(next, reason);
+    channel.state = next;
+    for (const user of users) user.onState?.(next, channel.reason);
   };
 
   const deliver = (upload: Upload): void => {
@@ -54,20 +52,20 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
   };
 
   const pause = (): number =>
-    reason === '401' || reason === '403'
+    channel.reason === '401' || channel.reason === '403'
       ? // Keys do not mend themselves: no hurry, and no load on the service.
         BACKOFF_CAP * (0.5 + 0.5 * settings.random())
       : backoff(attempts++, BACKOFF_BASE, BACKOFF_CAP, settings.random);
 
   const again = (why: string): void => {
-    reason = why;
+    channel.reason = why;
     const timer = setTimeout(attempt, pause());
     callOff = () => clearTimeout(timer);
     become('disconnected');
   };
 
   const connect = (): void => {
-    reason = undefined;
+    channel.reason = undefined;
     try {
       connection = openConnection(settings.url(chipid), settings, {
         opened: () => become('connected'),
@@ -94,30 +92,28 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
     become('connecting');
   }
 
-  attempt();
-  return {
+  // No accessors: V8 makes an object with one slow and large, and there are many.
+  const channel: Channel & { state: ChannelState; reason: string | undefined } = {
     users,
-    get state() {
-      return state;
-    },
-    get reason() {
-      return reason;
-    },
+    state: 'connecting',
+    reason: undefined,
     push(bytes, sent) {
-      if (!connection || state !== 'connected') return false;
+      if (!connection || channel.state !== 'connected') return false;
       const body = bytes.toString('base64');
       connection.send(JSON.stringify({ type: 'msgpush', body }), sent);
       return true;
     },
     fence(passed) {
-      if (connection && state === 'connected') connection.fence(passed);
+      if (connection && channel.state === 'connected') connection.fence(passed);
       else passed();
     },
     close() {
-      state = 'disconnected';
+      channel.state = 'disconnected';
       users.clear();
       callOff?.();
       connection?.close();
     },
   };
+  attempt();
+  return channel;
 }

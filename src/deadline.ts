@@ -41,31 +41,26 @@ export function createDeadlines(): Deadlines {
   return {
     start(seconds, signal) {
       let listener: ((end: CallEnd) => void) | undefined;
-      let ended: CallEnd | undefined;
 
       const end = (reason: CallEnd['reason']): void => {
-        if (ended) return;
-        ended = new CallEnd(reason);
+        if (deadline.ended) return;
+        deadline.ended = new CallEnd(reason);
         const told = listener;
         listener = undefined;
-        told?.(ended);
+        told?.(deadline.ended);
       };
       const abort = (): void => end('aborted');
       const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
-      if (closed || signal?.aborted) abort();
-      const ignore = signal && onAbort(signal, abort);
-      running.add(abort);
 
-      return {
+      // No accessor, here and wherever there are many of a kind: an object with one is slow and large.
+      const deadline: Deadline & { ended: CallEnd | undefined } = {
         seconds,
-        get ended() {
-          return ended;
-        },
+        ended: undefined,
         listen(next) {
           listener = next;
-          if (ended && next) {
+          if (deadline.ended && next) {
             listener = undefined;
-            next(ended);
+            next(deadline.ended);
           }
         },
         clear() {
@@ -75,6 +70,10 @@ export function createDeadlines(): Deadlines {
           ignore?.();
         },
       };
+      if (closed || signal?.aborted) abort();
+      const ignore = signal && onAbort(signal, abort);
+      running.add(abort);
+      return deadline;
     },
     close() {
       closed = true;

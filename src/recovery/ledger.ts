@@ -94,12 +94,8 @@ export function createLedger(start?: Position) {
 
   return {
     /** How many arrivals are on account. */
-    get size() {
-      return arrived.length;
-    },
-    get hasPosition() {
-      return position !== undefined;
-    },
+    size: () => arrived.length,
+    hasPosition: () => position !== undefined,
     /** What arrives from now on follows without a gap, but perhaps after one. */
     gap(): void {
       connection = arrived.length;

@@ -1,9 +1,9 @@
 /** Readings of one history: one at a time, at once or later. */
 export interface Reading {
   /** Whether one is under way. */
-  readonly running: boolean;
+  running(): boolean;
   /** Whether one is under way or put off. */
-  readonly due: boolean;
+  due(): boolean;
   /** Begins now, in place of one that is under way or put off. */
   start(attempt?: number): void;
   /** Begins in so many milliseconds. */
@@ -43,12 +43,8 @@ export function createReading(
   };
 
   return {
-    get running() {
-      return running !== undefined;
-    },
-    get due() {
-      return running !== undefined || timer !== undefined;
-    },
+    running: () => running !== undefined,
+    due: () => running !== undefined || timer !== undefined,
     start,
     later(delay, attempt) {
       cancel();

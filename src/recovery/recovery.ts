@@ -99,7 +99,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
 
   const settle = (answer: UploadRecord[]): void => {
     const records = readRecords(answer, form, deps.now());
-    const isFirst = !ledger.hasPosition;
+    const isFirst = !ledger.hasPosition();
     const { due, pair, ambiguous, truncated } = ledger.settle(records, followUps >= FIRST_TRIES);
     if (pair) zone.learn(pair.arrived, pair.recorded);
     if (truncated) checkpoint = Math.min(checkpoint, Math.ceil(records.length / 2));
@@ -136,16 +136,16 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
 
   /** Keeps what is remembered within bounds. */
   const bound = (): void => {
-    if (ledger.size > limits.forgotten) {
+    if (ledger.size() > limits.forgotten) {
       ledger = createLedger();
       reading.stop();
       fault('the history was out of reach for too long: older missed uploads are given up');
       reading.start();
-    } else if (ledger.size > checkpoint && !reading.due) reading.start();
+    } else if (ledger.size() > checkpoint && !reading.due()) reading.start();
   };
 
   // What is owed begins with a first reading of the history, even if the channel takes its time.
-  if (!ledger.hasPosition) reading.later(FIRST_READ);
+  if (!ledger.hasPosition()) reading.later(FIRST_READ);
 
   return {
     onConnected() {
@@ -153,7 +153,7 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       stop();
       ledger.gap();
       // Before the first reading nothing is owed, so nothing has to wait for it.
-      holding = ledger.hasPosition;
+      holding = ledger.hasPosition();
       if (holding) {
         followUps = 0;
         unreadable = 0;
@@ -162,8 +162,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
       reading.start();
     },
     onDisconnected() {
-      if (ledger.hasPosition) stop();
-      else if (connected && reading.running) {
+      if (ledger.hasPosition()) stop();
+      else if (connected && reading.running()) {
         // Which of the arrivals its answer has could not be told any more.
         reading.stop();
         reading.later(retryDelay(0, false, random));
@@ -188,8 +188,8 @@ export function createRecovery(deps: RecoveryDeps): Recovery {
     onFault() {
       // What arrives now follows after a gap, which a reading under way must not have in its middle.
       ledger.gap();
-      if (reading.running) reading.start();
-      else if (!reading.due) reading.later(followUpDelay(unreadable++, random));
+      if (reading.running()) reading.start();
+      else if (!reading.due()) reading.later(followUpDelay(unreadable++, random));
     },
     close() {
       closed = true;

@@ -62,7 +62,7 @@ export function createModel() {
     if (connected) drop();
     connected = true;
     ledger.gap();
-    holding = ledger.hasPosition;
+    holding = ledger.hasPosition();
     for (let attempt = 0; attempt < fails; attempt++) {
       ledger.mark();
       duringRead.forEach(upload);
