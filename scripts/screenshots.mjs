@@ -5,7 +5,7 @@ import { SetupError, root } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 
 /*
- * `npm run screenshots` makes the pictures of the README and a gallery of all that the editor shows.
+ * `npm run screenshots` makes the pictures of the README and the help, and a gallery of all that the editor shows.
  * A part: `npm run screenshots -- readme`, or `npm run screenshots -- gallery --only push --editor 5`,
  * where both options are patterns: of the pictures' names, and of the editors'.
  */
@@ -28,6 +28,12 @@ function options() {
   }
 }
 
+function folder(...path) {
+  const full = join(root, ...path);
+  mkdirSync(full, { recursive: true });
+  return full;
+}
+
 async function takeAll({ parts, only, editor }) {
   setup();
   // What is imported here needs what setup installs and builds.
@@ -38,10 +44,9 @@ async function takeAll({ parts, only, editor }) {
   const browser = await launchChromium();
   try {
     if (parts.includes('readme')) {
-      const folder = join(root, 'docs', 'images');
-      mkdirSync(folder, { recursive: true });
-      await takeDialogs(browser, folder);
-      await takeDemo(browser, folder);
+      // Node-RED serves `resources` to the editor, for the help.
+      await takeDialogs(browser, folder('resources'));
+      await takeDemo(browser, folder('docs', 'images'));
     }
     if (parts.includes('gallery')) await takeGallery(browser, { only, editor });
   } finally {

@@ -4,6 +4,7 @@ import { root } from '../npm.mjs';
 import { closeDialogs, dialogArea, openDialog, openEditor, settled } from './editor.mjs';
 import { appOf, sampleNodes } from './flows.mjs';
 import { startNodeRed } from './node-red.mjs';
+import { writeSmall } from './small.mjs';
 
 const { startSimulator } = createRequire(import.meta.url)('../../dist/src/simulator/index.js');
 
@@ -50,7 +51,20 @@ const pictures = {
   },
 };
 
-/** Takes the pictures of single dialogs that explain something. */
+async function takeIn(browser, url, language, folder) {
+  const page = await openEditor(browser, url, { language });
+  for (const [name, { node, act }] of Object.entries(pictures)) {
+    await openDialog(page, node);
+    await act(page);
+    await settled(page);
+    const picture = await page.screenshot({ clip: await dialogArea(page) });
+    await writeSmall(picture, join(folder, `${name}.${language}.png`));
+    await closeDialogs(page);
+  }
+  await page.context().close();
+}
+
+/** Takes the pictures of single dialogs that explain something, for the README and for the help. */
 export async function takeDialogs(browser, folder) {
   const simulator = await startSimulator({ port: PORT, interval: 0, appName: 'Greenhouses' });
   const nodeRed = join(root, 'node_modules', 'node-red');
@@ -58,16 +72,7 @@ export async function takeDialogs(browser, folder) {
   try {
     const red = await startNodeRed(version, flows(simulator));
     try {
-      const page = await openEditor(browser, red.url, { language: 'en-US' });
-      for (const [name, { node, act }] of Object.entries(pictures)) {
-        await openDialog(page, node);
-        await act(page);
-        await settled(page);
-        const path = join(folder, `${name}.png`);
-        await page.screenshot({ path, clip: await dialogArea(page) });
-        await closeDialogs(page);
-      }
-      await page.context().close();
+      for (const language of ['en-US', 'zh-CN']) await takeIn(browser, red.url, language, folder);
     } finally {
       await red.stop();
     }

@@ -58,6 +58,7 @@ describe('the package as it is published', () => {
     const allowed = [
       /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
       /^examples\/[^/]+\.json$/,
+      /^resources\/[a-z]+\.(en-US|zh-CN)\.png$/,
       /^dist\/src\/.+\.(js|d\.ts)$/,
       /^dist\/nodes\/[^/]+\/(.+\.js|[^/]+\.html|locales\/.+\.(json|html)|icons\/.+\.svg)$/,
     ];

@@ -44,6 +44,21 @@ for (const language of ['en-US', 'zh-CN']) {
       }
     });
 
+    it('have a help whose pictures are there, in the same language', async () => {
+      for (const type of ['app', 'gpio', 'listen', 'push']) {
+        await here.editor.run(`RED.sidebar.help.show('device-cloud-${type}')`);
+        const picture = here.editor.page.locator('.red-ui-help img');
+        await picture.scrollIntoViewIfNeeded();
+        assert.ok((await picture.getAttribute('src'))?.endsWith(`.${language}.png`));
+        await here.editor.page.waitForFunction(`$('.red-ui-help img')[0].naturalWidth > 0`);
+        const [width, room] = await here.editor.run<[number, number]>(
+          `[$('.red-ui-help img').outerWidth(), $('.red-ui-help img').parent().width() + 1]`,
+        );
+        assert.ok(width <= room, `${width} px in ${room}`);
+        await here.editor.picture(`help-${type}`);
+      }
+    });
+
     it('show the help beside them', async () => {
       await here.editor.run(`RED.sidebar.help.show('device-cloud-push')`);
       const list = here.editor.page.locator('.red-ui-help .message-properties').first();
