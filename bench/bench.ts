@@ -11,7 +11,7 @@ import { checksText, resultsText, tableText } from './report/markdown';
 import { plot } from './report/plot';
 import type { Results, Setting } from './report/results';
 import type { ServiceMethods } from './service/service';
-import { worksOf } from './works/works';
+import { worksOf, type Work } from './works/works';
 
 /* `npm run bench`: see docs/performance.md. */
 
@@ -39,9 +39,11 @@ async function measure(options: Options): Promise<Results> {
     channels: channelsAllowed(options.plan.channels, console.log),
     devices: options.plan.devices.map((devices) => channelsAllowed(devices, console.log)),
   };
-  const chosen = worksOf(plan).filter(
-    ({ name }) => options.only.length === 0 || options.only.some((start) => name.startsWith(start)),
-  );
+  const wanted = ({ name }: Work): boolean =>
+    options.only.length === 0
+      ? !plan.without.includes(name)
+      : options.only.some((start) => name.startsWith(start));
+  const chosen = worksOf(plan).filter(wanted);
   if (chosen.length === 0) throw new Error(`No work begins with ${options.only.join(' or ')}.`);
   const results: Results = { setting: settingOf(options), tables: [], checks: [] };
   for (const work of chosen) {
@@ -77,7 +79,7 @@ async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   const results = await measure(options);
   console.log(`\n${checksText(results.checks)}`);
-  const folder = join(PACKAGE, '.cache', 'bench');
+  const folder = join(PACKAGE, '.cache', 'bench', options.plan.name);
   write(folder, 'results.json', JSON.stringify(results, null, 2));
   write(folder, 'results.md', resultsText(results));
   write(folder, 'performance.svg', plot(results));

@@ -18,7 +18,10 @@ export function startMeter(): (operations: number) => Sample {
 
 /** Bytes of this process. */
 export interface Memory {
+  /** All that the system has given. */
   rss: number;
+  /** The same without what the heap keeps free for later. */
+  used: number;
   /** Used by objects, in the heap and outside it. */
   heap: number;
 }
@@ -32,6 +35,6 @@ export async function readMemory(): Promise<Memory> {
     collect();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const { rss, heapUsed, external } = process.memoryUsage();
-  return { rss, heap: heapUsed + external };
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
+  return { rss, used: rss - (heapTotal - heapUsed), heap: heapUsed + external };
 }

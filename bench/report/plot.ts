@@ -14,8 +14,8 @@ const PANELS: readonly Panel[] = [
   { table: 'uploads-1', key: 'cpu', title: 'CPU of an upload, one channel', unit: 'µs' },
   { table: 'uploads-100', key: 'cpu', title: 'CPU of an upload, 100 channels', unit: 'µs' },
   { table: 'signing', key: 'cpu', title: 'CPU of a signature', unit: 'µs' },
-  { table: 'channels-ws', key: 'rss', title: 'Memory of a channel, ws', unit: 'KB' },
-  { table: 'channels-wss', key: 'rss', title: 'Memory of a channel, wss', unit: 'KB' },
+  { table: 'channels-ws', key: 'used', title: 'Memory of a channel, ws', unit: 'KB' },
+  { table: 'channels-wss', key: 'used', title: 'Memory of a channel, wss', unit: 'KB' },
   { table: 'growth-push', key: 'cpu', title: 'CPU of a push, by devices', unit: 'µs' },
   { table: 'growth-uploads', key: 'cpu', title: 'CPU of an upload, by devices', unit: 'µs' },
 ];

@@ -69,6 +69,10 @@ export function addRound(row: Row | undefined, round: Readonly<Record<string, nu
   for (const [key, value] of Object.entries(round)) (row.values[key] ??= []).push(value);
 }
 
+/** Whether a contender took part in a work. */
+export const tookPart = ({ rows }: Table, contender: string): boolean =>
+  rows.some((row) => row.contender === contender);
+
 /** The values of a column of a contender. @throws Error if there are none */
 export function valuesOf(table: Table, contender: string, key: string): number[] {
   const values = table.rows.find((row) => row.contender === contender)?.values[key];

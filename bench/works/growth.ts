@@ -1,7 +1,8 @@
 import type { ChannelMethods } from '../contenders/channel-methods';
 import type { PushMethods } from '../contenders/push-loop';
 import { startChild } from '../process/child';
-import { addRound, newRow, ratios, type Check, type Row, type Table } from '../report/results';
+import { addRound, newRow, valuesOf, type Check, type Row, type Table } from '../report/results';
+import { least } from '../report/statistics';
 import { CPU, cpuOf, RATE, rateOf, withPeer, type Context } from './context';
 import { flood } from './uploads';
 
@@ -65,17 +66,16 @@ export async function measureUploadGrowth(context: Context): Promise<Table> {
   };
 }
 
-/** The dearest of further numbers by the first. */
+/** The most devices held against the cheapest of fewer: with very few, waking up is what costs. */
 export function checkGrowth(table: Table): Check[] {
-  const [first, ...further] = table.rows.map(({ contender }) => contender);
-  if (first === undefined) return [];
-  const all = further.map((devices) => ratios(table, devices, first, 'cpu'));
-  const rounds = all[0]?.map((_, round) => Math.max(...all.map((values) => values[round] ?? NaN)));
+  const costs = table.rows.map(({ contender }) => valuesOf(table, contender, 'cpu'));
+  const cheapest = (round: number): number =>
+    least(costs.slice(0, -1).map((values) => values[round] ?? NaN));
   return [
     {
       id: table.id,
-      text: `${table.title}: CPU of the dearest by that of ${first} devices`,
-      values: rounds ?? [],
+      text: `${table.title}: CPU with ${table.rows.at(-1)?.label ?? ''} by the cheapest of fewer`,
+      values: (costs.at(-1) ?? []).map((cost, round) => cost / cheapest(round)),
       ...{ unit: '×', digits: 2, most: 1.25 },
     },
   ];

@@ -1,3 +1,4 @@
+import type { Plan } from '../plan';
 import { addRound, newRow, type Role, type Row } from '../report/results';
 
 /** One that takes part in a work. */
@@ -6,6 +7,13 @@ export interface Contender {
   label: string;
   role: Role;
 }
+
+/** Those of a work's contenders that a plan does not leave out. */
+export const takingPart = <C extends Contender>(
+  { without }: Plan,
+  work: string,
+  contenders: readonly C[],
+): C[] => contenders.filter(({ contender }) => !without.includes(`${work}-${contender}`));
 
 /** Lets contenders do a work in turn, A B C A B C …, so that what disturbs the machine disturbs all. */
 export async function inTurn<C extends Contender>(

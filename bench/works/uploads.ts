@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelMethods } from '../contenders/channel-methods';
 import { startChild, type Peer } from '../process/child';
-import { ratios, type Check, type Table } from '../report/results';
+import { ratios, tookPart, type Check, type Table } from '../report/results';
 import { channelsOpen, CPU, cpuOf, RATE, rateOf, SERVICE, withPeer, type Context } from './context';
-import { inTurn, type Contender } from './in-turn';
+import { inTurn, takingPart, type Contender } from './in-turn';
 
 const FLOW = 'contenders/channels-flow';
 
@@ -39,7 +39,7 @@ const CONTENDERS: readonly (Contender & { file: string })[] = [
 const windowOf = (channels: number): number => (channels > 100 ? 1 : 4);
 
 /** After the channels are open: histories are read, statuses shown. */
-const SETTLE = 1000;
+const SETTLE = 500;
 
 /** Uploads as fast as they are taken, after running warm. */
 export async function flood(
@@ -63,7 +63,9 @@ export async function flood(
 
 /** Uploads received on so many channels. */
 export async function measureUploads(context: Context, channels: number): Promise<Table> {
-  const rows = await inTurn(context.plan.rounds, CONTENDERS, ({ contender, file }) =>
+  const { plan } = context;
+  const contenders = takingPart(plan, 'uploads', CONTENDERS);
+  const rows = await inTurn(plan.rounds, contenders, ({ contender, file }) =>
     withPeer(
       startChild<ChannelMethods>(file, { baseUrl: context.http, flow: contender }),
       async (peer) => {
@@ -80,15 +82,16 @@ export async function measureUploads(context: Context, channels: number): Promis
   };
 }
 
+const GOALS = [
+  { other: 'core', text: "CPU by core's", most: 0.1 },
+  { other: 'floor', text: "CPU by that of bare ws with a bare node's send", most: 2 },
+] as const;
+
 export function checkUploads(table: Table): Check[] {
-  const check = (id: string, text: string, contender: string, other: string, most: number) => ({
-    id: `${table.id}-${id}`,
+  return GOALS.filter(({ other }) => tookPart(table, other)).map(({ other, text, most }) => ({
+    id: `${table.id}-${other}`,
     text: `${table.title}: ${text}`,
-    values: ratios(table, contender, other, 'cpu'),
+    values: ratios(table, 'ours', other, 'cpu'),
     ...{ unit: '×', digits: 2, most },
-  });
-  return [
-    check('core', "CPU by core's", 'ours', 'core', 0.1),
-    check('floor', "CPU by that of bare ws with a bare node's send", 'ours', 'floor', 2),
-  ];
+  }));
 }

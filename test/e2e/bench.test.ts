@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createCounter } from '../../bench/contenders/counter';
+import { startChild } from '../../bench/process/child';
+import type { Results } from '../../bench/report/results';
+import type { ServiceMethods } from '../../bench/service/service';
+import { repository } from './harness/packed';
+
+const execute = promisify(execFile);
+const bench = join(repository, 'dist', 'bench', 'bench.js');
+
+describe('the benchmark', () => {
+  it('runs each contender, and counts what comes of it', async () => {
+    const works = 'signing,push,uploads';
+    await execute(process.execPath, [bench, '--smoke', '--only', works], { cwd: repository });
+    const file = join(repository, '.cache', 'bench', 'smoke', 'results.json');
+    const { tables } = JSON.parse(await readFile(file, 'utf8')) as Results;
+    const contenders = tables.map(({ id, rows }) => [id, rows.map(({ contender }) => contender)]);
+    assert.deepEqual(contenders, [
+      ['signing', ['open-hash', 'open', 'server-hash', 'server']],
+      ['push', ['limit', 'ours']],
+      ['uploads-2', ['limit', 'ours']],
+    ]);
+    for (const { columns, rows } of tables) {
+      for (const { values } of rows) {
+        for (const { key } of columns) assert.ok(values[key]?.every((value) => value > 0));
+      }
+    }
+  });
+
+  it('refuses a push that is not signed as it should be', async () => {
+    const service = startChild<ServiceMethods>('service/service');
+    try {
+      const { http } = await service.ask('addresses');
+      const path = '/openapi/dev/push/message/?appid=10001&timestamp=1700000000&sign=wrong';
+      const body = 'devid=10000001&message=hello&format=MSG';
+      const { status } = await fetch(`${http}${path}`, { method: 'POST', body });
+      assert.equal(status, 401);
+      assert.deepEqual(await service.ask('pushes'), { pushes: 1, refused: 1 });
+    } finally {
+      await service.end();
+    }
+  });
+
+  it('fails when more uploads come than were sent', async () => {
+    const counter = createCounter();
+    counter.begin();
+    counter.count();
+    counter.count();
+    await assert.rejects(counter.end(1), /2 uploads came, not 1/);
+  });
+});
