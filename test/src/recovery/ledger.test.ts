@@ -90,7 +90,7 @@ describe('recovery: the account of what was emitted', () => {
     const ledger = createLedger({ id: '0', live: 0 });
     for (const key of ['a', 'b', 'c']) ledger.add(key, 0, uploadOf(key));
     ledger.drop();
-    assert.equal(ledger.size, 0);
+    assert.equal(ledger.size(), 0);
     assert.deepEqual(ledger.release(), []);
   });
 });
