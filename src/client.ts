@@ -141,7 +141,8 @@ export class DeviceCloudClient {
 
   /**
    * Reads all uploads between two days (section 4.2, endpoint 7).
-   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text
+   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time stands for its
+   * day here or in Beijing, so that nothing is missed
    * @param end likewise; not before `begin`
    * @param options `timeout` in seconds, default the client's; `signal`
    */

@@ -1,8 +1,12 @@
+import { BEIJING } from './beijing';
 import { invalidInput } from './errors';
 import { show } from './show';
 
 const DAY = /^(\d{4})(\d{2})(\d{2})$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}.*)?$/;
+
+/** Which end of a period a day is. */
+type End = 'begin' | 'end';
 
 const two = (part: number): string => String(part).padStart(2, '0');
 
@@ -17,37 +21,44 @@ function ofParts(parts: RegExpExecArray | null): string | undefined {
   return isDay(Number(year), Number(month), Number(day)) ? `${year}${month}${day}` : undefined;
 }
 
-function ofDate(date: Date): string | undefined {
-  const year = date.getFullYear();
-  if (Number.isNaN(year) || year < 1000 || year > 9999) return undefined;
-  return `${year}${two(date.getMonth() + 1)}${two(date.getDate())}`;
+const compact = (year: number, month: number, day: number): string | undefined =>
+  year >= 1000 && year <= 9999 ? `${year}${two(month + 1)}${two(day)}` : undefined;
+
+/** The day of a point in time on this machine, and that of the service. */
+function ofDate(date: Date, end: End): string | undefined {
+  const here = compact(date.getFullYear(), date.getMonth(), date.getDate());
+  const away = new Date(date.getTime() + BEIJING);
+  const there = compact(away.getUTCFullYear(), away.getUTCMonth(), away.getUTCDate());
+  if (here === undefined || there === undefined) return undefined;
+  return here < there === (end === 'begin') ? here : there;
 }
 
-function dayOf(value: unknown): string | undefined {
-  if (value instanceof Date) return ofDate(value);
+function dayOf(value: unknown, end: End): string | undefined {
+  if (value instanceof Date) return ofDate(value, end);
   if (typeof value === 'number') {
     // Eight digits are meant as a day: as milliseconds they would be one of the first of 1970.
     const parts = DAY.exec(String(value));
-    return parts ? ofParts(parts) : ofDate(new Date(value));
+    return parts ? ofParts(parts) : ofDate(new Date(value), end);
   }
   if (typeof value !== 'string') return undefined;
   const iso = ISO.exec(value);
   if (!iso) return ofParts(DAY.exec(value));
   const day = ofParts(iso);
-  return day !== undefined && iso[4] !== undefined ? ofDate(new Date(value)) : day;
+  return day !== undefined && iso[4] !== undefined ? ofDate(new Date(value), end) : day;
 }
 
 /**
  * Reads a day of the synchronisation (endpoint 7) as `YYYYMMDD`, from that form, a Date, milliseconds
- * since 1970, or ISO text. A point in time is taken as the day it falls on in this machine's time zone.
- * @param what the property, for the error
+ * since 1970, or ISO text. The service's days are not shown, its server has Beijing time (section 5.1):
+ * so a point in time begins a period on the earlier of its days here and in Beijing, and ends it on the
+ * later one. A record too many can be left out by who asked; one that was never asked for is missed.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function parseDay(value: unknown, what: string): string {
-  const day = dayOf(value);
+export function parseDay(value: unknown, end: End): string {
+  const day = dayOf(value, end);
   if (day !== undefined) return day;
   throw invalidInput(
-    `The ${what} date must be YYYYMMDD, a Date, milliseconds since 1970 or ISO text, but is ${show(value)}.`,
+    `The ${end} date must be YYYYMMDD, a Date, milliseconds since 1970 or ISO text, but is ${show(value)}.`,
   );
 }
 

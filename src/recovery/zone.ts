@@ -1,10 +1,9 @@
+import { BEIJING } from '../beijing';
+
 const QUARTER = 15 * 60_000;
 
 /** Zones lie within this of UTC; a larger difference is no zone but a clock that is wrong. */
 const WIDEST = 14 * 60 * 60_000;
-
-/** Section 5.1 names Beijing time as the server's. */
-const BEIJING = 8 * 60 * 60_000;
 
 /**
  * The time zone of the history's `YYYY-MM-DD HH:MM:SS`, which is not shown. It is learned from uploads

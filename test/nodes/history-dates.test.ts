@@ -5,19 +5,23 @@ import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const two = (part: number): string => String(part).padStart(2, '0');
-/** The day on which a point in time falls on this machine. */
-const dayOf = (date: Date): string =>
-  `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}`;
+/** The later one of the days on which a point in time falls, on this machine and in Beijing. */
+function lastDayOf(date: Date): string {
+  const here = `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}`;
+  const there = new Date(date.getTime() + 8 * 3600_000).toISOString().slice(0, 10);
+  return [here, there.replaceAll('-', '')].sort()[1] ?? '';
+}
 
-const MOMENT = new Date('2024-02-29T12:34:56.789Z');
-const DAY = dayOf(MOMENT);
+/** The same day all over the world. */
+const MOMENT = new Date('2024-02-29T11:34:56.789Z');
+const DAY = '20240229';
 
 const GOOD: [value: unknown, day: string][] = [
   ['20240229', '20240229'],
   [20240229, '20240229'],
   ['2024-02-29', '20240229'],
-  ['2024-02-29T12:34:56.789Z', DAY],
-  ['2024-02-29T12:34:56+01:00', dayOf(new Date('2024-02-29T12:34:56+01:00'))],
+  ['2024-02-29T11:34:56.789Z', DAY],
+  ['2024-02-29T12:34:56+01:00', DAY],
   [MOMENT.getTime(), DAY],
   [MOMENT, DAY],
 ];
@@ -61,11 +65,28 @@ describe('history, the dates of the synchronisation', () => {
     assert.equal(asked(), '/sync/20240301/20240301/');
   });
 
+  it('asks for the uploads of this moment, whatever the time of day', async () => {
+    await start({ begin: '', beginType: 'date', end: '', endType: 'date', encoding: 'text' });
+    for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
+      const { TZ } = process.env;
+      process.env['TZ'] = zone;
+      try {
+        cloud.upload('10000001', zone);
+        const out = await call('history', {});
+        const bodies = (out.payload as { body: string }[]).map(({ body }) => body);
+        assert.ok(bodies.includes(zone), `${zone}: ${String(asked())}`);
+      } finally {
+        if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
+        else process.env['TZ'] = TZ;
+      }
+    }
+  });
+
   it('takes the dates that the node names', async () => {
     await start({ begin: '20240101', beginType: 'str', end: '', endType: 'date' });
-    const before = dayOf(new Date());
+    const before = lastDayOf(new Date());
     await call('history', { begin: 'ignored' });
-    const after = dayOf(new Date());
+    const after = lastDayOf(new Date());
     assert.ok(
       [before, after].some((today) => asked() === `/sync/20240101/${today}/`),
       asked(),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { parseDay, parsePeriod } from '../../src/day';
 import { thrown } from './support/failure';
 
-const noon = new Date(2026, 1, 28, 12);
+/** The same day all over the world. */
+const noon = new Date('2026-02-28T11:00Z');
 
 describe('a day of the synchronisation', () => {
   const good: [what: string, value: unknown][] = [
@@ -22,11 +23,33 @@ describe('a day of the synchronisation', () => {
     assert.equal(parseDay('20240229', 'begin'), '20240229');
   });
 
-  it('is the day of this machine for a point in time', () => {
-    const late = new Date(2026, 11, 31, 23, 59, 59, 999);
-    assert.equal(parseDay(late, 'end'), '20261231');
-    assert.equal(parseDay(late.getTime() + 1, 'end'), '20270101');
-  });
+  /** What a point in time gives as begin and as end, on a machine of a time zone. */
+  function inZone(name: string, iso: string): string[] {
+    const { TZ } = process.env;
+    process.env['TZ'] = name;
+    try {
+      const date = new Date(iso);
+      return [date, date.getTime(), iso].flatMap((each) => parsePeriod(each, each));
+    } finally {
+      if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
+      else process.env['TZ'] = TZ;
+    }
+  }
+
+  const points: [zone: string, iso: string, begin: string, end: string][] = [
+    ['Asia/Shanghai', '2026-12-31T15:59:59.999Z', '20261231', '20261231'],
+    ['Asia/Shanghai', '2026-12-31T16:00:00.000Z', '20270101', '20270101'],
+    ['UTC', '2026-12-31T15:59:59.999Z', '20261231', '20261231'],
+    ['UTC', '2026-12-31T16:00:00.000Z', '20261231', '20270101'],
+    ['America/New_York', '2027-01-01T04:59:59.999Z', '20261231', '20270101'],
+    ['America/New_York', '2027-01-01T05:00:00.000Z', '20270101', '20270101'],
+    ['Pacific/Kiritimati', '2026-12-31T10:00:00.000Z', '20261231', '20270101'],
+  ];
+  for (const [zone, iso, begin, end] of points) {
+    it(`of ${iso} in ${zone} is ${begin} as the first one and ${end} as the last`, () => {
+      assert.deepEqual(inZone(zone, iso), [begin, end, begin, end, begin, end]);
+    });
+  }
 
   const bad: [what: string, value: unknown][] = [
     ['the 30th of February', '20260230'],
