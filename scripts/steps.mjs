@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { root } from './npm.mjs';
 
 /** A step that has not ended by then hangs. */
-const LIMIT_MINUTES = 6;
+const LIMIT_MINUTES = 8;
 
 /**
  * Runs a step's commands one after the other, until one fails.

@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import { DEFAULT_VERSION, target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
+/** Files of the end-to-end tests that drive no Node-RED of a version asked for: one run is enough. */
+const ONCE = ['bench.test.ts', 'consumer.test.ts', 'demo.test.ts', 'package.test.ts'];
+
 /**
  * The parts of the tests: which folders of test/, and how long one test may take. `once` is of those
- * that drive a Node-RED of either version: their files that do not, and so need no second run.
+ * that drive a Node-RED of either version: their files that do not.
  */
 export const SUITES = {
   unit: { folders: ['src'], timeout: 10_000 },
   nodes: { folders: ['nodes'], timeout: 20_000 },
-  e2e: { folders: ['e2e'], timeout: 60_000, once: ['demo.test.ts'] },
-  editor: { folders: ['editor'], timeout: 60_000, once: ['texts.test.ts'] },
+  e2e: { folders: ['e2e'], timeout: 120_000, once: ONCE },
+  editor: { folders: ['editor'], timeout: 120_000, once: ['texts.test.ts'] },
 };
 
 const CACHE = join(root, '.cache', 'test');

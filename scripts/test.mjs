@@ -12,20 +12,17 @@ import { SUITES, coverageStep, mochaStep, nodeRedStep, readCounts } from './suit
 const USAGE = `Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')}] [--on 4|5] [-- …]
 --on chooses the Node-RED of e2e and editor.`;
 
-const TSC = 'node_modules/typescript/bin/tsc';
-const types = {
-  name: 'types',
-  commands: [
-    [TSC, '--noEmit'],
-    [TSC, '-p', 'tsconfig.editor.json'],
-  ],
+// The build compiles the run-time half, and so checks its types.
+const build = { name: 'build and types', commands: [['scripts/build-if-stale.mjs']] };
+const editorTypes = {
+  name: 'types of the editor half',
+  commands: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json']],
 };
 const lint = { name: 'lint', commands: [['node_modules/eslint/bin/eslint.js', '.']] };
 const format = {
   name: 'format',
   commands: [['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
 };
-const build = { name: 'build', commands: [['scripts/build-if-stale.mjs']] };
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/install-node-red-5.mjs']] };
 
 const total = { passed: 0, failed: 0 };
@@ -43,30 +40,34 @@ async function check(step, { quiet = false } = {}) {
   return result.ok;
 }
 
-/** Two at a time: each step starts processes of its own, and waits for them much of the time. */
-async function sideBySide(steps) {
+/**
+ * So many at a time. The tests start processes of their own and wait for them, and for the service's
+ * clock, most of the time: as many lanes as cores would leave the cores idle for half of it.
+ */
+async function inLanes(count, steps) {
   const left = [...steps];
   const lane = async () => {
     for (let step = left.shift(); step; step = left.shift()) await check(step, { quiet: true });
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all(Array.from({ length: count }, lane));
 }
 
 async function everything() {
   setup({ build: false });
-  // Style and an installation beside types and build; all are through before the tests.
-  const others = [nodeRed5, lint, format].map((step) => check(step, { quiet: true }));
-  const compiled = (await check(types, { quiet: true })) && (await check(build, { quiet: true }));
-  const [hasNodeRed5] = await Promise.all(others);
-  if (!compiled) return;
-  const unitAndNodes = { folders: ['src', 'nodes'], timeout: SUITES.nodes.timeout };
-  await check(mochaStep('unit and node tests', unitAndNodes, { coverage: true }));
-  await check(coverageStep);
-  const versions = hasNodeRed5 ? ['5', '4'] : ['4'];
-  // The longest first, so that both lanes end at about the same time.
-  await sideBySide(
-    ['editor', 'e2e'].flatMap((suite) => versions.map((version) => nodeRedStep(suite, version))),
-  );
+  const style = inLanes(1, [lint, format, editorTypes]);
+  const ready = [build, nodeRed5].map((step) => check(step, { quiet: true }));
+  const [compiled, hasNodeRed5] = await Promise.all(ready);
+  if (compiled) {
+    const versions = hasNodeRed5 ? ['5', '4'] : ['4'];
+    const unitAndNodes = { folders: ['src', 'nodes'], timeout: SUITES.nodes.timeout };
+    // The longest first, so that the lanes end at about the same time.
+    await inLanes(4, [
+      ...['editor', 'e2e'].flatMap((suite) => versions.map((each) => nodeRedStep(suite, each))),
+      mochaStep('unit and node tests', unitAndNodes, { coverage: true }),
+    ]);
+    await check(coverageStep);
+  }
+  await style;
 }
 
 async function part(name, version, extra) {

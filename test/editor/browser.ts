@@ -56,7 +56,7 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   await context.addInitScript(`localStorage.setItem('view-dark-theme', 'auto')`);
   const page = await context.newPage();
   // Sooner than the test's own, so that the failure names the step.
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const problems = watch(page);
   await page.goto(url);
   if (user) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { PATIENCE } from './process';
 
 /** Someone who may log in to Node-RED. */
 export interface User {
@@ -40,7 +41,7 @@ export async function logIn(url: string, user: User): Promise<{ authorization: s
       ...{ client_id: 'node-red-admin', grant_type: 'password', scope: '' },
       ...user,
     }),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(PATIENCE),
   });
   assert.equal(response.status, 200, `${user.username} cannot log in`);
   const { access_token: token } = (await response.json()) as { access_token: string };

@@ -58,7 +58,7 @@ export function drive(
   const site = new URL(url).origin;
 
   const call = (address: string, init: RequestInit = {}): Promise<Response> =>
-    red.guard(fetch(address, { signal: AbortSignal.timeout(20_000), ...init }), address);
+    red.guard(fetch(address, { signal: AbortSignal.timeout(PATIENCE), ...init }), address);
 
   const post = async (address: string, body: unknown, headers = {}): Promise<void> => {
     const response = await call(address, {

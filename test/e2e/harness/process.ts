@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { repository } from './packed';
 
 /** How long a Node-RED may take to start, to deploy or to stop before it counts as stuck. */
-export const PATIENCE = 20_000;
+export const PATIENCE = 45_000;
 
 /** A Node-RED in a process of its own: its log, and whether it lives. */
 export interface NodeRedProcess {
