@@ -5,25 +5,26 @@ import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
 const two = (part: number): string => String(part).padStart(2, '0');
-/** The later one of the days on which a point in time falls, on this machine and in Beijing. */
-function lastDayOf(date: Date): string {
+
+/** The earlier and the later one of the days of a point in time, on this machine and in Beijing. */
+function daysOf(date: Date): [first: string, last: string] {
   const here = `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}`;
   const there = new Date(date.getTime() + 8 * 3600_000).toISOString().slice(0, 10);
-  return [here, there.replaceAll('-', '')].sort()[1] ?? '';
+  const [first = '', last = ''] = [here, there.replaceAll('-', '')].sort();
+  return [first, last];
 }
 
-/** The same day all over the world. */
 const MOMENT = new Date('2024-02-29T11:34:56.789Z');
-const DAY = '20240229';
+const DAYS = daysOf(MOMENT);
 
-const GOOD: [value: unknown, day: string][] = [
-  ['20240229', '20240229'],
-  [20240229, '20240229'],
-  ['2024-02-29', '20240229'],
-  ['2024-02-29T11:34:56.789Z', DAY],
-  ['2024-02-29T12:34:56+01:00', DAY],
-  [MOMENT.getTime(), DAY],
-  [MOMENT, DAY],
+const GOOD: [value: unknown, days: [first: string, last: string]][] = [
+  ['20240229', ['20240229', '20240229']],
+  [20240229, ['20240229', '20240229']],
+  ['2024-02-29', ['20240229', '20240229']],
+  ['2024-02-29T11:34:56.789Z', DAYS],
+  ['2024-02-29T12:34:56.789+01:00', DAYS],
+  [MOMENT.getTime(), DAYS],
+  [MOMENT, DAYS],
 ];
 
 const BAD: unknown[] = [
@@ -44,12 +45,12 @@ describe('history, the dates of the synchronisation', () => {
 
   it('takes YYYYMMDD, a Date, milliseconds and ISO text', async () => {
     await start();
-    for (const [value, day] of GOOD) {
+    for (const [value, [first, last]] of GOOD) {
       const out = await call('history', { begin: value, end: '20991231' });
       assert.deepEqual(out.payload, []);
-      assert.equal(asked(), `/sync/${day}/20991231/`);
+      assert.equal(asked(), `/sync/${first}/20991231/`);
       await call('history', { begin: '20000101', end: value });
-      assert.equal(asked(), `/sync/20000101/${day}/`);
+      assert.equal(asked(), `/sync/20000101/${last}/`);
     }
   });
 
@@ -84,9 +85,9 @@ describe('history, the dates of the synchronisation', () => {
 
   it('takes the dates that the node names', async () => {
     await start({ begin: '20240101', beginType: 'str', end: '', endType: 'date' });
-    const before = lastDayOf(new Date());
+    const [, before] = daysOf(new Date());
     await call('history', { begin: 'ignored' });
-    const after = lastDayOf(new Date());
+    const [, after] = daysOf(new Date());
     assert.ok(
       [before, after].some((today) => asked() === `/sync/20240101/${today}/`),
       asked(),
@@ -101,6 +102,6 @@ describe('history, the dates of the synchronisation', () => {
       endType: 'msg',
     });
     await call('history', { from: MOMENT.getTime(), period: { end: '20240301' } });
-    assert.equal(asked(), `/sync/${DAY}/20240301/`);
+    assert.equal(asked(), `/sync/${DAYS[0]}/20240301/`);
   });
 });
