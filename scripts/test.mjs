@@ -24,6 +24,7 @@ const format = {
   commands: [['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
 };
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/install-node-red-5.mjs']] };
+const scorecard = { name: 'scorecard tool', commands: [['scripts/install-scorecard.mjs']] };
 
 const total = { passed: 0, failed: 0 };
 
@@ -55,7 +56,7 @@ async function inLanes(count, steps) {
 async function everything() {
   setup({ build: false });
   const style = inLanes(1, [lint, format, editorTypes]);
-  const ready = [build, nodeRed5].map((step) => check(step, { quiet: true }));
+  const ready = [build, nodeRed5, scorecard].map((step) => check(step, { quiet: true }));
   const [compiled, hasNodeRed5] = await Promise.all(ready);
   if (compiled) {
     const versions = hasNodeRed5 ? ['5', '4'] : ['4'];

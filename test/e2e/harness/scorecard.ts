@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { repository } from './packed';
+
+const execute = promisify(execFile);
+
+/** What one check of the scorecard has found: whether it is green, and some words more. */
+export interface Check {
+  test: boolean;
+  [detail: string]: unknown;
+}
+export type Scorecard = Record<string, Check>;
+
+/** What the world outside would answer, by the path that is asked for. */
+export type World = Record<string, object>;
+
+/** Installs the tool unless it is there, and gives the script that starts it. */
+export async function installScorecard(): Promise<string> {
+  const install = join(repository, 'scripts', 'install-scorecard.mjs');
+  await execute(process.execPath, [install], { cwd: repository });
+  return join(repository, 'test', 'scorecard', 'node_modules', 'node-red-dev', 'bin', 'run');
+}
+
+/** Serves a world on loopback, and notes what is asked for that it does not have. */
+async function serve(world: World): Promise<{ port: number; unknown: string[]; close(): void }> {
+  const unknown: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    // As a proxy it is given whole addresses, as a registry only paths.
+    const answer = world[new URL(url, 'http://registry').pathname];
+    if (!answer) unknown.push(url);
+    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { port, unknown, close: () => void server.close() };
+}
+
+/**
+ * Gives a package's folder to the tool, whose proxy and registry are the stub. Its exit code says nothing:
+ * it is 0 whatever was found. A request that `world` does not know fails.
+ */
+export async function scorecard(tool: string, folder: string, world: World): Promise<Scorecard> {
+  const stub = await serve(world);
+  const url = `http://127.0.0.1:${stub.port}/`;
+  const card = join(folder, '..', 'scorecard.json');
+  const own = Object.entries(process.env).filter(([name]) => !/proxy|^npm_|^NODE_/i.test(name));
+  // `npm_registry` is what its libraries read, in place of npm's own variable.
+  const env = { ...Object.fromEntries(own), https_proxy: url, npm_registry: url };
+  const guard = join(repository, 'test', 'support', 'stub-only.cjs');
+  const command = ['--require', guard, tool, 'validate', '--path', folder, '--output', card];
+  try {
+    await execute(process.execPath, command, {
+      cwd: folder,
+      env: { ...env, STUB_PORT: String(stub.port) },
+      timeout: 30_000,
+      killSignal: 'SIGKILL',
+    });
+    assert.deepEqual(stub.unknown, [], 'requests that nobody expected');
+    const checks = JSON.parse(await readFile(card, 'utf8')) as Scorecard;
+    delete checks['package'];
+    return checks;
+  } finally {
+    stub.close();
+  }
+}

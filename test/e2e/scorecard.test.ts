@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { repository, userDirWithPackage } from './harness/packed';
+import { installScorecard, scorecard } from './harness/scorecard';
+import type { Scorecard, World } from './harness/scorecard';
+
+interface Manifest {
+  name: string;
+  keywords: string[];
+  dependencies: Record<string, string>;
+  engines: Record<string, string>;
+  'node-red': { version?: string; nodes: Record<string, string> };
+  license?: string;
+}
+
+const read = (file: string): string => readFileSync(join(repository, file), 'utf8');
+const manifest = JSON.parse(read('package.json')) as Manifest;
+const types = Object.keys(manifest['node-red'].nodes).map((name) => `device-cloud-${name}`);
+const withInputs = types.filter((type) => type !== 'device-cloud-app').sort();
+
+/** Versions as the registry lists them; the newest is the last. */
+const registered = (name: string, ...versions: [string, object][]): object => ({
+  name,
+  'dist-tags': { latest: versions.at(-1)?.[0], maintenance: versions[0]?.[0] },
+  versions: Object.fromEntries(versions),
+});
+
+/** The newest undici is of version 8, and the newest ws the one that the lock has. */
+function world(catalogue: object[] = [], ofUndici: object = {}): World {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { version: string }>;
+  };
+  const locked = (name: string): string => packages[`node_modules/${name}`]!.version;
+  const nodes = (node: string): object => ({ engines: { node } });
+  return {
+    '/catalogue.json': { modules: catalogue },
+    '/node-red': registered('node-red', ['4.1.15', nodes('>=18.5')], ['5.0.7', nodes('>=22.9')]),
+    '/undici': registered('undici', [locked('undici'), { dependencies: ofUndici }], ['8.0.0', {}]),
+    '/ws': registered('ws', [locked('ws'), {}]),
+    '/agent-base': registered('agent-base', ['5.0.0', {}]),
+  };
+}
+
+const red = (card: Scorecard): string[] =>
+  Object.keys(card)
+    .filter((name) => !card[name]?.test)
+    .sort();
+
+const CHECKS = 'D01 D02 D03 N01 N02 P01 P03 P04 P05 P06 P07 P08'.split(' ');
+/** Why they are not green is in the README. */
+const NOT_GREEN = ['D03', 'P03'];
+/** Always green, by a mistake of the tool: one sets the same in both cases, the other compares arrays. */
+const CANNOT_FAIL = ['P05', 'P08'];
+
+describe("the Flow Library's scorecard", () => {
+  let tool: string;
+  const installed = async (name: string): Promise<string> =>
+    join(await userDirWithPackage(name), 'node_modules', manifest.name);
+
+  before(async function () {
+    this.timeout(180_000);
+    tool = await installScorecard();
+  });
+
+  it('is green but for what the README gives the reason of', async () => {
+    const card = await scorecard(tool, await installed('scorecard'), world());
+    assert.deepEqual(Object.keys(card).sort(), CHECKS);
+    assert.deepEqual(red(card), NOT_GREEN);
+    assert.deepEqual(card['D03']?.['packages'], ['undici']);
+    assert.deepEqual((card['N02']?.['nodes'] as string[]).sort(), withInputs);
+    assert.deepEqual(card['P06']?.['versions'], ['5.0.7', '4.1.15']);
+    const readme = read('README.md');
+    for (const name of NOT_GREEN) assert.ok(readme.includes(`**${name}**`), name);
+    assert.ok(manifest.keywords.includes('node-red'), 'P05');
+  });
+
+  it('turns red at each fault, and reads the types of all nodes and examples', async () => {
+    const folder = await installed('scorecard-faults');
+    const examples = join(folder, 'examples');
+    for (const file of await readdir(examples)) {
+      const text = await readFile(join(examples, file), 'utf8');
+      if (text.includes('"device-cloud-reboot"')) await rm(join(examples, file));
+    }
+    const many = ['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'file:.']);
+    const faulty: Manifest = {
+      ...manifest,
+      name: 'node-red-device-cloud',
+      keywords: [],
+      engines: { node: '>=24' },
+      dependencies: { ...manifest.dependencies, ...(Object.fromEntries(many) as object) },
+      'node-red': { ...manifest['node-red'], version: '>=6' },
+    };
+    delete faulty.license;
+    await writeFile(join(folder, 'package.json'), JSON.stringify(faulty));
+    const others = types.map((type) => ({ id: `other-${type}`, types: ['inject', type] }));
+    const elsewhere = { id: '@other/node-red-device-cloud', types: [] };
+    const bad = world([...others, elsewhere], { 'agent-base': '^5.0.0' });
+
+    const card = await scorecard(tool, folder, bad);
+    assert.deepEqual(
+      red(card),
+      CHECKS.filter((name) => !CANNOT_FAIL.includes(name)),
+    );
+    const taken = card['N01']?.['nodes'] as string[];
+    assert.deepEqual(taken.sort(), types.map((type) => `other-${type}`).sort());
+    const shown = withInputs.filter((type) => type !== 'device-cloud-reboot');
+    assert.deepEqual((card['N02']?.['nodes'] as string[]).sort(), shown);
+  });
+
+  it('is not made of requests that nobody expected', async () => {
+    const smaller = world();
+    delete smaller['/ws'];
+    await assert.rejects(scorecard(tool, await installed('scorecard-asks'), smaller), /\/ws/);
+  });
+});
