@@ -4,7 +4,9 @@ import { DEFAULT_VERSION, target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
 /** Files of the end-to-end tests that drive no Node-RED of a version asked for: one run is enough. */
-const ONCE = ['bench', 'consumer', 'demo', 'package', 'scorecard'].map((name) => `${name}.test.ts`);
+const ONCE = ['audit', 'bench', 'consumer', 'demo', 'package', 'scorecard'].map(
+  (name) => `${name}.test.ts`,
+);
 
 /**
  * The parts of the tests: which folders of test/, and how long one test may take. `once` is of those

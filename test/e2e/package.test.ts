@@ -93,6 +93,15 @@ describe('the package as it is published', () => {
     }
   });
 
+  it('brings undici and ws along, and nothing that they would bring', () => {
+    const { packages } = JSON.parse(
+      readFileSync(join(repository, 'package-lock.json'), 'utf8'),
+    ) as { packages: Record<string, { dev?: boolean }> };
+    const installed = Object.keys(packages).filter((path) => path && !packages[path]?.dev);
+    assert.deepEqual(installed, ['node_modules/undici', 'node_modules/ws']);
+    assert.deepEqual(Object.keys(manifest.dependencies), ['undici', 'ws']);
+  });
+
   it('lists the licences of what is installed with it', () => {
     const page = readFileSync(join(repository, 'docs', 'licenses.md'), 'utf8');
     const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {

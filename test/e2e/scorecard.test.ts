@@ -4,7 +4,8 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repository, userDirWithPackage } from './harness/packed';
 import { installScorecard, scorecard } from './harness/scorecard';
-import type { Scorecard, World } from './harness/scorecard';
+import type { Scorecard } from './harness/scorecard';
+import type { World } from './harness/stub';
 
 interface Manifest {
   name: string;

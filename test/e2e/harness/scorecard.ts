@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from './packed';
+import { startStub } from './stub';
+import type { World } from './stub';
 
 const execute = promisify(execFile);
 
@@ -16,9 +16,6 @@ export interface Check {
 }
 export type Scorecard = Record<string, Check>;
 
-/** What the world outside would answer, by the path that is asked for. */
-export type World = Record<string, object>;
-
 /** Installs the tool unless it is there, and gives the script that starts it. */
 export async function installScorecard(): Promise<string> {
   const install = join(repository, 'scripts', 'install-scorecard.mjs');
@@ -26,32 +23,16 @@ export async function installScorecard(): Promise<string> {
   return join(repository, 'test', 'scorecard', 'node_modules', 'node-red-dev', 'bin', 'run');
 }
 
-/** Serves a world on loopback, and notes what is asked for that it does not have. */
-async function serve(world: World): Promise<{ port: number; unknown: string[]; close(): void }> {
-  const unknown: string[] = [];
-  const server = createServer(({ url = '' }, response) => {
-    // As a proxy it is given whole addresses, as a registry only paths.
-    const answer = world[new URL(url, 'http://registry').pathname];
-    if (!answer) unknown.push(url);
-    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer ?? {}));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { port, unknown, close: () => void server.close() };
-}
-
 /**
  * Gives a package's folder to the tool, whose proxy and registry are the stub. Its exit code says nothing:
  * it is 0 whatever was found. A request that `world` does not know fails.
  */
 export async function scorecard(tool: string, folder: string, world: World): Promise<Scorecard> {
-  const stub = await serve(world);
-  const url = `http://127.0.0.1:${stub.port}/`;
+  const stub = await startStub(world);
   const card = join(folder, '..', 'scorecard.json');
   const own = Object.entries(process.env).filter(([name]) => !/proxy|^npm_|^NODE_/i.test(name));
   // `npm_registry` is what its libraries read, in place of npm's own variable.
-  const env = { ...Object.fromEntries(own), https_proxy: url, npm_registry: url };
+  const env = { ...Object.fromEntries(own), https_proxy: stub.url, npm_registry: stub.url };
   const guard = join(repository, 'test', 'support', 'stub-only.cjs');
   const command = ['--require', guard, tool, 'validate', '--path', folder, '--output', card];
   try {
