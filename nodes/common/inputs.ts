@@ -34,7 +34,6 @@ export function inputReader<K extends string>(
 ): ReadInputs<K> {
   const saved = config as Readonly<Record<string, unknown>>;
   const entries = Object.entries(table) as [K, readonly [string, ValueType]][];
-  const names = entries.map(([name]) => name);
   const readers = entries.map(([name, [usualValue, usualType]]) => {
     const value = textOf(saved[name] ?? usualValue);
     const type = (saved[`${name}Type`] ?? usualType) as ValueType;
@@ -42,8 +41,11 @@ export function inputReader<K extends string>(
     if (value === '' && type !== 'str' && type !== 'date') return NOTHING;
     return propertyReader(RED, node, name, value, type);
   });
-  const collect = (values: unknown[]): InputValues<K> =>
-    Object.fromEntries(names.map((name, index) => [name, values[index]])) as InputValues<K>;
+  const collect = (values: readonly unknown[]): InputValues<K> => {
+    const inputs: Partial<Record<K, unknown>> = {};
+    entries.forEach(([name], index) => (inputs[name] = values[index]));
+    return inputs;
+  };
 
   if (readers.some((reader) => reader.isAsync)) {
     return async (msg) => collect(await Promise.all(readers.map((reader) => reader.read(msg))));

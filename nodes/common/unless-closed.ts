@@ -18,8 +18,9 @@ export function createWaits(): Waits {
     unlessClosed: (work) =>
       new Promise((resolve, reject) => {
         const end = (): void => reject(closedMeanwhile());
+        const over = (): boolean => ends.delete(end);
         ends.add(end);
-        void work.then(resolve, reject).finally(() => ends.delete(end));
+        work.then(resolve, reject).then(over, over);
       }),
     end() {
       for (const end of ends) end();
