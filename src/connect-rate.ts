@@ -8,28 +8,41 @@ export interface ConnectRate {
   queue(turn: () => void): () => void;
 }
 
-/** @param perSecond attempts a second at most */
+const SECOND = 1000;
+
+/** @param perSecond attempts at most in any second, spread evenly */
 export function createConnectRate(
   perSecond: number,
   now: () => number = () => performance.now(),
 ): ConnectRate {
-  const step = 1000 / perSecond;
+  const step = SECOND / perSecond;
   // A set keeps the order, and is left from its middle at no cost.
   const waiting = new Set<() => void>();
+  /** When the latest turns were, as many as a second may have. */
+  const latest: number[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let free = -Infinity;
+  /** When the next turn is due. */
+  let due = -Infinity;
 
   const watch = (): void => {
-    if (waiting.size > 0) timer ??= setTimeout(next, Math.ceil(Math.max(0, free - now())));
+    if (waiting.size > 0) timer ??= setTimeout(next, Math.ceil(Math.max(0, due - now())));
   };
   function next(): void {
     timer = undefined;
     const [turn] = waiting;
     if (!turn) return;
-    waiting.delete(turn);
-    free = now() + step;
-    watch();
-    turn();
+    const at = now();
+    // A timer may be early, too: it counts from when the event loop has last looked at the clock.
+    if (at >= due) {
+      waiting.delete(turn);
+      latest.push(at);
+      // Timers are late, each a little: what is less than a step is made up for.
+      const even = (at - due < step ? due : at) + step;
+      const first = latest.length < perSecond ? -Infinity : (latest.shift() ?? -Infinity);
+      due = Math.max(even, first + SECOND);
+      watch();
+      turn();
+    } else watch();
   }
 
   return {

@@ -68,6 +68,29 @@ describe('the rate of connection attempts', () => {
     }
   });
 
+  it('keeps its pace though timers are late, and is at most 50 in any second even so', () => {
+    const { turns } = queue(500);
+    for (let seed = 1; turns.length < 500; seed = (seed * 48_271) % 2_147_483_647) {
+      const late = 1 + (seed % 9);
+      now += late;
+      mock.timers.tick(late);
+    }
+    const took = (turns.at(-1) ?? NaN) - (turns[0] ?? NaN);
+    assert.ok(took < (499 * 20 * 50) / 49, `500 attempts took ${took} ms`);
+    turns.forEach((turn, index) => {
+      const later = turns[index + 50] ?? Infinity;
+      assert.ok(later - turn >= 1000, `51 attempts within ${later - turn} ms`);
+    });
+  });
+
+  it('does not hurry after a standstill', () => {
+    const { turns } = queue(4);
+    pass(1);
+    now += 10_000;
+    pass(100);
+    assert.deepEqual(turns.slice(2), [(turns[1] ?? NaN) + 20, (turns[1] ?? NaN) + 40]);
+  });
+
   it('saves no attempts up while there are none', () => {
     queue(1);
     pass(10_000);
