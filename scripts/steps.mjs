@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { root } from './npm.mjs';
 
+/** Who ends this process means what it has started, too. */
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal);
+    process.exit(1);
+  });
+}
+
 /** A step that has not ended by then hangs. */
 const LIMIT_MINUTES = 8;
 
@@ -33,6 +42,7 @@ function runCommand(args, env, quiet) {
     env: { ...process.env, ...env },
     stdio: ['ignore', out, out],
   });
+  running.add(child);
   let output = '';
   child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
   child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
@@ -45,6 +55,7 @@ function runCommand(args, env, quiet) {
     child.once('error', (error) => (problem = error.message));
     child.once('close', (code, signal) => {
       clearTimeout(limit);
+      running.delete(child);
       if (code !== 0)
         problem ??= `${args.find((arg) => !arg.startsWith('--'))} ended with ${signal ?? `exit code ${code}`}.`;
       resolve({ output, problem });

@@ -27,7 +27,7 @@ describe('the package as it is published', () => {
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
 
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     copy = join(await temporary(), 'fresh');
     await mkdir(copy);
     for (const name of readdirSync(repository).filter((each) => NEEDED.test(each))) {
