@@ -3,3 +3,7 @@
 const process = require('node:process');
 
 process.once('disconnect', () => process.exit(1));
+// Windows has no signals: there this message stands for SIGTERM, which would end it without a goodbye.
+process.on('message', (message) => {
+  if (message === 'end') process.emit('SIGTERM');
+});

@@ -18,13 +18,13 @@ function installFont() {
   npm(['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, FONT]); // prettier-ignore
 }
 
-/** Starts Chromium, which comes from the registry like any other package. */
+/** Starts the browser that CHROMIUM names, or the Chromium that comes from the registry for Linux. */
 export async function launchChromium() {
   installFont();
   const { chromium } = await import('playwright-core');
   const { default: packed } = await import('@sparticuz/chromium');
   return chromium.launch({
-    executablePath: await packed.executablePath(),
+    executablePath: process.env.CHROMIUM ?? (await packed.executablePath()),
     args: ['--no-sandbox', '--disable-gpu'],
     env: { ...process.env, XDG_DATA_HOME: data },
   });

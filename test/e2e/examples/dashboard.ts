@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chromium as playwright } from 'playwright-core';
+import { launchBrowser } from '../harness/chromium';
 import { ONE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../harness/flows';
 import { named } from './files';
@@ -33,10 +33,7 @@ export function dashboard(stage: Stage): void {
   const test = async (scene: Scene): Promise<void> => {
     const { simulator } = scene;
     const [first, second, third] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
-    const { default: chromium } = await import('@sparticuz/chromium');
-    const executablePath = await chromium.executablePath();
-    const args = ['--no-sandbox', '--disable-gpu'];
-    const browser = await playwright.launch({ executablePath, args });
+    const browser = await launchBrowser();
     try {
       const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
       page.setDefaultTimeout(15_000);

@@ -8,12 +8,15 @@ import { repository } from './packed';
 const CACHE = join(repository, '.cache');
 
 /**
- * Starts a browser. On Linux, Chromium comes from the registry like any other package, so that nothing
- * has to be installed; for other systems that package has none, and the installed Chrome is taken.
+ * Starts a browser: the one that CHROMIUM names. Else, on Linux, Chromium comes from the registry like any
+ * other package, so that nothing has to be installed. That package has none for other systems, where the
+ * installed Chrome is taken, as it is on the machines of GitHub's workflows.
  */
 export async function launchBrowser(): Promise<Browser> {
-  if (process.platform !== 'linux') return launcher.launch({ channel: 'chrome' });
-  const executablePath = await unpacked();
+  const chosen = process.env['CHROMIUM'];
+  const packed = process.platform === 'linux' && process.arch === 'x64';
+  if (!chosen && !packed) return launcher.launch({ channel: 'chrome' });
+  const executablePath = chosen ?? (await unpacked());
   // The package's own arguments are for a cloud function: with them all pages live and die as one process.
   return launcher.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }

@@ -97,7 +97,8 @@ function watch(child: ChildProcess): NodeRedProcess {
   const stop = async (): Promise<void> => {
     if (ended) await crashed;
     stopping = true;
-    child.kill('SIGTERM');
+    if (process.platform === 'win32') child.send('end');
+    else child.kill('SIGTERM');
     await within(exited, 'it has stopped', () => log).finally(() => child.kill('SIGKILL'));
   };
 
