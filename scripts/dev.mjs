@@ -44,7 +44,9 @@ function start() {
 
 async function stop(running) {
   if (!running) return;
-  running.child.kill('SIGTERM');
+  // Windows has no signals: there a message asks for the end. What has ended already cannot be asked.
+  if (process.platform === 'win32') running.child.send('end', () => undefined);
+  else running.child.kill('SIGTERM');
   await Promise.race([running.ended, sleep(STOPPED_WITHIN_MS, undefined, { ref: false })]);
   running.child.kill('SIGKILL');
   await running.ended;
