@@ -4,7 +4,7 @@ import { DEFAULT_VERSION, target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
 /** Files of the end-to-end tests that drive no Node-RED of a version asked for: one run is enough. */
-const ONCE = ['audit', 'bench', 'consumer', 'demo', 'package', 'scorecard'].map(
+const ONCE = ['audit', 'bench', 'consumer', 'demo', 'dev', 'package', 'scorecard'].map(
   (name) => `${name}.test.ts`,
 );
 

@@ -21,10 +21,12 @@ let count = 0;
 const running = new Set<() => void>();
 process.once('exit', () => running.forEach((kill) => kill()));
 
-/** Starts it with a PORT, in a user folder of its own. */
-export async function startDemo(port: number | string): Promise<Demo> {
+const START = join(repository, 'demo', 'start.mjs');
+
+/** Starts it with a PORT, in a user folder of its own; `script` is what starts it for its part. */
+export async function startDemo(port: number | string, script = START): Promise<Demo> {
   count += 1;
-  const child = spawn(process.execPath, [join(repository, 'demo', 'start.mjs')], {
+  const child = spawn(process.execPath, [script], {
     env: {
       ...process.env,
       NODE_V8_COVERAGE: undefined,
