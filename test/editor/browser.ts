@@ -20,10 +20,14 @@ export interface Editor {
   close: () => Promise<void>;
 }
 
-let browser: Promise<Browser> | undefined;
+let browser: Browser | undefined;
 
+// Where there is none, no test starts a Node-RED that it could not end.
+before(async () => {
+  browser = await launchBrowser();
+});
 after(async () => {
-  await (await browser)?.close();
+  await browser?.close();
 });
 
 function watch(page: Page): string[] {
@@ -48,9 +52,8 @@ export interface EditorOptions {
 /** Opens the editor of a running Node-RED. */
 export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
   const { language = 'en-US', user } = options;
-  browser ??= launchBrowser();
   const viewport = { width: 1280, height: 1100 };
-  const context = await (await browser).newContext({ viewport, locale: language });
+  const context = await browser!.newContext({ viewport, locale: language });
   if (language === 'zh-CN') await useChineseFont(context);
   // Node-RED 5 is dark when the system is.
   await context.addInitScript(`localStorage.setItem('view-dark-theme', 'auto')`);
