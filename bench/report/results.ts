@@ -57,6 +57,30 @@ export interface Results {
   checks: Check[];
 }
 
+/** What both have, in the order of the earlier: of each work and check the later's, if it has it. */
+function mergeById<T extends { id: string }>(earlier: readonly T[], later: readonly T[]): T[] {
+  const all = new Map([...earlier, ...later].map((each) => [each.id, each]));
+  return [...all.values()];
+}
+
+/**
+ * Puts what was measured again in its place among what was measured before.
+ * @throws Error if it was another machine or another version, whose numbers do not go together
+ */
+export function merge(earlier: Results, later: Results): Results {
+  for (const name of ['cpu', 'cores', 'node', 'nodeRed'] as const) {
+    const [before, now] = [earlier.setting[name], later.setting[name]];
+    if (before !== now) {
+      throw new Error(`What is recorded is of ${name} ${before}, this run of ${now}: record a whole run.`); // prettier-ignore
+    }
+  }
+  return {
+    setting: later.setting,
+    tables: mergeById(earlier.tables, later.tables),
+    checks: mergeById(earlier.checks, later.checks),
+  };
+}
+
 /** A row that has no value yet. */
 export const newRow = (contender: string, label: string, role: Role): Row => ({
   ...{ contender, label, role },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCounter } from '../../bench/contenders/counter';
 import { startChild } from '../../bench/process/child';
-import type { Results } from '../../bench/report/results';
+import { merge, type Check, type Results, type Table } from '../../bench/report/results';
 import type { ServiceMethods } from '../../bench/service/service';
 import { repository } from './harness/packed';
 
@@ -29,6 +29,48 @@ describe('the benchmark', () => {
         for (const { key } of columns) assert.ok(values[key]?.every((value) => value > 0));
       }
     }
+  });
+
+  it('puts a work that was measured again in its place among the others', () => {
+    const setting = {
+      ...{ date: '2026-01-01', plan: 'full', package: '1.0.0' },
+      ...{ node: 'v20.20.2', nodeRed: '4.1.0', cpu: 'a processor', cores: 2 },
+    };
+    const table = (id: string, title: string): Table => ({ id, title, columns: [], rows: [] });
+    const check = (id: string, value: number): Check => ({
+      ...{ id, text: id, unit: '×', digits: 2 },
+      values: [value],
+    });
+    const earlier: Results = {
+      setting,
+      tables: [table('signing', 'first'), table('push', 'first'), table('size', 'first')],
+      checks: [check('signing-open', 1), check('push-core', 1), check('push-limit', 1)],
+    };
+    const later: Results = {
+      setting: { ...setting, date: '2026-01-02' },
+      tables: [table('push', 'again')],
+      checks: [check('push-core', 2), check('push-limit', 2)],
+    };
+    const { tables, checks, setting: merged } = merge(earlier, later);
+    assert.equal(merged.date, '2026-01-02');
+    assert.deepEqual(
+      tables.map(({ id, title }) => [id, title]),
+      [
+        ['signing', 'first'],
+        ['push', 'again'],
+        ['size', 'first'],
+      ],
+    );
+    assert.deepEqual(
+      checks.map(({ id, values }) => [id, ...values]),
+      [
+        ['signing-open', 1],
+        ['push-core', 2],
+        ['push-limit', 2],
+      ],
+    );
+    const other = { ...later, setting: { ...setting, cpu: 'another processor' } };
+    assert.throws(() => merge(earlier, other), /is of cpu a processor, this run of another/);
   });
 
   it('refuses a push that is not signed as it should be', async () => {
