@@ -31,7 +31,7 @@ export const PLANS: Record<Plan['name'], Plan> = {
     warm: 1,
     uploadChannels: [1, 100],
     channels: 5000,
-    channelRounds: 3,
+    channelRounds: 2,
     idle: 60,
     devices: [10, 100, 1000, 5000],
     deviceRounds: 3,
