@@ -7,6 +7,7 @@ import { merge, type Results } from './results';
 
 const BEGIN = '<!-- results: written by npm run bench -- --record -->';
 const END = '<!-- end of results -->';
+const PICTURE = '![CPU and memory of each contender, shorter is better](images/performance.svg)';
 
 const file = (...names: string[]): string => join(PACKAGE, 'docs', ...names);
 const NUMBERS = file('performance.json');
@@ -24,7 +25,7 @@ export function recordDocuments(run: Results, isPart: boolean): void {
   const begin = document.indexOf(BEGIN);
   const end = document.indexOf(END);
   if (begin < 0 || end < begin) throw new Error('docs/performance.md has no place for results.');
-  const text = `${document.slice(0, begin)}${BEGIN}\n\n${resultsText(results)}\n${document.slice(end)}`;
+  const text = `${document.slice(0, begin)}${BEGIN}\n\n${PICTURE}\n\n${resultsText(results)}\n${document.slice(end)}`;
   writeFileSync(file('performance.md'), text);
   writeFileSync(file('images', 'performance.svg'), plot(results));
   writeFileSync(NUMBERS, `${JSON.stringify(results, null, 2)}\n`);

@@ -44,6 +44,8 @@ const LABELS = 290;
 const NUMBERS = 80;
 const BAR = 16;
 const LINE = 23;
+/** A character is at most about so wide, whatever the font. */
+const CHARACTER = 8;
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -78,9 +80,10 @@ function panel(of: Panel, { rows }: Table, top: number): { svg: string; height: 
 }
 
 function legend(top: number): string {
-  const width = (WIDTH - 2 * MARGIN) / LEGEND.length;
-  return LEGEND.map(([role, words], index) => {
-    const x = MARGIN + index * width;
+  let next = MARGIN;
+  return LEGEND.map(([role, words]) => {
+    const x = next;
+    next += 42 + words.length * CHARACTER;
     return `<rect class="${role}" x="${x}" y="${top}" width="12" height="12" rx="2"/>${text(x + 18, top + 11, words)}`;
   }).join('\n');
 }
