@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SetupError, npm } from './npm.mjs';
+import { SetupError, npm, root } from './npm.mjs';
 import { installNodeRed5, isVersion, target } from './node-red.mjs';
 import { fail, setup } from './setup.mjs';
 
@@ -12,7 +12,6 @@ import { fail, setup } from './setup.mjs';
  * of the log tells of something wrong. Packages come from the registry, so it is no part of `npm test`.
  */
 
-const PACKAGE = '@device-cloud/node-red-device-cloud';
 const NODE_RED = { 4: 'node-red@4.1', 5: 'node-red@5' };
 const QUICK = ['--prefer-offline', '--no-audit', '--no-fund'];
 
@@ -49,7 +48,7 @@ async function tryOn(version, tarball) {
     npm(['install', ...QUICK, NODE_RED[version], tarball], { cwd: folder });
     red = await startNodeRed(folder, node);
     console.log(`Node-RED ${red.versions.join(' on Node.js ')}`);
-    return await tryExamples(red, readdirSync(join(folder, 'node_modules', PACKAGE, 'examples')));
+    return await tryExamples(red, readdirSync(join(root, 'examples')));
   } finally {
     await red?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -8,7 +8,7 @@ const WATCHED_FOR_MS = 3000;
 
 /**
  * Tries each example alone, then all side by side, as they can be imported.
- * @param files the examples that the package has
+ * @param files the examples that it has to have
  * @returns whether nothing was wrong; what was, it prints
  */
 export async function tryExamples(red, files) {
