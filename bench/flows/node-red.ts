@@ -33,6 +33,7 @@ const NAME = '@device-cloud/node-red-device-cloud';
 function userFolder(withPackage: boolean): string {
   const folder = mkdtempSync(join(tmpdir(), 'device-cloud-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('SIGTERM', () => process.exit());
   const installed = join(folder, 'node_modules', NAME);
   mkdirSync(dirname(installed), { recursive: true });
   if (withPackage) symlinkSync(PACKAGE, installed, 'junction');

@@ -60,6 +60,6 @@ export function startChild<M extends Methods<M>>(file: string, settings: object 
       if ('error' in answer) throw new Error(`${file}, ${name}: ${answer.error}\n${child.log()}`);
       return answer.result as never;
     },
-    end: () => child.end('SIGKILL'),
+    end: () => child.end('SIGTERM'),
   };
 }
