@@ -63,8 +63,9 @@ async function everything() {
     const unitAndNodes = { folders: ['src', 'nodes'], timeout: SUITES.nodes.timeout };
     // The longest first, so that the lanes end at about the same time.
     await inLanes(4, [
-      ...['editor', 'e2e'].flatMap((suite) => versions.map((each) => nodeRedStep(suite, each))),
+      ...versions.map((each) => nodeRedStep('e2e', each)),
       mochaStep('unit and node tests', unitAndNodes, { coverage: true }),
+      ...versions.map((each) => nodeRedStep('editor', each)),
     ]);
     await check(coverageStep);
   }

@@ -49,6 +49,14 @@ export interface EditorOptions {
   user?: User;
 }
 
+/** Without what slides and fades: painting that took half of the browser's time. */
+const STILL = `document.addEventListener('DOMContentLoaded', () => {
+  const style = document.createElement('style');
+  style.textContent = '*, ::before, ::after { transition: none !important; animation: none !important }';
+  document.head.append(style);
+  jQuery.fx.off = true;
+})`;
+
 /** Opens the editor of a running Node-RED. */
 export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
   const { language = 'en-US', user } = options;
@@ -57,6 +65,7 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   if (language === 'zh-CN') await useChineseFont(context);
   // Node-RED 5 is dark when the system is.
   await context.addInitScript(`localStorage.setItem('view-dark-theme', 'auto')`);
+  await context.addInitScript(STILL);
   const page = await context.newPage();
   // Sooner than the test's own, so that the failure names the step.
   page.setDefaultTimeout(30_000);

@@ -16,12 +16,16 @@ export async function openDialog(editor: Editor, id: string): Promise<void> {
   await settled({ page });
 }
 
-/** Waits until the dialog has slid to its place. */
+/**
+ * Waits until the dialog is in its place, and its first field has the focus. The editor gives it 150 ms after
+ * a first timer; what follows the same timers comes after that, however busy the machine is.
+ */
 export async function settled({ page }: Pick<Editor, 'page'>): Promise<void> {
   await page.waitForFunction(`(() => {
     const tray = $('.red-ui-tray').last();
     return tray.length > 0 && Math.abs(tray.offset().left + tray.outerWidth() - $('.red-ui-tray').parent().offset().left - $('.red-ui-tray').parent().outerWidth()) < 2;
   })()`);
+  await page.evaluate(`new Promise((resolve) => setTimeout(() => setTimeout(resolve, 160), 0))`);
 }
 
 /** Presses the dialog's button for done, or for cancel, and waits until it has gone. */
