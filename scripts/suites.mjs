@@ -3,11 +3,6 @@ import { join } from 'node:path';
 import { DEFAULT_VERSION, target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
-/** Files of the end-to-end tests that drive no Node-RED of a version asked for: one run is enough. */
-const ONCE = ['audit', 'bench', 'consumer', 'demo', 'dev', 'package', 'scorecard'].map(
-  (name) => `${name}.test.ts`,
-);
-
 /**
  * The parts of the tests: which folders of test/, and how long one test may take. `once` is of those
  * that drive a Node-RED of either version: their files that do not.
@@ -15,7 +10,8 @@ const ONCE = ['audit', 'bench', 'consumer', 'demo', 'dev', 'package', 'scorecard
 export const SUITES = {
   unit: { folders: ['src'], timeout: 10_000 },
   nodes: { folders: ['nodes'], timeout: 20_000 },
-  e2e: { folders: ['e2e'], timeout: 120_000, once: ONCE },
+  package: { folders: ['package'], timeout: 120_000 },
+  e2e: { folders: ['e2e'], timeout: 120_000, once: [] },
   editor: { folders: ['editor'], timeout: 120_000, once: ['texts.test.ts'] },
 };
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import WebSocket from 'ws';
-import { freePort, startDemo } from './harness/demo';
-import type { Demo } from './harness/demo';
-import { eventually } from './harness/fixture';
-import { repository, temporary } from './harness/packed';
+import { freePort, startDemo } from '../e2e/harness/demo';
+import type { Demo } from '../e2e/harness/demo';
+import { eventually } from '../e2e/harness/fixture';
+import { repository, temporary } from '../e2e/harness/packed';
 
 /** Stands in for the build, which other tests run and which takes longer: dist is there already. */
 const BUILD = `import { copyFileSync, readFileSync } from 'node:fs';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repository, userDirWithPackage } from './harness/packed';
-import { installScorecard, scorecard } from './harness/scorecard';
-import type { Scorecard } from './harness/scorecard';
-import type { World } from './harness/stub';
+import { repository, userDirWithPackage } from '../e2e/harness/packed';
+import { installScorecard, scorecard } from '../e2e/harness/scorecard';
+import type { Scorecard } from '../e2e/harness/scorecard';
+import type { World } from '../e2e/harness/stub';
 
 interface Manifest {
   name: string;

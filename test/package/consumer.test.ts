@@ -5,8 +5,8 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeviceCloudClient } from '../../src/client';
-import { npm, repository, userDirWithPackage } from './harness/packed';
-import { PATIENCE } from './harness/process';
+import { npm, repository, userDirWithPackage } from '../e2e/harness/packed';
+import { PATIENCE } from '../e2e/harness/process';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';
 const TSC = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');

@@ -7,7 +7,7 @@ import { createCounter } from '../../bench/contenders/counter';
 import { startChild } from '../../bench/process/child';
 import { merge, type Check, type Results, type Table } from '../../bench/report/results';
 import type { ServiceMethods } from '../../bench/service/service';
-import { repository } from './harness/packed';
+import { repository } from '../e2e/harness/packed';
 
 const execute = promisify(execFile);
 const bench = join(repository, 'dist', 'bench', 'bench.js');

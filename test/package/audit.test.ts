@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { repository } from './harness/packed';
-import { startStub } from './harness/stub';
-import type { World } from './harness/stub';
+import { repository } from '../e2e/harness/packed';
+import { startStub } from '../e2e/harness/stub';
+import type { World } from '../e2e/harness/stub';
 
 const ADVISORIES = '/-/npm/v1/security/advisories/bulk';
 

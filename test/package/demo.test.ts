@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from './harness/chromium';
-import { freePort, startDemo, takePort } from './harness/demo';
-import type { Demo } from './harness/demo';
-import { openEditor } from './harness/editor';
-import { eventually } from './harness/fixture';
-import type { FlowNode } from './harness/flows';
-import { repository, temporary } from './harness/packed';
+import { launchBrowser } from '../e2e/harness/chromium';
+import { freePort, startDemo, takePort } from '../e2e/harness/demo';
+import type { Demo } from '../e2e/harness/demo';
+import { openEditor } from '../e2e/harness/editor';
+import { eventually } from '../e2e/harness/fixture';
+import type { FlowNode } from '../e2e/harness/flows';
+import { repository, temporary } from '../e2e/harness/packed';
 
 const nodes = JSON.parse(
   readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),

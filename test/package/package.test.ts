@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { npm, repository, temporary } from './harness/packed';
+import { npm, repository, temporary } from '../e2e/harness/packed';
 
 interface Packed {
   filename: string;
