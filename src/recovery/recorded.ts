@@ -28,8 +28,9 @@ export class UnusableHistory extends Error {
   override readonly name = 'UnusableHistory';
 }
 
-function idOf(record: UploadRecord): bigint {
-  const text = String(record.id);
+function idOf({ id }: UploadRecord): bigint {
+  if (Number.isSafeInteger(id) && Number(id) >= 0) return BigInt(id);
+  const text = String(id);
   if (!/^\d+$/.test(text)) throw new UnusableHistory('the ids of the history are not numbers');
   return BigInt(text);
 }

@@ -35,6 +35,15 @@ describe('JSON from the service', () => {
     assert.deepEqual(parseJson(text), { ...value, n: '12345678901234567890' });
   });
 
+  it('finds them wherever in the text they are, among shorter ones', () => {
+    for (let before = 0; before < 40; before++) {
+      for (const digits of ['9007199254740993', '98765432109876543', '18446744073709551615']) {
+        const text = `["${'1234 '.repeat(9).slice(0, before)}",${digits},123456789012345]`;
+        assert.equal((parseJson(text) as unknown[])[1], digits, text);
+      }
+    }
+  });
+
   it('keeps NUL, escapes and keys that every object has', () => {
     const text = '{"devkey":"k\\u0000x","__proto__":{"a":1},"id":12345678901234567890}';
     const value = parseJson(text) as Record<string, unknown>;
