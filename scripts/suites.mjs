@@ -22,7 +22,8 @@ const COVERAGE = join('.cache', 'coverage');
 export function mochaStep(name, { folders, timeout }, options = {}) {
   const { extra = [], coverage = false, env = {}, without = [] } = options;
   mkdirSync(CACHE, { recursive: true });
-  const counts = join(CACHE, `${name}.json`);
+  // A file of the name package.json would make a package of the folder.
+  const counts = join(CACHE, `counts of ${name}.json`);
   rmSync(counts, { force: true });
   if (coverage) rmSync(join(root, COVERAGE), { recursive: true, force: true });
   const report = [
