@@ -107,7 +107,8 @@ describe('a simulator to which any signed request is sent', () => {
 
   holds(
     'answers one of the server API as the document says',
-    100,
+    // Of every hundred some 20 are carried out, but now and then only 10.
+    400,
     fc.asyncProperty(
       fc.constantFrom('GET', 'GET', 'PUT', 'PUT', 'POST', 'DELETE'),
       fc.constantFrom('/devices', '/up/messages', '/devices/:', '/devices/:', '/:'),
