@@ -32,17 +32,19 @@ export function createConnectRate(
     const [turn] = waiting;
     if (!turn) return;
     const at = now();
-    // A timer may be early, too: it counts from when the event loop has last looked at the clock.
-    if (at >= due) {
-      waiting.delete(turn);
-      latest.push(at);
-      // Timers are late, each a little: what is less than a step is made up for.
-      const even = (at - due < step ? due : at) + step;
-      const first = latest.length < perSecond ? -Infinity : (latest.shift() ?? -Infinity);
-      due = Math.max(even, first + SECOND);
+    // A timer may be early: it counts from when the event loop has last looked at the clock.
+    if (at < due) {
       watch();
-      turn();
-    } else watch();
+      return;
+    }
+    waiting.delete(turn);
+    latest.push(at);
+    // Timers are late, each a little: what is less than a step is made up for.
+    const even = (at - due < step ? due : at) + step;
+    const first = latest.length < perSecond ? -Infinity : (latest.shift() ?? -Infinity);
+    due = Math.max(even, first + SECOND);
+    watch();
+    turn();
   }
 
   return {

@@ -24,13 +24,14 @@ function ofParts(parts: RegExpExecArray | null): string | undefined {
 const compact = (year: number, month: number, day: number): string | undefined =>
   year >= 1000 && year <= 9999 ? `${year}${two(month + 1)}${two(day)}` : undefined;
 
-/** The day of a point in time on this machine, and that of the service. */
+/** Of the days of a point in time, here and in Beijing, the earlier to begin with or the later to end. */
 function ofDate(date: Date, end: End): string | undefined {
   const here = compact(date.getFullYear(), date.getMonth(), date.getDate());
   const away = new Date(date.getTime() + BEIJING);
   const there = compact(away.getUTCFullYear(), away.getUTCMonth(), away.getUTCDate());
   if (here === undefined || there === undefined) return undefined;
-  return here < there === (end === 'begin') ? here : there;
+  const [first, last] = here < there ? [here, there] : [there, here];
+  return end === 'begin' ? first : last;
 }
 
 function dayOf(value: unknown, end: End): string | undefined {
