@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
+import { inTimeZone } from '../support/time-zone';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -67,19 +68,14 @@ describe('history, the dates of the synchronisation', () => {
   });
 
   it('asks for the uploads of this moment, whatever the time of day', async () => {
-    await start({ begin: '', beginType: 'date', end: '', endType: 'date', encoding: 'text' });
+    await start({ begin: '', beginType: 'date', end: '', endType: 'date' });
     for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
-      const { TZ } = process.env;
-      process.env['TZ'] = zone;
-      try {
+      await inTimeZone(zone, async () => {
         cloud.upload('10000001', zone);
         const out = await call('history', {});
         const bodies = (out.payload as { body: string }[]).map(({ body }) => body);
         assert.ok(bodies.includes(zone), `${zone}: ${String(asked())}`);
-      } finally {
-        if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
-        else process.env['TZ'] = TZ;
-      }
+      });
     }
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseDay, parsePeriod } from '../../src/day';
+import { inTimeZone } from '../support/time-zone';
 import { thrown } from './support/failure';
 
 /** Noon here is the same day in Beijing or the next one, so that it begins a period on this one. */
@@ -24,17 +25,11 @@ describe('a day of the synchronisation', () => {
   });
 
   /** What a point in time gives as begin and as end, on a machine of a time zone. */
-  function inZone(name: string, iso: string): string[] {
-    const { TZ } = process.env;
-    process.env['TZ'] = name;
-    try {
+  const inZone = (name: string, iso: string): string[] =>
+    inTimeZone(name, () => {
       const date = new Date(iso);
       return [date, date.getTime(), iso].flatMap((each) => parsePeriod(each, each));
-    } finally {
-      if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
-      else process.env['TZ'] = TZ;
-    }
-  }
+    });
 
   const points: [zone: string, iso: string, begin: string, end: string][] = [
     ['Asia/Shanghai', '2026-12-31T15:59:59.999Z', '20261231', '20261231'],

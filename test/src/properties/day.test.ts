@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseDay, parsePeriod } from '../../../src/day';
+import { inTimeZone } from '../../support/time-zone';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 
@@ -62,30 +63,23 @@ describe('a day, whatever is given for it', () => {
     }),
   );
 
-  // Node.js takes a change of the variable at run time.
-  const { TZ } = process.env;
-  afterEach(() => {
-    if (TZ === undefined) Reflect.deleteProperty(process.env, 'TZ');
-    else process.env['TZ'] = TZ;
-  });
-  /** Leaves the zone as this machine's. */
-  function localDay(date: Date, name: string): string {
-    process.env['TZ'] = name;
-    return compact({ year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() });
-  }
   const zone = fc.constantFrom('UTC', 'Asia/Shanghai', 'America/New_York', 'Pacific/Kiritimati');
+  const localDay = (date: Date): string =>
+    compact({ year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() });
 
   holds(
     'is the earlier or the later of here and Beijing for any point in time, wherever it stands',
     500,
     fc.property(moment, zone, (date, name) => {
-      // Eight hours ahead of UTC, in every year.
-      const days = ['Etc/GMT-8', name].map((each) => localDay(date, each)).sort();
-      assert.deepEqual(parsePeriod(date, date), days);
-      assert.deepEqual(parsePeriod(date.toISOString(), date.toISOString()), days);
-      // Eight digits would be meant as a day.
-      const ms = date.getTime();
-      if (String(ms).length !== 8) assert.deepEqual(parsePeriod(ms, ms), days);
+      // The first is eight hours ahead of UTC, in every year.
+      const days = ['Etc/GMT-8', name].map((each) => inTimeZone(each, () => localDay(date))).sort();
+      inTimeZone(name, () => {
+        assert.deepEqual(parsePeriod(date, date), days);
+        assert.deepEqual(parsePeriod(date.toISOString(), date.toISOString()), days);
+        // Eight digits would be meant as a day.
+        const ms = date.getTime();
+        if (String(ms).length !== 8) assert.deepEqual(parsePeriod(ms, ms), days);
+      });
     }),
   );
 
