@@ -1,18 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_VERSION, target } from './node-red.mjs';
+import { target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
-/**
- * The parts of the tests: which folders of test/, and how long one test may take. `once` is of those
- * that drive a Node-RED of either version: their files that do not.
- */
+/** The parts of the tests: which folders of test/, and how long one test may take. */
 export const SUITES = {
   unit: { folders: ['src'], timeout: 10_000 },
   nodes: { folders: ['nodes'], timeout: 20_000 },
   package: { folders: ['package'], timeout: 120_000 },
-  e2e: { folders: ['e2e'], timeout: 120_000, once: [] },
-  editor: { folders: ['editor'], timeout: 120_000, once: ['texts.test.ts'] },
+  e2e: { folders: ['e2e'], timeout: 120_000, onNodeRed: true },
+  editor: { folders: ['editor'], timeout: 120_000, onNodeRed: true },
 };
 
 const CACHE = join(root, '.cache', 'test');
@@ -20,7 +17,7 @@ const COVERAGE = join('.cache', 'coverage');
 
 /** A step that runs mocha over the compiled tests of some folders. */
 export function mochaStep(name, { folders, timeout }, options = {}) {
-  const { extra = [], coverage = false, env = {}, without = [] } = options;
+  const { extra = [], coverage = false, env = {} } = options;
   mkdirSync(CACHE, { recursive: true });
   // A file of the name package.json would make a package of the folder.
   const counts = join(CACHE, `counts of ${name}.json`);
@@ -38,24 +35,16 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
     name,
     counts,
     commands: [
-      [
-        '--enable-source-maps',
-        ...mocha,
-        ...report,
-        ...strict,
-        ...extra,
-        ...tests(folders, without),
-      ],
+      ['--enable-source-maps', ...mocha, ...report, ...strict, ...extra, ...tests(folders)],
     ],
     env: coverage ? { ...env, NODE_V8_COVERAGE: COVERAGE } : env,
   };
 }
 
-/** The step of a suite that drives a Node-RED; its name says which. */
+/** The step of a suite that runs `onNodeRed`, of either version; its name says on which. */
 export function nodeRedStep(name, version, { extra } = {}) {
   const { name: nodeRed, env } = target(version);
-  const without = version === DEFAULT_VERSION ? [] : SUITES[name].once;
-  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env, without });
+  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env });
 }
 
 /** Prints what the unit and node tests have covered, by source file. */
@@ -68,12 +57,11 @@ export const coverageStep = {
  * The compiled tests of the sources that are there: dist may still hold a test whose source has
  * gone. A folder without tests gives a file name that does not exist, so that mocha complains.
  */
-function tests(folders, without) {
+function tests(folders) {
   return folders.flatMap((folder) => {
     const path = join(root, 'test', folder);
     const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
-    const wanted = (name) => name.endsWith('.test.ts') && !without.includes(name);
-    const found = names.filter(wanted).sort();
+    const found = names.filter((name) => name.endsWith('.test.ts')).sort();
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
   });

@@ -76,7 +76,7 @@ async function everything() {
 async function part(name, version, extra) {
   setup();
   if (version === '5') installNodeRed5();
-  const step = SUITES[name].once
+  const step = SUITES[name].onNodeRed
     ? nodeRedStep(name, version, { extra })
     : mochaStep(name, SUITES[name], { extra });
   await check(step);
@@ -89,7 +89,7 @@ function read([name, ...rest]) {
   const [on, version, ...more] = options;
   if (!SUITES[name] || more.length > 0) return undefined;
   if (on === undefined) return { name, version: DEFAULT_VERSION, extra };
-  const right = on === '--on' && isVersion(version) && SUITES[name].once;
+  const right = on === '--on' && isVersion(version) && SUITES[name].onNodeRed;
   return right ? { name, version, extra } : undefined;
 }
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { repository } from '../e2e/harness/packed';
-import { startStub } from '../e2e/harness/stub';
-import type { World } from '../e2e/harness/stub';
+import { startStub } from './stub';
+import type { World } from './stub';
 
 const ADVISORIES = '/-/npm/v1/security/advisories/bulk';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repository, userDirWithPackage } from '../e2e/harness/packed';
-import { installScorecard, scorecard } from '../e2e/harness/scorecard';
-import type { Scorecard } from '../e2e/harness/scorecard';
-import type { World } from '../e2e/harness/stub';
+import { installScorecard, scorecard } from './scorecard';
+import type { Scorecard } from './scorecard';
+import type { World } from './stub';
 
 interface Manifest {
   name: string;

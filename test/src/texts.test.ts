@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES } from '../../src/errors';
-import { NODES, catalogue, ownTexts, read } from './catalogues';
-import { isUsed, usedKeys } from './used-keys';
-import { englishWords, isChinese } from './wording';
+import { NODES, catalogue, ownTexts, read } from './support/catalogues';
+import { isUsed, usedKeys } from './support/used-keys';
+import { englishWords, isChinese } from '../editor/wording';
 
 const SHARED = ['nodes/common', 'nodes/common/editor'];
 
