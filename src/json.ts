@@ -9,8 +9,8 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 const beforeNumber = /^[:[,\s]?$/;
 
 /**
- * Whether something in a text looks like a long integer. Of so many digits in a row one stands at every
- * sixteenth place, which is all that has to be looked at: a pattern over all of an answer takes three times as long.
+ * Whether something in a text looks like a long integer. Of so many digits in a row one stands at
+ * every sixteenth place, and no more has to be looked at: a pattern takes three times as long.
  */
 function mayHaveLongInteger(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
