@@ -5,8 +5,8 @@ import { root } from './npm.mjs';
 
 /** The parts of the tests: which folders of test/, and how long one test may take. */
 export const SUITES = {
-  unit: { folders: ['src'], timeout: 10_000 },
-  nodes: { folders: ['nodes'], timeout: 20_000 },
+  unit: { folders: ['src'], timeout: 60_000 },
+  nodes: { folders: ['nodes'], timeout: 60_000 },
   package: { folders: ['package'], timeout: 120_000 },
   e2e: { folders: ['e2e'], timeout: 120_000, onNodeRed: true },
   editor: { folders: ['editor'], timeout: 120_000, onNodeRed: true },

@@ -109,7 +109,7 @@ describe('errors', () => {
 
   it('NOT_CONNECTED: a push over a channel that does not come up', async () => {
     const cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', { transport: 'channel', timeout: '0.2' })]);
+    await load([cloudApp(cloud), node('push', { transport: 'channel', timeout: '1.5' })]);
     cloud.fail('refuse-upgrade');
     const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONNECTED');
     assert.match(error.message, /401/);

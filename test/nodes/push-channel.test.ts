@@ -70,7 +70,7 @@ describe('push over the channel', () => {
   });
 
   it('says that the channel is down, and pushes again once it is up', async () => {
-    await start({ format: 'MSG', timeout: '0.3' });
+    await start({ format: 'MSG', timeout: '1.5' });
     const heal = cloud.fail('reset-upgrade');
     const msg = { chipid, payload: 'lost', statusCode: 200 };
     const caught = await fail('push', msg, 'NOT_CONNECTED');

@@ -78,7 +78,7 @@ describe('a push over the channel', () => {
 
   it('is NOT_CONNECTED if the channel does not come up in its time, and says why', async () => {
     const client = clientOf(`http://127.0.0.1:${await deadPort()}`);
-    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 0.2 });
+    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1 });
     const { message } = await failure(push, 'NOT_CONNECTED');
     assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
   });
@@ -86,7 +86,7 @@ describe('a push over the channel', () => {
   it('is NOT_CONNECTED with wrong keys', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' });
-    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 0.5 });
+    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
     assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(401\)/);
   });
 

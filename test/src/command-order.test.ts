@@ -85,7 +85,7 @@ describe('commands to one device', () => {
     const client = clientOf(service.baseUrl);
     const [, , third] = await Promise.all([
       failure(client.push(CHIPID, 'a'), 'SERVER_ERROR'),
-      failure(client.push(CHIPID, 'b', { timeout: 0.1 }), 'TIMEOUT'),
+      failure(client.push(CHIPID, 'b', { timeout: 1 }), 'TIMEOUT'),
       client.push(CHIPID, 'c'),
     ]);
     assert.deepEqual(third.body, { msg: 'OK' });
@@ -126,7 +126,7 @@ describe('commands to one device', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const all = Promise.all([
-      failure(client.push(CHIPID, 'a', { timeout: 0.2 }), 'TIMEOUT'),
+      failure(client.push(CHIPID, 'a', { timeout: 1 }), 'TIMEOUT'),
       failure(client.push(CHIPID, 'unwanted', { signal }), 'UNREACHABLE'),
       client.push(CHIPID, 'c'),
     ]);

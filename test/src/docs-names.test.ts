@@ -24,8 +24,7 @@ describe('what the package exports, by its declarations', () => {
   let exported: Public[];
   let members: Public[];
 
-  before(function () {
-    this.timeout(30_000);
+  before(() => {
     const files = ENTRIES.map((entry) => join(root, entry));
     const options = { module: ts.ModuleKind.Node16, strict: true, types: ['node'] };
     const program = ts.createProgram(files, options);

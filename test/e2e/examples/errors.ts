@@ -13,45 +13,41 @@ const FAULTS: [FaultName, way: string, code: string][] = [
 
 /** The example that handles errors by their code. */
 export function errors(stage: Stage): void {
-  plays(
-    stage,
-    '12 Handle errors by their code',
-    'sends each error its way',
-    async (scene) => {
-      const { simulator } = scene;
-      const codes = async (way: string, count = 1): Promise<string[]> =>
-        ((await scene.waitShown(way, count)) as { code: string }[]).map(({ code }) => code);
+  plays(stage, '12 Handle errors by their code', 'sends each error its way', async (scene) => {
+    const { simulator } = scene;
+    const codes = async (way: string, count = 1): Promise<string[]> =>
+      ((await scene.waitShown(way, count)) as { code: string }[]).map(({ code }) => code);
+    await scene.press('Push to 10000001');
+    assert.deepEqual(await scene.waitShown('Show the answer'), [{ msg: 'OK' }]);
+    await scene.press('Switch a pin to "maybe"');
+    assert.deepEqual(await codes('Mend the flow'), ['INVALID_INPUT']);
+    await scene.press('Push to 99999999, which is not there');
+    assert.deepEqual(await codes('There is no such device'), ['NOT_FOUND']);
+    // Nobody knows whether it acted, so it is asked.
+    const heal = simulator.fail('hang', { path: 'dev/push' });
+    await scene.press('Push, but do not wait');
+    assert.deepEqual(await scene.waitShown('It may have acted. Online now?'), [true]);
+    heal();
+    for (const fault of ['gateway', 'reset'] as const) {
+      simulator.fail(fault, { times: 1, path: 'dev/push' });
       await scene.press('Push to 10000001');
-      assert.deepEqual(await scene.waitShown('Show the answer'), [{ msg: 'OK' }]);
-      await scene.press('Switch a pin to "maybe"');
-      assert.deepEqual(await codes('Mend the flow'), ['INVALID_INPUT']);
-      await scene.press('Push to 99999999, which is not there');
-      assert.deepEqual(await codes('There is no such device'), ['NOT_FOUND']);
-      // Nobody knows whether it acted, so it is asked.
-      await scene.press('Push, but do not wait');
-      assert.deepEqual(await scene.waitShown('It may have acted. Online now?'), [true]);
-      for (const fault of ['gateway', 'reset'] as const) {
-        simulator.fail(fault, { times: 1, path: 'dev/push' });
-        await scene.press('Push to 10000001');
-      }
-      simulator.switchOff(ONE);
-      const online = await scene.waitShown('It may have acted. Online now?', 3);
-      assert.equal(online.length, 3);
+    }
+    simulator.switchOff(ONE);
+    const online = await scene.waitShown('It may have acted. Online now?', 3);
+    assert.equal(online.length, 3);
 
-      simulator.switchOn(ONE);
-      const seen = new Map<string, number>();
-      for (const [fault, way, code] of FAULTS) {
-        simulator.fail(fault, { times: 1, path: 'dev/push' });
-        await scene.press('Push to 10000001');
-        seen.set(way, (seen.get(way) ?? 0) + 1);
-        assert.equal((await codes(way, seen.get(way))).at(-1), code);
-      }
-      await simulator.close();
+    simulator.switchOn(ONE);
+    const seen = new Map<string, number>();
+    for (const [fault, way, code] of FAULTS) {
+      simulator.fail(fault, { times: 1, path: 'dev/push' });
       await scene.press('Push to 10000001');
-      assert.deepEqual(await codes('Nothing was sent: try it later'), ['UNREACHABLE']);
-      assert.deepEqual(scene.shown('Show what went wrong'), []);
-      assert.equal(scene.shown('Show the answer').length, 1);
-    },
-    { simulator: { answerDelay: 50 } },
-  );
+      seen.set(way, (seen.get(way) ?? 0) + 1);
+      assert.equal((await codes(way, seen.get(way))).at(-1), code);
+    }
+    await simulator.close();
+    await scene.press('Push to 10000001');
+    assert.deepEqual(await codes('Nothing was sent: try it later'), ['UNREACHABLE']);
+    assert.deepEqual(scene.shown('Show what went wrong'), []);
+    assert.equal(scene.shown('Show the answer').length, 1);
+  });
 }

@@ -16,7 +16,7 @@ const unopened = (fault: string, name: FaultName): Row =>
     try {
       const cloud = await startCloud();
       const patient = node('push', { id: 'patient', transport: 'channel' });
-      const hasty = node('push', { transport: 'channel', timeout: '0.3' });
+      const hasty = node('push', { transport: 'channel', timeout: '1' });
       await load([cloudApp(cloud), hasty, patient]);
       const heal = cloud.fail(name);
       const failed = await codeOf('push', { chipid: CHIPID, payload: 'x' });

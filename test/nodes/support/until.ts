@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const BOUND = 15_000;
+const BOUND = 30_000;
 
 /**
  * Waits until something holds. The bound ends a test that hangs; no verdict depends on it.

@@ -4,7 +4,7 @@ import { DeviceCloudClient, type Position, type Upload } from '../../../src/inde
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 
 export const CHIPID = '10000001';
-const PATIENCE = 5000;
+const PATIENCE = 30_000;
 
 /** Waits until something that has no event of its own has come true. */
 export async function eventually(condition: () => boolean, what: string): Promise<void> {

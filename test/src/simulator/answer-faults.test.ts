@@ -6,9 +6,7 @@ import { openGet, openUrl, push, send, until, withSimulator } from './client';
 
 const DEVICE = '10000001';
 
-describe('simulator: faults of answers', function () {
-  this.timeout(10_000);
-
+describe('simulator: faults of answers', () => {
   const statuses: [FaultName, number][] = [
     ['bad-request', 400],
     ['unauthorized', 401],
@@ -104,18 +102,19 @@ describe('simulator: faults of answers', function () {
     'trickle drips a body without an end',
     withSimulator({}, async (simulator) => {
       simulator.fail('trickle');
-      const signal = AbortSignal.timeout(450);
+      const controller = new AbortController();
+      const { signal } = controller;
       const response = await fetch(`${simulator.baseUrl}/openapi/apps/`, { signal });
-      let pieces = 0;
+      let bytes = 0;
       await assert.rejects(
         async () => {
           for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
-            pieces += piece.length;
+            bytes += piece.length;
+            if (bytes > 3) controller.abort();
           }
         },
-        { name: 'TimeoutError' },
+        { name: 'AbortError' },
       );
-      assert.ok(pieces > 1);
     }),
   );
 

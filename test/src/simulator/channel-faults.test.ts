@@ -14,9 +14,7 @@ import {
 
 const DEVICE = '10000001';
 
-describe('simulator: faults of the channel', function () {
-  this.timeout(10_000);
-
+describe('simulator: faults of the channel', () => {
   const refusals: [FaultName, number][] = [
     ['refuse-upgrade', 401],
     ['answer-upgrade', 200],

@@ -43,9 +43,7 @@ async function run(
 const value = (out: string, label: string): string =>
   new RegExp(`^ *${label} +(\\S+)$`, 'm').exec(out)?.[1] ?? '';
 
-describe('device-cloud-simulator', function () {
-  this.timeout(20_000); // each test starts a process
-
+describe('device-cloud-simulator', () => {
   it('prints what to put into a config node, serves it, and ends with Ctrl-C', async () => {
     const args = [
       '--port',

@@ -24,9 +24,7 @@ async function hangingCall(simulator: Simulator, path: string): Promise<void> {
   await once(response.resume(), 'end');
 }
 
-describe('simulator: start, log and end', function () {
-  this.timeout(10_000);
-
+describe('simulator: start, log and end', () => {
   it('starts with defaults on a free port of loopback', async () => {
     const simulator = await startSimulator();
     try {
