@@ -10,6 +10,9 @@ export function median(values: readonly number[]): number {
 export const least = (values: readonly number[]): number => sorted(values)[0] ?? NaN;
 export const most = (values: readonly number[]): number => sorted(values).at(-1) ?? NaN;
 
-/** How far the values lie apart, as a part of their median. */
-export const spread = (values: readonly number[]): number =>
-  (most(values) - least(values)) / median(values);
+/** How far the values lie apart, of four or more all but the outer ones, as a part of their median. */
+export function spread(values: readonly number[]): number {
+  const all = sorted(values);
+  const outer = all.length >> 2;
+  return ((all.at(-1 - outer) ?? NaN) - (all[outer] ?? NaN)) / median(all);
+}

@@ -17,8 +17,8 @@ export async function measureSigning({ plan }: Context): Promise<Table> {
     withPeer(
       startChild<SigningMethods>('contenders/signing', { what: contender }),
       async (peer) => {
-        await peer.ask('run', plan.warm);
-        return { cpu: cpuOf(await peer.ask('run', plan.warm)) };
+        await peer.ask('run', plan.seconds / 2);
+        return { cpu: cpuOf(await peer.ask('run', plan.seconds)) };
       },
     ),
   );
