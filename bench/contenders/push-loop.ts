@@ -27,7 +27,7 @@ export function pushLoop(
     const measured = startMeter();
     const until = performance.now() + seconds * 1000;
     let count = 0;
-    let running = 0;
+    let running = AT_ONCE;
 
     const next = (): void => {
       if (performance.now() < until) {
@@ -35,9 +35,7 @@ export function pushLoop(
         count++;
       } else if (--running === 0) resolve(measured(count));
     };
-    while (running < AT_ONCE) {
-      running++;
-      next();
-    }
+    // A loop until so many run would be without end, were the time over before.
+    for (let each = 0; each < AT_ONCE; each++) next();
   });
 }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCounter } from '../../bench/contenders/counter';
+import { pushLoop } from '../../bench/contenders/push-loop';
 import { startChild } from '../../bench/process/child';
 import { merge, type Check, type Results, type Table } from '../../bench/report/results';
 import type { ServiceMethods } from '../../bench/service/service';
@@ -85,6 +86,16 @@ describe('the benchmark', () => {
     } finally {
       await service.end();
     }
+  });
+
+  it('ends a run whose time is over before as many pushes run as may', async () => {
+    const slowly = (_chipid: string, _message: string, done: () => void): void => {
+      const until = performance.now() + 30;
+      while (performance.now() < until);
+      setImmediate(done);
+    };
+    const { operations } = await pushLoop({ seconds: 0.02, devices: 2 }, slowly);
+    assert.ok(operations <= 1);
   });
 
   it('fails when more uploads come than were sent', async () => {
