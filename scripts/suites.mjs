@@ -7,9 +7,9 @@ import { root } from './npm.mjs';
 export const SUITES = {
   unit: { folders: ['src'], timeout: 60_000 },
   nodes: { folders: ['nodes'], timeout: 60_000 },
-  package: { folders: ['package'], timeout: 120_000 },
-  e2e: { folders: ['e2e'], timeout: 120_000, onNodeRed: true },
-  editor: { folders: ['editor'], timeout: 120_000, onNodeRed: true },
+  package: { folders: ['package'], timeout: 300_000 },
+  e2e: { folders: ['e2e'], timeout: 200_000, onNodeRed: true },
+  editor: { folders: ['editor'], timeout: 200_000, onNodeRed: true },
 };
 
 const CACHE = join(root, '.cache', 'test');

@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 
 /** Runs Node.js in a folder; what it prints is in the error, too, should it fail. */
 async function node(parameters: string[], cwd: string): Promise<string> {
-  const options = { cwd, timeout: 2 * PATIENCE, killSignal: 'SIGKILL' } as const;
+  const options = { cwd, timeout: 4 * PATIENCE, killSignal: 'SIGKILL' } as const;
   const run = execute(process.execPath, parameters, options).catch((error: unknown) => {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`node ${parameters.join(' ')}\n${stdout}${stderr}`);

@@ -26,8 +26,7 @@ describe('the package as it is published', () => {
   let packed: Packed;
   const text = (path: string): string => readFileSync(join(copy, path), 'utf8');
 
-  before(async function () {
-    this.timeout(240_000);
+  before(async () => {
     copy = join(await temporary(), 'fresh');
     await mkdir(copy);
     for (const name of readdirSync(repository).filter((each) => NEEDED.test(each))) {

@@ -62,8 +62,7 @@ describe("the Flow Library's scorecard", () => {
   const installed = async (name: string): Promise<string> =>
     join(await userDirWithPackage(name), 'node_modules', manifest.name);
 
-  before(async function () {
-    this.timeout(180_000);
+  before(async () => {
     tool = await installScorecard();
   });
 
