@@ -65,8 +65,8 @@ async function everything() {
     await inLanes(4, [
       ...versions.map((each) => nodeRedStep('e2e', each)),
       mochaStep('unit and node tests', unitAndNodes, { coverage: true }),
-      mochaStep('the package and its commands', SUITES.package),
       ...versions.map((each) => nodeRedStep('editor', each)),
+      mochaStep('the package and its commands', SUITES.package),
     ]);
     await check(coverageStep);
   }
