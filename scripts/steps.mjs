@@ -11,7 +11,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 /** A step that has not ended by then hangs. */
-const LIMIT_MINUTES = 9;
+const LIMIT_MINUTES = 12;
 
 /**
  * Runs a step's commands one after the other, until one fails.
