@@ -65,10 +65,12 @@ export function openChannel(chipid: string, settings: ChannelSettings): Channel 
   };
 
   const connect = (): void => {
-    channel.reason = undefined;
     try {
       connection = openConnection(settings.url(chipid), settings, {
-        opened: () => become('connected'),
+        opened() {
+          channel.reason = undefined;
+          become('connected');
+        },
         frame(data, isBinary) {
           const frame = isBinary
             ? { fault: 'a frame is binary' }

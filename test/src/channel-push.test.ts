@@ -83,6 +83,15 @@ describe('a push over the channel', () => {
     assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
   });
 
+  it('says why the attempt before failed, while another is under way', async () => {
+    const service = await simulator();
+    service.fail('gateway-upgrade', { times: 1 });
+    service.fail('hang-upgrade');
+    const push = clientOf(service.baseUrl).pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
+    assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(502\)/);
+    assert.equal(service.requests.length, 2);
+  });
+
   it('is NOT_CONNECTED with wrong keys', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' });
