@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join } from 'node:path';
-import { PACKAGE } from '../test/soak/folders';
+import { repository } from '../test/support/repository';
 import { readOptions, type Options } from './options';
 import type { Plan } from './plan';
 import { startChild } from './process/child';
@@ -16,7 +16,7 @@ import { worksOf, type Work } from './works/works';
 
 /* `npm run bench`: see docs/performance.md. */
 
-const BASELINE = join(PACKAGE, 'bench', 'baseline.json');
+const BASELINE = join(repository, 'bench', 'baseline.json');
 
 const json = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 const version = (folder: string): string =>
@@ -31,9 +31,9 @@ function settingOf({ plan }: Options): Setting {
   return {
     date: new Date().toISOString().slice(0, 10),
     plan: plan.name,
-    package: version(PACKAGE),
+    package: version(repository),
     node: process.version,
-    nodeRed: version(join(PACKAGE, 'node_modules', 'node-red')),
+    nodeRed: version(join(repository, 'node_modules', 'node-red')),
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
   };
@@ -107,7 +107,7 @@ async function main(): Promise<void> {
   if (results.tables.length === 0) throw new Error('Nothing was measured.');
   const isPart = options.only.length > 0 || process.exitCode === 1;
   console.log(`\n${checksText(results.checks)}`);
-  const folder = join(PACKAGE, '.cache', 'bench', options.plan.name);
+  const folder = join(repository, '.cache', 'bench', options.plan.name);
   write(folder, 'results.json', JSON.stringify(results, null, 2));
   write(folder, 'results.md', resultsText(results));
   write(folder, 'performance.svg', plot(results));

@@ -31,7 +31,7 @@ export async function startProcess({ node, nodeRed }, folder, { settings = {}, e
   const red = [join(nodeRed, 'red.js'), '-u', folder, '-s', settingsFile, '-p', '0'];
   const child = spawn(node, [...preload, ...red], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    env: { ...process.env, NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let log = '';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeRedApp } from 'node-red';
 import type { FlowNode } from '../../test/e2e/harness/flows';
-import { PACKAGE } from '../../test/soak/folders';
+import { repository } from '../../test/support/repository';
 
 /** A Node-RED inside this process. */
 export interface NodeRed {
@@ -36,7 +36,7 @@ function userFolder(withPackage: boolean): string {
   process.once('SIGTERM', () => process.exit());
   const installed = join(folder, 'node_modules', NAME);
   mkdirSync(dirname(installed), { recursive: true });
-  if (withPackage) symlinkSync(PACKAGE, installed, 'junction');
+  if (withPackage) symlinkSync(repository, installed, 'junction');
   const dependencies = withPackage ? { [NAME]: '*' } : {};
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
   return folder;

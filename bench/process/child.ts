@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { keep, within } from '../../test/soak/child';
-import { PACKAGE } from '../../test/soak/folders';
+import { repository } from '../../test/support/repository';
 import type { Answer, Argument, Methods, Result } from './rpc';
 
 /** A process of the benchmark, as the one that has started it sees it. */
@@ -20,7 +20,7 @@ const ENVIRONMENT = {
   http_proxy: undefined,
   https_proxy: undefined,
   NODE_V8_COVERAGE: undefined,
-  NODE_EXTRA_CA_CERTS: join(PACKAGE, 'test', 'support', 'certs', 'loopback.cert.pem'),
+  NODE_EXTRA_CA_CERTS: join(repository, 'test', 'support', 'certs', 'loopback.cert.pem'),
 };
 
 /**
@@ -32,13 +32,13 @@ export function startChild<M extends Methods<M>>(file: string, settings: object 
     '--expose-gc',
     '--enable-source-maps',
     '--require',
-    join(PACKAGE, 'scripts', 'end-with-parent.cjs'),
+    join(repository, 'scripts', 'end-with-parent.cjs'),
   ];
   const main = join(__dirname, '..', `${file}.js`);
   const child = keep(
     file,
     spawn(process.execPath, [...flags, main, JSON.stringify(settings)], {
-      cwd: PACKAGE,
+      cwd: repository,
       env: { ...process.env, ...ENVIRONMENT },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     }),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGE } from '../../test/soak/folders';
+import { repository } from '../../test/support/repository';
 import { resultsText } from './markdown';
 import { plot } from './plot';
 import { merge, type Results } from './results';
@@ -9,7 +9,7 @@ const BEGIN = '<!-- results: written by npm run bench -- --record -->';
 const END = '<!-- end of results -->';
 const PICTURE = '![CPU and memory of each contender, shorter is better](images/performance.svg)';
 
-const file = (...names: string[]): string => join(PACKAGE, 'docs', ...names);
+const file = (...names: string[]): string => join(repository, 'docs', ...names);
 const NUMBERS = file('performance.json');
 
 /**

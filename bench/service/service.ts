@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PACKAGE } from '../../test/soak/folders';
+import { repository } from '../../test/support/repository';
 import { startMeter, type Sample } from '../process/meter';
 import { serve } from '../process/rpc';
 import { serveConnection, type Shared } from './connection';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     serveConnection(shared, socket);
   };
   const certificate = (kind: string): Buffer =>
-    readFileSync(join(PACKAGE, 'test', 'support', 'certs', `loopback.${kind}.pem`));
+    readFileSync(join(repository, 'test', 'support', 'certs', `loopback.${kind}.pem`));
   const plain = createServer(onConnection);
   const secure = createTlsServer(
     { cert: certificate('cert'), key: certificate('key') },

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { PACKAGE } from '../../test/soak/folders';
+import { repository } from '../../test/support/repository';
 import type { Row, Table } from '../report/results';
 
 /** What `npm pack` would put into the package. */
 function packed(): { unpackedSize: number; size: number } {
   const script = process.env['npm_execpath'] ?? '';
   const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const options = { cwd: PACKAGE, encoding: 'utf8', stdio: 'pipe' } as const;
+  const options = { cwd: repository, encoding: 'utf8', stdio: 'pipe' } as const;
   const json = basename(script).startsWith('npm')
     ? execFileSync(process.execPath, [script, ...pack], options)
     : execFileSync('npm', pack, { ...options, shell: process.platform === 'win32' });
@@ -23,7 +23,7 @@ const sizeOf = (folder: string): number =>
 
 /** The packages that come along when this one is installed. */
 function dependencies(): string[] {
-  const lock = readFileSync(join(PACKAGE, 'package-lock.json'), 'utf8');
+  const lock = readFileSync(join(repository, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   return Object.keys(packages).filter((path) => path !== '' && !packages[path]?.dev);
 }
@@ -39,7 +39,7 @@ const row = (label: string, bytes: number): Row => ({
 export function measureSize(): Table {
   const { unpackedSize, size } = packed();
   const others = dependencies().map((path) =>
-    row(path.replace('node_modules/', ''), sizeOf(join(PACKAGE, path))),
+    row(path.replace('node_modules/', ''), sizeOf(join(repository, path))),
   );
   const kilobytes = (rows: Row[]): number =>
     rows.reduce((total, { values }) => total + (values['size']?.[0] ?? 0), 0);

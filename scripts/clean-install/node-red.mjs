@@ -18,11 +18,8 @@ const SERIOUS = /\[(warn|error|fatal)\]|\w(Warning|Error): /;
 export async function startNodeRed(folder, node) {
   const nodeRed = join(folder, 'node_modules', 'node-red');
   // Example 15 writes into the folder for temporary files.
-  const env = { TEMP: folder, NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' };
-  const running = await startProcess({ node, nodeRed }, folder, {
-    settings: { lang: 'en-US' },
-    env,
-  });
+  const options = { settings: { lang: 'en-US' }, env: { TEMP: folder } };
+  const running = await startProcess({ node, nodeRed }, folder, options);
   const { url, log, logged, stop } = running;
 
   /** The lines after a position that tell of something wrong. */

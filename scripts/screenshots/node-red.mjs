@@ -9,7 +9,6 @@ const SETTINGS = {
   // The page asks nothing of the world outside.
   editorTheme: { tours: false, palette: { catalogues: [] } },
 };
-const NO_PROXY = { HTTP_PROXY: '', HTTPS_PROXY: '', http_proxy: '', https_proxy: '' };
 
 /** A user folder with this package in it, and nothing but this package. */
 function userDir(name) {
@@ -25,7 +24,7 @@ function userDir(name) {
 
 /** Starts a version of Node-RED in a process of its own, with these flows. */
 export async function startNodeRed({ name, ...program }, flows, settings = {}) {
-  const options = { settings: { ...SETTINGS, ...settings }, env: NO_PROXY };
+  const options = { settings: { ...SETTINGS, ...settings } };
   const { url, stop } = await startProcess(program, userDir(name), options);
   const response = await fetch(`${url}/flows`, {
     method: 'POST',

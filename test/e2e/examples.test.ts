@@ -13,7 +13,7 @@ import { retry } from './examples/retry';
 import { silentDevices } from './examples/silent-devices';
 import { useStage } from './examples/stage';
 import { uploads } from './examples/uploads';
-import { repository } from './harness/packed';
+import { repository } from '../support/repository';
 
 describe('the examples', () => {
   it('use every node of the package', () => {

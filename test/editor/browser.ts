@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import type { User } from '../e2e/harness/admin';
 import { launchBrowser } from '../e2e/harness/chromium';
-import { repository } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 import { useChineseFont } from './chinese-font';
 
 /** Node-RED's editor in a browser. */

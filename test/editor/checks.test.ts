@@ -3,7 +3,7 @@ import { faint } from './colours';
 import { closeDialog, openDialog, untranslated } from './dialog';
 import { misfits } from './layout';
 import { apps, sampleNodes } from './samples';
-import { untranslatedTexts } from './wording';
+import { untranslatedTexts } from './untranslated';
 import { world } from './world';
 
 const LONG = 'much too long for the place '.repeat(4).trim();

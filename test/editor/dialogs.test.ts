@@ -3,7 +3,8 @@ import { faint, inEachTheme } from './colours';
 import { closeDialog, exported, openDialog, untranslated } from './dialog';
 import { misfits } from './layout';
 import { apps, sampleNodes, variants } from './samples';
-import { isChinese, untranslatedTexts } from './wording';
+import { isChinese } from '../support/wording';
+import { untranslatedTexts } from './untranslated';
 import { world } from './world';
 
 const nodes = [...sampleNodes, ...variants, ...apps];

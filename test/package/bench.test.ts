@@ -8,7 +8,7 @@ import { pushLoop } from '../../bench/contenders/push-loop';
 import { startChild } from '../../bench/process/child';
 import { merge, type Check, type Results, type Table } from '../../bench/report/results';
 import type { ServiceMethods } from '../../bench/service/service';
-import { repository } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 
 const execute = promisify(execFile);
 const bench = join(repository, 'dist', 'bench', 'bench.js');

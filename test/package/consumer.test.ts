@@ -5,7 +5,8 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeviceCloudClient } from '../../src/client';
-import { npm, repository, userDirWithPackage } from '../e2e/harness/packed';
+import { npm, userDirWithPackage } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 import { PATIENCE } from '../e2e/harness/process';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';

@@ -9,7 +9,8 @@ import type { Demo } from '../e2e/harness/demo';
 import { openEditor } from '../e2e/harness/editor';
 import { eventually } from '../e2e/harness/fixture';
 import type { FlowNode } from '../e2e/harness/flows';
-import { repository, temporary } from '../e2e/harness/packed';
+import { temporary } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 
 const nodes = JSON.parse(
   readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),

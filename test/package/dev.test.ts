@@ -6,7 +6,8 @@ import WebSocket from 'ws';
 import { freePort, startDemo } from '../e2e/harness/demo';
 import type { Demo } from '../e2e/harness/demo';
 import { eventually } from '../e2e/harness/fixture';
-import { repository, temporary } from '../e2e/harness/packed';
+import { temporary } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 
 /** Stands in for the build, which other tests run and which takes longer: dist is there already. */
 const BUILD = `import { copyFileSync, readFileSync } from 'node:fs';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { npm, repository, temporary } from '../e2e/harness/packed';
+import { npm, temporary } from '../e2e/harness/packed';
+import { repository } from '../support/repository';
 
 interface Packed {
   filename: string;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { app, node } from '../e2e/harness/nodes';
 import type { Position } from '../../src/recovery/ledger';
 import { keep, type Child } from './child';
-import { PACKAGE } from './folders';
+import { repository } from '../support/repository';
 import type { ServiceAddress } from './service-messages';
 
 const TAB = 'tab';
@@ -66,10 +66,10 @@ export function prepareUserDir(
   service: ServiceAddress,
   recover: 'reconnect' | 'restart',
 ): void {
-  const { name } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { name: string }; // prettier-ignore
+  const { name } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { name: string }; // prettier-ignore
   const installed = join(userDir, 'node_modules', name);
   mkdirSync(dirname(installed), { recursive: true });
-  symlinkSync(PACKAGE, installed, 'junction');
+  symlinkSync(repository, installed, 'junction');
   const { appkey } = service;
   const manifest = { name: 'soak', private: true, dependencies: { [name]: '*' } };
   writeFileSync(join(userDir, 'package.json'), JSON.stringify(manifest));
@@ -93,8 +93,8 @@ export function savedPositions(userDir: string): Record<string, Position> {
 
 /** Starts Node-RED; it is ready when its flows have started. */
 export async function startNodeRed(userDir: string): Promise<Child> {
-  const red = join(PACKAGE, 'node_modules', 'node-red', 'red.js');
-  const preload = ['--require', join(PACKAGE, 'scripts', 'end-with-parent.cjs')];
+  const red = join(repository, 'node_modules', 'node-red', 'red.js');
+  const preload = ['--require', join(repository, 'scripts', 'end-with-parent.cjs')];
   const parameters = [red, '-u', userDir, '-s', join(userDir, 'settings.json'), '-p', '0'];
   const bare = { HTTP_PROXY: undefined, HTTPS_PROXY: undefined, http_proxy: undefined, https_proxy: undefined }; // prettier-ignore
   const child = keep(

@@ -4,11 +4,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { repository } from '../support/repository';
 
-const root = join(__dirname, '../../..');
-const page = readFileSync(join(root, 'docs', 'client.md'), 'utf8');
+const page = readFileSync(join(repository, 'docs', 'client.md'), 'utf8');
 /** Inside the package, so that a snippet finds it by its name. */
-const folder = join(root, '.cache', 'test', 'docs');
+const folder = join(repository, '.cache', 'test', 'docs');
 const TIME_LIMIT = 8000;
 
 interface Snippet {

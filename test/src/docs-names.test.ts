@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { repository } from '../support/repository';
 
-const root = join(__dirname, '../../..');
 const ENTRIES = ['dist/src/index.d.ts', 'dist/src/simulator/index.d.ts'];
 
 /** Everything that stands as code in docs/client.md, as words. */
 const named = new Set(
-  [...readFileSync(join(root, 'docs', 'client.md'), 'utf8').matchAll(/```js\n[^]*?```|`[^`\n]+`/g)]
+  [
+    ...readFileSync(join(repository, 'docs', 'client.md'), 'utf8').matchAll(
+      /```js\n[^]*?```|`[^`\n]+`/g,
+    ),
+  ]
     .flatMap(([code]) => code.match(/[\w$]+/g) ?? [])
     .flat(),
 );
@@ -25,7 +29,7 @@ describe('what the package exports, by its declarations', () => {
   let members: Public[];
 
   before(() => {
-    const files = ENTRIES.map((entry) => join(root, entry));
+    const files = ENTRIES.map((entry) => join(repository, entry));
     const options = { module: ts.ModuleKind.Node16, strict: true, types: ['node'] };
     const program = ts.createProgram(files, options);
     checker = program.getTypeChecker();

@@ -3,12 +3,12 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
+import { repository } from '../support/repository';
 
-const root = join(__dirname, '../../..');
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
 const folder = (path: string): string[] =>
-  readdirSync(join(root, path))
+  readdirSync(join(repository, path))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(path, name));
 
@@ -28,7 +28,7 @@ describe('the pages', () => {
         if (/^[a-z]+:/.test(target)) continue;
         const [path = '', anchor] = target.split('#');
         const file = path === '' ? page : join(dirname(page), path);
-        assert.ok(existsSync(join(root, file)), target);
+        assert.ok(existsSync(join(repository, file)), target);
         if (anchor) assert.ok(anchors(read(file)).includes(anchor), target);
       }
     });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { repository } from '../support/repository';
 
-const root = join(__dirname, '../../..');
-const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
 const nodes = Object.keys(manifest['node-red'].nodes);
 const isAction = (name: string): boolean => name !== 'app';
@@ -11,7 +11,7 @@ const isAction = (name: string): boolean => name !== 'app';
 /** The parts of a node that no build and no other test would miss. */
 describe('each node has all that CONTRIBUTING asks for', () => {
   it('is in package.json if it has a folder, and the other way round', () => {
-    const folders = readdirSync(join(root, 'nodes')).filter((name) => name !== 'common');
+    const folders = readdirSync(join(repository, 'nodes')).filter((name) => name !== 'common');
     assert.deepEqual(folders.sort(), [...nodes].sort());
   });
 
@@ -26,7 +26,7 @@ describe('each node has all that CONTRIBUTING asks for', () => {
         `icons/device-cloud-${name}.svg`,
         `test/nodes/${name}.test.ts`,
       ]) {
-        assert.ok(existsSync(join(root, path)), `${path} is missing`);
+        assert.ok(existsSync(join(repository, path)), `${path} is missing`);
       }
     });
 

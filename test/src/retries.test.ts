@@ -123,7 +123,7 @@ describe('a read that only touches the cloud', () => {
   it('is not tried again when its time is over', async () => {
     const service = await httpService(json({ msg: 'm' }, 503));
     // The pause before another attempt is longer than the time that is left.
-    const client = clientOf(service.baseUrl, { random: () => 1e6, timeout: 5 });
+    const client = clientOf(service.baseUrl, { random: () => 1e6, timeout: 1.5 });
     await failure(client.uploads(1), 'SERVER_ERROR');
     assert.equal(service.requests.length, 1);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { ERROR_CODES } from '../../src/errors';
 import { NODES, catalogue, ownTexts, read } from './support/catalogues';
 import { isUsed, usedKeys } from './support/used-keys';
-import { englishWords, isChinese } from '../editor/wording';
+import { englishWords, isChinese } from '../support/wording';
 
 const SHARED = ['nodes/common', 'nodes/common/editor'];
 

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FlowNode } from '../harness/flows';
-import { repository } from '../harness/packed';
+import { repository } from '../../support/repository';
 
 const folder = join(repository, 'examples');
 

@@ -4,7 +4,8 @@ import { openEditor } from '../harness/editor';
 import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
-import { repository, temporary } from '../harness/packed';
+import { temporary } from '../harness/packed';
+import { repository } from '../../support/repository';
 
 /** One Node-RED for all examples, with the nodes of other packages that some of them need. */
 export interface Stage {

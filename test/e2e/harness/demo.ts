@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
-import { repository, temporary } from './packed';
+import { temporary } from './packed';
+import { repository } from '../../support/repository';
 import { PATIENCE } from './process';
 
 /** A run of `npm start`, without npm around it. */

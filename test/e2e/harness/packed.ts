@@ -1,18 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { repository } from '../../support/repository';
 
 const execute = promisify(execFile);
-
-/** Folder of the repository: the nearest with a package.json above the compiled tests. */
-export const repository = findUp(__dirname);
-
-function findUp(folder: string): string {
-  return existsSync(join(folder, 'package.json')) ? folder : findUp(dirname(folder));
-}
 
 let folder: Promise<string> | undefined;
 

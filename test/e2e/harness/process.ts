@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { repository } from './packed';
+import { repository } from '../../support/repository';
 
 /** How long a Node-RED may take to start, to deploy or to stop before it counts as stuck. */
 export const PATIENCE = 45_000;

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { around, foundation } from './flows';
 import type { FlowNode } from './flows';
-import { repository } from './packed';
+import { repository } from '../../support/repository';
 
 /** What one message to one node of the saved flows comes to. `$any` stands for what differs each time. */
 export interface Case {

@@ -5,5 +5,5 @@ function above(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : above(dirname(folder));
 }
 
-/** Folder of the package: the nearest with a package.json above the compiled soak. */
-export const PACKAGE = above(__dirname);
+/** Folder of the repository: the nearest with a package.json above the compiled tests. */
+export const repository = above(__dirname);
