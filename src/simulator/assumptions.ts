@@ -10,10 +10,14 @@
  *   in the signature is not stated. `+` is a space in query and body. Lowercasing for the signature is
  *   Unicode's, as `toLowerCase`, not that of ASCII alone.
  * - 4.2, rule 4: the answer of `apps/` has no `msg`, as its row in the table has none.
+ * - 4.2: a chip number with leading zeros names no device, and more than 20 digits neither: both are 404.
+ * - 4.2.3: the text of a `LUA` push is the source itself; nothing of it is run, as of an `AT` command.
  * - 4.2.3, 4.2.6: a push that no device answered was pushed all the same, and is in the history; one to
  *   all devices is only in that of the devices that were online. Histories are answered whole.
  * - 4.2.12: a device answers before it goes away for the reboot; channels stay open meanwhile.
  * - 4.2, rule 5, and 8: the User-Agent is not looked at, and frequent calls reset no device.
+ * - 6: an upload is in the history before it is announced, and channels get uploads in the order of ids.
+ * - 2.3 to 2.5: ids are integers that grow across the application, and are decimal text for pushes.
  * - 5.1: the `:deviceid` of interface A is the chip number; a path with a final `/` is 404.
  * - 6: heartbeats are taken note of; a channel without any is never closed.
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
@@ -28,7 +32,10 @@ export const SERVER_ZONE = 8 * 60 * 60 * 1000;
 /** 5.2: the window of a timestamp of interfaces B and C, in seconds. Infinity: none is kept to. */
 export const TIMESTAMP_WINDOW = Infinity;
 
-/** 4.3 and 5.2: a timestamp of 13 digits or more counts milliseconds, a shorter one seconds. */
+/** 4.2: the timestamp of interface B is in seconds; one of more than 10 digits is an invalid parameter. */
+export const isSeconds = (timestamp: string): boolean => timestamp.length <= 10;
+
+/** 4.3: in the channel's address 13 digits or more count milliseconds, fewer seconds. */
 export const timestampMs = (timestamp: string): number =>
   timestamp.length >= 13 ? Number(timestamp) : Number(timestamp) * 1000;
 
@@ -42,7 +49,10 @@ export const STATUS = {
   wrongMethod: 400,
   /** A sign that is not 32 lowercase hexadecimal characters is a wrong one, not an invalid parameter. */
   malformedSign: 401,
-  /** An appid nobody has looks like that of a deleted application. */
+  /**
+   * An appid nobody has looks like that of a deleted application. "The application information does not
+   * exist", 404, can be read as well: the option `unknownApp` chooses.
+   */
   unknownAppid: 401,
   /** 5.1: a `Timestamp` too far from the server's time "is rejected". */
   clockOff: 401,
@@ -107,7 +117,16 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** The longest request body, in bytes. A longer one is an illegal request. */
 export const MAX_REQUEST_BODY = 64 * 1024 * 1024;
 
+/** 4.2: how many parameters a request may have, in query and form together; more are an illegal request. */
+export const MAX_PARAMETERS = 100;
+
 // ---- Interface C
+
+/** 6: the longest frame that an application may send, in bytes; a longer one closes the channel, 1009. */
+export const MAX_FRAME = 16 * 1024 * 1024;
+
+/** Whether WebSocket pings are answered, as RFC 6455 asks; section 6 names heartbeats alone. */
+export const ANSWERS_PINGS = true;
 
 /** 6: a `msgpush` without valid Base64, a frame that is no JSON object and an unknown type are ignored. */
 export const decodeBase64 = (text: string): Buffer | undefined => {

@@ -16,6 +16,7 @@ Runs the whole device cloud service on this machine, reachable from this machine
   --server-password <text>     default ${DEFAULT_CREDENTIALS.serverPassword}
   --interval <seconds>         time between two uploads of a device, 0 for none (default 5)
   --history-encoding <which>   of "body" in history records: text or base64 (default text)
+  --unknown-app <status>       answer to an appid that nobody has: 401 or 404 (default 401)
   --answer-delay <ms>          how long a device takes to answer (default 20)
   --help                       this text
   --version                    the version of the package
@@ -30,6 +31,7 @@ const FLAGS = {
   'server-password': { type: 'string' },
   interval: { type: 'string' },
   'history-encoding': { type: 'string' },
+  'unknown-app': { type: 'string' },
   'answer-delay': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -43,6 +45,12 @@ function numberOf(option: string, text: string): number {
 function encodingOf(text: string): 'text' | 'base64' {
   if (text === 'text' || text === 'base64') return text;
   throw new OptionError('historyEncoding', `must be text or base64, but is "${text}"`);
+}
+
+function unknownAppOf(text: string): 401 | 404 {
+  if (text === '401') return 401;
+  if (text === '404') return 404;
+  throw new OptionError('unknownApp', `must be 401 or 404, but is "${text}"`);
 }
 
 /** What the command line asks for. */
@@ -69,6 +77,9 @@ export function readCommandLine(args: string[]): CommandLine {
   if (values.interval !== undefined) options.interval = numberOf('interval', values.interval);
   if (values['history-encoding'] !== undefined) {
     options.historyEncoding = encodingOf(values['history-encoding']);
+  }
+  if (values['unknown-app'] !== undefined) {
+    options.unknownApp = unknownAppOf(values['unknown-app']);
   }
   if (values['answer-delay'] !== undefined) {
     options.answerDelay = numberOf('answerDelay', values['answer-delay']);

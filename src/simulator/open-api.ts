@@ -25,7 +25,7 @@ export function createOpenApi(service: Service): (request: Incoming) => Promise<
     const { run, segments } = findRoute(routes, method, path.slice(OPEN_API.length));
     const form = method === 'POST' ? readForm(headers['content-type'], body) : '';
     const params = readParams(query, form);
-    checkOpenApiSign(service, method, readParams(query), params);
+    checkOpenApiSign(service, method, readParams(query), params, 's');
     return { status: 200, body: await run({ service, params, segments, signal }) };
   };
 }

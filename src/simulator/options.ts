@@ -1,9 +1,11 @@
 import {
+  ANSWERS_PINGS,
   DEVICES_PATH,
   EVENT_TIMESTAMP,
   HISTORY_ENCODING,
   HISTORY_ORDER,
   NO_ANSWER_AFTER,
+  STATUS,
   TIMESTAMP_WINDOW,
 } from './assumptions';
 import { defaultDevices, readDevices, type DeviceSettings } from './device-options';
@@ -65,6 +67,10 @@ export interface SimulatorOptions {
   eventTimestamp?: 's' | 'ms';
   /** Seconds that a timestamp of interfaces B and C may be off. Default Infinity. */
   timestampWindow?: number;
+  /** The status for an appid that nobody has. Default 401. */
+  unknownApp?: 401 | 404;
+  /** Whether channels answer WebSocket pings. Default true. */
+  pongs?: boolean;
   /** What the devices measure repeats with the seed. Default 1. */
   seed?: number | string;
   /** The service's clock, as Date.now. Timers do not follow it. */
@@ -91,6 +97,11 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 const ms = (name: string, value: number): number => numberIn(name, value, 0, MAX_TIMER);
 
+function statusOf(value: 401 | 404): 401 | 404 {
+  if ([401, 404].includes(value)) return value;
+  throw new OptionError('unknownApp', `must be 401 or 404, but is ${String(value)}`);
+}
+
 /**
  * Checks options and fills in the defaults.
  * @throws OptionError
@@ -100,7 +111,8 @@ export function readOptions(options: SimulatorOptions): Settings {
   if (host !== undefined && (host as string) !== LOOPBACK) {
     throw new OptionError('host', `must be ${LOOPBACK}: the simulator stays on loopback`);
   }
-  if (typeof devices === 'number') numberIn('devices', devices, 0, MAX_DEVICES, 'whole');
+  const count = typeof devices === 'number' ? devices : devices.length;
+  numberIn('devices', count, 0, MAX_DEVICES, 'whole');
   const { appid, appkey, serverKey, serverPassword } = DEFAULT_CREDENTIALS;
   return {
     port: numberIn('port', options.port ?? 0, 0, 65535, 'whole'),
@@ -135,6 +147,8 @@ export function readOptions(options: SimulatorOptions): Settings {
       0,
       Infinity,
     ),
+    unknownApp: statusOf(options.unknownApp ?? STATUS.unknownAppid),
+    pongs: options.pongs ?? ANSWERS_PINGS,
     seed: String(options.seed ?? 1),
     now: options.now ?? Date.now,
   };

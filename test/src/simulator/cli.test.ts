@@ -56,6 +56,8 @@ describe('device-cloud-simulator', () => {
       'k',
       '--interval',
       '0',
+      '--unknown-app',
+      '404',
     ];
     const check = async (out: string): Promise<void> => {
       const printed = {
@@ -68,6 +70,7 @@ describe('device-cloud-simulator', () => {
       assert.equal(value(out, 'Server password'), 'Simulator-Password');
       assert.match(out, /10000001, 10000002\n/);
       assert.equal((await openGet(printed, 'devices/list/')).status, 200);
+      assert.equal((await openGet(printed, 'apps/', { appid: '6' })).status, 404);
     };
     const { code, err } = await run(args, check, 'SIGINT');
     assert.deepEqual([code, err], [ENDED, '']);
@@ -81,7 +84,7 @@ describe('device-cloud-simulator', () => {
   it('explains itself and tells its version', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
-    for (const name of ['port', 'devices', 'appkey', 'server-password', 'history-encoding']) {
+    for (const name of ['port', 'devices', 'appkey', 'server-password', 'unknown-app']) {
       assert.ok(help.out.includes(`--${name} `), name);
     }
     const version = await run(['--version']);
@@ -94,6 +97,7 @@ describe('device-cloud-simulator', () => {
     [['--devices', '1.5'], /--devices must be a whole number/],
     [['--answer-delay', 'soon'], /--answer-delay must be a number/],
     [['--answer-delay=-5'], /--answer-delay must be a number from 0/],
+    [['--unknown-app', '403'], /--unknown-app must be 401 or 404, but is "403"\. See --help\./],
     [['--history-encoding', 'hex'], /--history-encoding must be text or base64/],
     [['--appid', 'x'], /--appid must be an integer/],
     [['--colour'], /Unknown option '--colour'/],

@@ -50,11 +50,13 @@ describe('simulator: start, log and end', () => {
     [{ appkey: '' }, /^appkey must be text/],
     [{ interval: -1 }, /^interval must be/],
     [{ interval: Infinity }, /^interval must be/],
+    [{ devices: Array.from({ length: 10_001 }, (_, n) => ({ chipid: n })) }, /^devices must be/],
+    [{ unknownApp: 403 as 404 }, /^unknownApp must be 401 or 404, but is 403/],
     [{ historyEncoding: 'hex' as 'text' }, /^historyEncoding must be one of text, base64/],
     [{ host: '0.0.0.0' as '127.0.0.1' }, /^host must be 127\.0\.0\.1/],
   ];
   for (const [options, message] of wrong) {
-    it(`refuses the options ${JSON.stringify(options)}`, async () => {
+    it(`refuses the options ${JSON.stringify(options).slice(0, 100)}`, async () => {
       await assert.rejects(startSimulator(options), (error) => {
         assert.ok(error instanceof OptionError);
         assert.match(error.message, message);

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { channelUrl, md5, openGet, openPost, openUrl, send, withSimulator } from './client';
+import {
+  channelUrl,
+  md5,
+  openGet,
+  openPost,
+  openUrl,
+  refusedUpgrade,
+  send,
+  withSimulator,
+} from './client';
 
 const KEY = 'MixedCaseKey';
 
@@ -117,14 +126,51 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'keeps to its window in seconds and in milliseconds',
+    'keeps to its window',
     withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
       const status = async (timestamp: string) =>
         (await openGet(simulator, 'apps/', { timestamp })).status;
       assert.equal(await status('1700000060'), 200);
-      assert.equal(await status('1699999940000'), 200);
+      assert.equal(await status('1699999940'), 200);
       assert.equal(await status('1700000061'), 401);
-      assert.equal(await status('1699999939999'), 401);
+      assert.equal(await status('1699999939'), 401);
+    }),
+  );
+
+  it(
+    'answers 400 to a timestamp in milliseconds, which is that of the channel alone',
+    withSimulator({}, async (simulator) => {
+      const timestamp = '1700000000000';
+      const { status, body } = await openGet(simulator, 'apps/', { timestamp });
+      assert.deepEqual([status, body], [400, { msg: 'timestamp must be Unix seconds' }]);
+      const posted = await openPost(simulator, 'reboot/dev/10000001/', { timestamp });
+      assert.equal(posted.status, 400);
+      assert.equal(simulator.device('10000001').online, true);
+    }),
+  );
+
+  it(
+    'answers 404 for another appid when told so, and 401 for a deleted application all the same',
+    withSimulator({ unknownApp: 404 }, async (simulator) => {
+      const { status, body } = await openGet(simulator, 'apps/', { appid: '999' });
+      assert.deepEqual([status, body], [404, { msg: 'there is no such application' }]);
+      const channel = channelUrl(simulator, '10000001', { appid: '999' });
+      assert.equal(await refusedUpgrade(channel), 404);
+      simulator.deleteApp();
+      assert.equal((await openGet(simulator, 'apps/')).status, 401);
+    }),
+  );
+
+  it(
+    'answers 400 to more parameters than anybody needs, before it works the sign out',
+    withSimulator({}, async (simulator) => {
+      const names = Array.from({ length: 98 }, (_, n): [string, string] => [`p${n}`, '']);
+      const fits = Object.fromEntries(names.slice(0, 97));
+      assert.equal((await openGet(simulator, 'apps/', { query: fits })).status, 200);
+      const query = Object.fromEntries(names);
+      const { status, text } = await openGet(simulator, 'apps/', { query, sign: 'wrong' });
+      assert.equal(status, 400);
+      assert.match(text, /too many parameters/);
     }),
   );
 
