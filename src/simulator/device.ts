@@ -39,14 +39,18 @@ export interface Device extends SimulatedDevice {
   disable(disabled: boolean): void;
 }
 
+/** Bytes of a push that is kept: as Base64 or hex its text is longer than what the device got. */
+const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
+
 /** Makes a device, switched on. Its upload timer is the service's affair. */
 export function createDevice(settings: DeviceSettings, common: Settings, timers: Timers): Device {
   const { chipid } = settings;
   const { now } = common;
   const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
-  const received = createBounded<Received>(common.historyLimit);
+  // Uploads are made by whoever runs the simulator; pushes are not, so their bytes are limited as well.
+  const received = createBounded<Received>(common.historyLimit, sizeOf);
   const uploadHistory = createBounded<UploadEntry>(common.historyLimit);
-  const pushHistory = createBounded<PushEntry>(common.historyLimit);
+  const pushHistory = createBounded<PushEntry>(common.historyLimit, sizeOf);
   const levels = new Array<0 | 1>(PINS).fill(0);
   let on = true;
   let comesBack: (() => void) | undefined;

@@ -8,4 +8,5 @@ export type { Received, SimulatedDevice } from './simulated-device';
 export type { CloseOptions } from './channels';
 export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';
 export type { PushEntry, UploadEntry } from './history';
+export type { HistoryRewrite } from './service';
 export type { FrameRecord, RequestRecord } from './request-log';

@@ -27,11 +27,13 @@ function app(call: OpenApiCall): object {
   return { name: call.service.settings.appName, online: onlineDevices(call) };
 }
 
-function uploads(call: OpenApiCall): object[] {
-  const { settings } = call.service;
-  return inOrder(pathDevice(call).uploads, settings.historyOrder).map((upload) =>
+function uploads(call: OpenApiCall): unknown {
+  const { settings, rewrite } = call.service;
+  const device = pathDevice(call);
+  const records = inOrder(device.uploads, settings.historyOrder).map((upload) =>
     uploadRecord(upload, settings),
   );
+  return rewrite ? rewrite(records, device.chipid) : records;
 }
 
 function pushes(call: OpenApiCall): object[] {

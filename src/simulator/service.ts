@@ -20,6 +20,8 @@ export interface Service {
   readonly faults: Faults;
   readonly channels: Channels;
   readonly devices: ReadonlyMap<string, Device>;
+  /** The id of the newest upload. */
+  readonly lastUpload: number;
   /** Whether the application still exists (section 2.2). */
   readonly deleted: boolean;
   addDevice(settings: DeviceSettings): Device;
@@ -31,7 +33,17 @@ export interface Service {
   /** Notes a push in the history and, if the device is online, hands it over. */
   push(device: Device, push: Push): void;
   deleteApp(): void;
+  /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */
+  restore(lastId: number): void;
+  /** Through what each answer of a device's history of uploads goes, if through anything. */
+  rewrite: HistoryRewrite | undefined;
 }
+
+/**
+ * Makes another answer of the records that a device's history of uploads should have, oldest first or as
+ * the option `historyOrder` says. A bigint is written as a bare integer.
+ */
+export type HistoryRewrite = (records: readonly object[], chipid: string) => unknown;
 
 export function createService(settings: Settings, faults: Faults): Service {
   const timers = createTimers();
@@ -68,6 +80,9 @@ export function createService(settings: Settings, faults: Faults): Service {
     faults,
     channels,
     devices,
+    get lastUpload() {
+      return lastUpload;
+    },
     get deleted() {
       return deleted;
     },
@@ -102,6 +117,11 @@ export function createService(settings: Settings, faults: Faults): Service {
       deleted = true;
       channels.close(undefined, { code: CLOSE_DELETED });
     },
+    restore(lastId) {
+      lastUpload = lastId;
+      for (const { uploadHistory } of devices.values()) uploadHistory.cut(({ id }) => id > lastId);
+    },
+    rewrite: undefined,
   };
   for (const options of settings.devices) service.addDevice(options);
   return service;

@@ -7,7 +7,7 @@ import { numberIn, OptionError } from './option-readers';
 import { LOOPBACK, readOptions, type DeviceOptions, type SimulatorOptions } from './options';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './request-log';
 import { createHttpServer } from './server';
-import { createService, nextReading } from './service';
+import { createService, nextReading, type HistoryRewrite } from './service';
 import type { SimulatedDevice } from './simulated-device';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
@@ -54,6 +54,7 @@ export interface Simulator {
    * Lets something go wrong.
    * @returns a function that lifts the fault
    * @throws RangeError if there is no such fault
+   * @throws OptionError if an option cannot be, or a thousand faults stand already
    */
   fail(name: FaultName, options?: FaultOptions): () => void;
   /** Lifts all faults. Answers that hang go on hanging. */
@@ -67,6 +68,18 @@ export interface Simulator {
   removeDevice(chipid: string | number): void;
   /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
   deleteApp(): void;
+  /**
+   * Puts the uploads back to an old copy of the service: those with a higher id than `lastId` are gone,
+   * and the next upload gets the id after it.
+   * @param lastId default 0: the history is empty and ids begin at 1 again
+   * @throws OptionError if it is no whole number, or beyond the newest id
+   */
+  restore(lastId?: number): void;
+  /**
+   * Lets every answer of `up_messages/dev/:chipid/` go through a function, which may leave out, double,
+   * reorder or spoil records, or answer something else. Without one, answers are right again.
+   */
+  rewriteHistory(rewrite?: HistoryRewrite): void;
   /** How many channels are open, of one device or in all. */
   channels(chipid?: string | number): number;
   /** How many TCP connections are open, those of channels included. */
@@ -155,6 +168,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     addDevice: (added) => service.addDevice(readDevice(added)),
     removeDevice: (chipid) => service.removeDevice(device(chipid).chipid),
     deleteApp: () => service.deleteApp(),
+    restore: (lastId = 0) =>
+      service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),
+    rewriteHistory: (rewrite) => void (service.rewrite = rewrite),
     channels: (chipid) => service.channels.count(chipidOf(chipid)),
     sockets: () => connections.size,
     close: () => (closing ??= end()),

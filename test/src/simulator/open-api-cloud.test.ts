@@ -116,6 +116,51 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
+    'has ids that begin again where an old copy of it ends, as a service that was restored',
+    withSimulator({}, async (simulator) => {
+      const ids = async (): Promise<unknown[]> => {
+        const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
+        return (body as { id: number; body: string }[]).map(({ id, body: text }) => [id, text]);
+      };
+      for (const text of ['a', 'b', 'c']) simulator.upload('10000001', text);
+      simulator.restore(1);
+      simulator.upload('10000001', 'd');
+      assert.deepEqual(await ids(), [
+        [1, 'a'],
+        [2, 'd'],
+      ]);
+      simulator.restore();
+      assert.deepEqual(await ids(), []);
+      simulator.upload('10000001', 'e');
+      assert.deepEqual(await ids(), [[1, 'e']]);
+      for (const wrong of [2, -1, 0.5]) {
+        assert.throws(() => simulator.restore(wrong), /^OptionError: lastId must be/);
+      }
+    }),
+  );
+
+  it(
+    'answers a history rewritten by whoever runs it, until it is to be right again',
+    withSimulator({}, async (simulator) => {
+      simulator.upload('10000001', 'a');
+      simulator.upload('10000002', 'b');
+      const read = (chipid: string) => openGet(simulator, `up_messages/dev/${chipid}/`);
+      const right = (await read('10000001')).text;
+      simulator.rewriteHistory((records, chipid) =>
+        chipid === '10000001'
+          ? [...records, { ...records[0], id: 10n ** 39n, body: null }]
+          : { msg: 'no list' },
+      );
+      const spoilt = (await read('10000001')).text;
+      assert.ok(spoilt.startsWith(right.slice(0, -1)), spoilt);
+      assert.match(spoilt, new RegExp(`"body":null,.*"id":1${'0'.repeat(39)},`));
+      assert.deepEqual((await read('10000002')).body, { msg: 'no list' });
+      simulator.rewriteHistory();
+      assert.equal((await read('10000001')).text, right);
+    }),
+  );
+
+  it(
     'gives the history of what was pushed, answered or not',
     withSimulator({ offlineAfter: 10, now: () => MARCH }, async (simulator) => {
       await push(simulator, '10000001', 'on', 'AT');
