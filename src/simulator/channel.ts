@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { decodeBase64 } from './assumptions';
-import type { Channel } from './channels';
+import { decodeBase64, MAX_FRAME } from './assumptions';
+import { keepsUp, type Channel } from './channels';
 import { checkOpenApiSign } from './open-api-sign';
+import { checkLocal } from './local-only';
 import { integer, readParams, requireParam } from './params';
 import { notFound, Refusal } from './refusal';
 import type { OpenRecord, RequestLog } from './request-log';
@@ -12,7 +13,6 @@ import { refuseUpgrade } from './upgrade-faults';
 
 /** Section 4.3; without a final `/`. */
 export const CHANNEL_PATH = '/noticed/peer';
-const MAX_FRAME = 16 * 1024 * 1024;
 
 /** Checks a request for a channel (section 4.3). @returns the chip number */
 function admit(service: Service, { path, query }: OpenRecord): string {
@@ -53,13 +53,13 @@ function open(
   socket.on('error', () => undefined);
   socket.on('close', () => service.channels.remove(channel));
   socket.on('ping', (data) => {
-    if (!service.faults.silent(chipid)) socket.pong(data);
+    const mute = !service.settings.pongs || service.faults.silent(chipid);
+    if (!mute && keepsUp(channel)) socket.pong(data);
   });
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary || !Buffer.isBuffer(data)) return;
-    const text = data.toString('utf8');
-    log.frame(chipid, text);
-    takeFrame(service, chipid, text);
+    log.frame(chipid, data);
+    takeFrame(service, chipid, data.toString('utf8'));
   });
 }
 
@@ -93,13 +93,11 @@ export function createChannelServer(service: Service, log: RequestLog) {
       path: record.path,
       concerns: (chipid: string) => new URLSearchParams(record.query).get('chipid') === chipid,
     };
-    const fault = service.faults.takeUpgrade(aim);
-    if (fault) {
-      record.status = fault(wire);
-      return;
-    }
     try {
-      connect(request, wire, head, record);
+      checkLocal(request.headers);
+      const fault = service.faults.takeUpgrade(aim);
+      if (fault) record.status = fault(wire);
+      else connect(request, wire, head, record);
     } catch (error) {
       const { status, message } =
         error instanceof Refusal ? error : new Refusal(500, 'internal error');

@@ -5,6 +5,8 @@ import type { Settings } from './options';
 
 /** What is needed of a WebSocket of ws, whose types would otherwise have to be installed with this package. */
 export interface ChannelSocket {
+  /** Bytes that wait for the other side to read. */
+  readonly bufferedAmount: number;
   send(data: string | Buffer): void;
   close(code?: number): void;
   terminate(): void;
@@ -16,6 +18,16 @@ export interface Channel {
   readonly socket: ChannelSocket;
   /** The connection below it. */
   readonly wire: Duplex;
+}
+
+/** Four of the longest frames. */
+const MAX_UNREAD = 64 * 1024 * 1024;
+
+/** Breaks a channel off whose other side does not read. @returns whether it is still open */
+export function keepsUp({ socket }: Channel): boolean {
+  if (socket.bufferedAmount <= MAX_UNREAD) return true;
+  socket.terminate();
+  return false;
 }
 
 /** The event `data_upload` (section 6). Every field is a string. */
@@ -66,7 +78,7 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
     announce(upload) {
       const event = eventOf(upload);
       const frame = JSON.stringify(event);
-      for (const channel of of(upload.chipid)) {
+      for (const channel of of(upload.chipid).filter(keepsUp)) {
         const fault = faults.takeEvent(channel.chipid);
         if (fault) fault(channel, event);
         else channel.socket.send(frame);

@@ -1,5 +1,6 @@
 import { ANSWER_FAULTS, type AnswerFault } from './answer-faults';
 import { EVENT_FAULTS, type EventFault } from './event-faults';
+import { integerText, numberIn, OptionError } from './option-readers';
 import { UPGRADE_FAULTS, type UpgradeFault } from './upgrade-faults';
 
 /** The name of something that can go wrong. */
@@ -8,7 +9,7 @@ export type FaultName =
 
 /** What a fault befalls. */
 export interface FaultOptions {
-  /** How many requests, upgrades or events; default: all until it is lifted. */
+  /** How many requests, upgrades or events, a whole number; default: all until it is lifted. */
   times?: number;
   /** Only those of this device. */
   chipid?: string | number;
@@ -35,7 +36,10 @@ export interface Aim {
 
 /** The faults that stand. The one that was set first strikes first. */
 export interface Faults {
-  /** @returns a function that lifts it */
+  /**
+   * @returns a function that lifts it
+   * @throws RangeError, OptionError
+   */
   add(name: FaultName, options: FaultOptions): () => void;
   takeAnswer(aim: Aim): { run: AnswerFault; acts: boolean } | undefined;
   takeUpgrade(aim: Aim): UpgradeFault | undefined;
@@ -45,6 +49,9 @@ export interface Faults {
   /** Lifts all. */
   clear(): void;
 }
+
+/** Every request looks at all of them. */
+const MAX_FAULTS = 1000;
 
 const has = <T extends object>(table: T, name: PropertyKey): name is keyof T =>
   Object.hasOwn(table, name);
@@ -71,9 +78,13 @@ export function createFaults(): Faults {
       if (![ANSWER_FAULTS, UPGRADE_FAULTS, EVENT_FAULTS].some((table) => has(table, name))) {
         throw new RangeError(`There is no fault ${name}. There are ${FAULT_NAMES.join(', ')}.`);
       }
-      const device = chipid === undefined ? undefined : String(chipid);
-      const fault: Standing = { name, chipid: device, path, acts, left: times };
-      if (times > 0) standing.add(fault);
+      if (standing.size === MAX_FAULTS) {
+        throw new OptionError('faults', `must be at most ${MAX_FAULTS} at once: lift some`);
+      }
+      const left = times === Infinity ? times : numberIn('times', times, 0, 1e9, 'whole');
+      const device = chipid === undefined ? undefined : integerText('chipid', chipid);
+      const fault: Standing = { name, chipid: device, path, acts, left };
+      if (left > 0) standing.add(fault);
       return () => void standing.delete(fault);
     },
     takeAnswer: (aim) => take(ANSWER_FAULTS, aim),

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Params } from '../signing';
-import { FORM_TYPE } from './assumptions';
+import { FORM_TYPE, MAX_PARAMETERS } from './assumptions';
 import { badRequest } from './refusal';
 
 function decode(text: string): string {
@@ -24,7 +24,7 @@ function* pairs(encoded: string): Generator<[name: string, value: string]> {
 /**
  * The parameters of a request, raw values by name: of the URL's query and of a POST's form-encoded
  * body (section 4.2, rule 3).
- * @throws Refusal 400 if they cannot be read or one is given twice
+ * @throws Refusal 400 if they cannot be read, one is given twice, or there are too many
  */
 export function readParams(query: string, form = ''): Params {
   const params = new Map<string, string>();
@@ -33,6 +33,7 @@ export function readParams(query: string, form = ''): Params {
     for (const [name, value] of pairs(encoded)) {
       const key = name.toLowerCase();
       if (lowercased.has(key)) throw badRequest(`parameter ${name} is given more than once`);
+      if (lowercased.size === MAX_PARAMETERS) throw badRequest('there are too many parameters');
       lowercased.add(key);
       params.set(name, value);
     }

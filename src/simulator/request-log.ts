@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
 import { createBounded } from './bounded';
 
 /** A request that has arrived, the upgrade to a channel included. */
@@ -23,17 +24,26 @@ export interface RequestRecord {
 export interface FrameRecord {
   /** The channel's device, as digits. */
   readonly chipid: string;
-  /** The frame, JSON if it is a good one. */
+  /** The frame, JSON if it is a good one; of a long one the first 64 KiB. */
   readonly text: string;
+  /** Bytes of the whole frame. */
+  readonly size: number;
   /** Milliseconds since 1970, by the simulator's clock. */
   readonly at: number;
 }
 
 export type OpenRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] };
 
-/** How much of a body is kept. */
-export const LOGGED_BODY = 64 * 1024;
+/** How many bytes of a body or a frame are kept. */
+const LOGGED = 64 * 1024;
 const KEPT = 1000;
+
+/**
+ * The start of a text, without half a character at its end. It is decoded from the bytes: a slice of a
+ * long string would keep all of it in memory.
+ */
+export const logged = (bytes: Buffer): string =>
+  new StringDecoder('utf8').write(bytes.subarray(0, LOGGED));
 
 /** The last 1000 requests, and the last 1000 frames that came over channels. */
 export function createRequestLog(now: () => number) {
@@ -57,7 +67,8 @@ export function createRequestLog(now: () => number) {
       requests.add(record);
       return record;
     },
-    frame: (chipid: string, text: string): void => frames.add({ chipid, text, at: now() }),
+    frame: (chipid: string, bytes: Buffer): void =>
+      frames.add({ chipid, text: logged(bytes), size: bytes.length, at: now() }),
   };
 }
 

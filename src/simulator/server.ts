@@ -4,15 +4,21 @@ import { MAX_REQUEST_BODY, STATUS } from './assumptions';
 import { CHANNEL_PATH, createChannelServer } from './channel';
 import type { Aim } from './faults';
 import type { Answer, Incoming } from './incoming';
+import { checkLocal } from './local-only';
 import { createOpenApi, OPEN_API } from './open-api';
 import { badRequest, notFound, Refusal } from './refusal';
-import { LOGGED_BODY, type RequestLog } from './request-log';
+import { logged, type RequestLog } from './request-log';
 import { sendAnswer } from './send-answer';
 import { createServerApi, SERVER_API } from './server-api';
 import type { Service } from './service';
 
 /** Longer than clients keep a connection, so that none is closed just as a request is on its way. */
 const KEEP_ALIVE = 65_000;
+/** A client that sends its request slower than this is cut off: ms for the headers, and for all of it. */
+const HEADERS_TIMEOUT = 10_000;
+const REQUEST_TIMEOUT = 120_000;
+/** Channels included: two for each of as many devices as there can be. */
+const MAX_CONNECTIONS = 20_000;
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -76,8 +82,9 @@ export function createHttpServer(
       if (response.headersSent) record.status = response.statusCode;
     };
     response.once('close', note).once('finish', note);
+    checkLocal(message.headers);
     const body = await readBody(message);
-    record.body = body.subarray(0, LOGGED_BODY).toString('utf8');
+    record.body = logged(body);
     const { method, path, query, headers } = record;
     const request: Incoming = { method, path, query, headers, body, signal: gone.signal };
     const carryOut = () => dispatch(request);
@@ -91,12 +98,19 @@ export function createHttpServer(
     if (!gone.signal.aborted) await fault.run({ response, wire: message.socket, now, carryOut });
   };
 
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE }, (message, response) => {
+  const timeouts = {
+    keepAliveTimeout: KEEP_ALIVE,
+    headersTimeout: HEADERS_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+    connectionsCheckingInterval: HEADERS_TIMEOUT,
+  };
+  const server = createServer(timeouts, (message, response) => {
     handle(message, response).catch((error: unknown) => {
       if (response.headersSent || response.destroyed) message.socket.destroy();
       else sendAnswer(response, toAnswer(error), now());
     });
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', createChannelServer(service, log));
   const connections = new Set<Socket>();
   server.on('connection', (socket) => {

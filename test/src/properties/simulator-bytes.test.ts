@@ -24,6 +24,7 @@ const line = fc
   .map((parts) => `${parts.join(' ')}\r\n`);
 const header = fc.constantFrom(
   'Host: x\r\n',
+  'Host: localhost\r\n',
   'Content-Length: 5\r\n',
   'Content-Length: -1\r\n',
   'Content-Length: 99999999999999999999\r\n',
@@ -88,7 +89,7 @@ describe('a simulator to which anything at all is sent', () => {
     fc.asyncProperty(fc.array(fc.oneof(bytes, frame), { maxLength: 5 }), async (pieces) => {
       const path = new URL(channelUrl(simulator, CHIPID));
       const head = Buffer.from(
-        `GET ${path.pathname}${path.search} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n` +
+        `GET ${path.pathname}${path.search} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n` +
           'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
           'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
       );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { FAULT_NAMES, type FaultName } from '../../../src/simulator';
+import { FAULT_NAMES, OptionError, type FaultName } from '../../../src/simulator';
 import { openGet, openUrl, push, send, until, withSimulator } from './client';
 
 const DEVICE = '10000001';
@@ -193,9 +193,16 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'have names, and an unknown one is an error that lists them',
+    'have names and bounds: an unknown one is an error that lists them',
     withSimulator({}, (simulator) => {
       assert.throws(() => simulator.fail('flood' as FaultName), /no fault flood.*gateway, /);
+      for (const options of [{ times: NaN }, { times: -1 }, { times: 1.5 }, { chipid: 'x' }]) {
+        assert.throws(() => simulator.fail('gateway', options), OptionError);
+      }
+      for (let set = 0; set < 1000; set++) simulator.fail('gateway');
+      assert.throws(() => simulator.fail('gateway'), /^OptionError: faults must be at most 1000/);
+      simulator.heal();
+      simulator.fail('gateway', { times: 0 });
       assert.equal(new Set(FAULT_NAMES).size, FAULT_NAMES.length);
       return Promise.resolve();
     }),

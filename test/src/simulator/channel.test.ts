@@ -30,6 +30,19 @@ describe('simulator: channel', () => {
   );
 
   it(
+    'keeps to its window in seconds and in milliseconds',
+    withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
+      for (const timestamp of ['1700000060', '1699999940000']) {
+        const socket = new WebSocket(channelUrl(simulator, DEVICE, { timestamp }));
+        await once(socket, 'open');
+      }
+      for (const timestamp of ['1700000061', '1699999939999']) {
+        assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE, { timestamp })), 401);
+      }
+    }),
+  );
+
+  it(
     'announces an upload to every channel of its device, and to no other',
     withSimulator({ appid: 77, now: () => NOW }, async (simulator) => {
       const first = await openChannel(simulator, DEVICE);
@@ -114,6 +127,36 @@ describe('simulator: channel', () => {
       socket.ping('are you there');
       const [data] = (await once(socket, 'pong')) as [Buffer];
       assert.equal(data.toString(), 'are you there');
+    }),
+  );
+
+  it(
+    'answers no ping when told so, and goes on with events',
+    withSimulator({ pongs: false }, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const heard: string[] = [];
+      socket.on('message', () => heard.push('event')).on('pong', () => heard.push('pong'));
+      socket.ping();
+      socket.send('{"type":"heartbeat"}');
+      await until(() => simulator.frames.length === 1);
+      simulator.upload(DEVICE, 'x');
+      await until(() => heard.length > 0);
+      assert.deepEqual(heard, ['event']);
+    }),
+  );
+
+  it(
+    'is broken off once 64 MiB of events wait for an application that does not read',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      socket.pause();
+      const upload = Buffer.alloc(10 * 1024 * 1024);
+      for (let sent = 0; sent < 12 && simulator.channels() > 0; sent++) {
+        simulator.upload(DEVICE, upload);
+        await new Promise(setImmediate);
+      }
+      await until(() => simulator.channels() === 0);
+      socket.terminate();
     }),
   );
 
