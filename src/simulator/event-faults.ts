@@ -18,7 +18,7 @@ const FIN_TEXT = 0x81;
 const FIN_CLOSE = 0x88;
 const RSV1 = 0x40;
 const MASKED = 0x80;
-/** More than a client that keeps to 16 MiB takes. */
+/** Base64 of more than a client that keeps to frames of 16 MiB takes. */
 const BIG = 17 * 1024 * 1024;
 
 /** Faults of the events on a channel, by name. */

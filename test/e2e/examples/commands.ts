@@ -84,7 +84,15 @@ export function commands(stage: Stage): void {
     scene.simulator.switchOff(ONE);
     await scene.press('Ask for 10000001');
     assert.deepEqual(await scene.waitShown('It does not answer'), [ONE]);
+    for (const fault of ['gateway-timeout', 'gateway'] as const) {
+      const before = scene.shown('It does not answer').length;
+      scene.simulator.fail(fault, { times: 1 });
+      await scene.press('Ask for 10000001');
+      const shown = await scene.waitShown('It does not answer', before + 1);
+      assert.equal(shown.at(-1), ONE);
+    }
     assert.equal(scene.shown('It is online').length, 1);
+    assert.deepEqual(scene.shown('Show what went wrong'), []);
   });
 
   plays(stage, '11 Reboot a device', 'resets it, or says that it is not there', async (scene) => {
