@@ -70,6 +70,13 @@ describe('the texts of the editor', () => {
     });
   }
 
+  it('warn that frequent calls may reset a device, wherever a node calls one or is likely to poll', () => {
+    for (const node of ['push', 'gpio', 'reboot', 'refresh', 'rt-status', 'devices']) {
+      assert.match(read(`nodes/${node}/locales/en-US.md`), /frequent calls .*may reset a device/);
+      assert.match(read(`nodes/${node}/locales/zh-CN.md`), /频繁调用.*可能导致设备复位/);
+    }
+  });
+
   it('that nodes share are all used by one of them', () => {
     const used = usedKeys([...SHARED, ...NODES.map((node) => `nodes/${node}`)]);
     const keys = Object.keys(ownTexts('common', 'en-US'));
