@@ -1,7 +1,7 @@
-import type { ChannelUser } from './channel-user';
 import type { Channels, OpenLease } from './channels';
 import type { CallEnd, Deadlines } from './deadline';
 import { DeviceCloudError } from './errors';
+import { IsolatedUser } from './isolated-user';
 
 /** Milliseconds a channel that was opened for a push is kept after the last one. */
 const KEEP = 5 * 60_000;
@@ -82,25 +82,22 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
       const { channel } = lease;
       const deadline = deadlines.start(seconds, signal);
       let sending = false;
-      const watcher: ChannelUser = { onState: trySend };
+      const watcher = new IsolatedUser({ onState: trySend });
 
       function settle(error?: DeviceCloudError): void {
         deadline.clear();
-        channel.users.delete(watcher);
+        channel.leave(watcher);
         if (error) reject(error);
         else resolve();
       }
       function trySend(): void {
         if (sending) return;
-        // Before the send, which may call back at once.
-        sending = channel.state === 'connected';
-        if (!sending) return;
-        channel.push(bytes, (error) =>
+        sending = channel.push(bytes, (error) =>
           settle(error ? broken(chipid, undefined, seconds) : undefined),
         );
       }
 
-      channel.users.add(watcher);
+      channel.join(watcher);
       deadline.listen((end) =>
         settle(sending ? broken(chipid, end, seconds) : notConnected(chipid, channel.reason)),
       );

@@ -48,6 +48,8 @@ export function channelSettings(
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
+    appid: identity.appid,
+    now: identity.now,
     url: (chipid) => channelUrl(settings, identity, chipid),
     get socket() {
       return (made ??= socketOptions(settings, identity, tls, proxy)).options;

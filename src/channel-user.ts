@@ -7,7 +7,16 @@ import type { Upload } from './upload-event';
  */
 export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 
-/** Who listens on a channel or pushes over it. Nothing here may throw. */
+/**
+ * Who listens on a channel or pushes over it. The same object may join several times: each time it is
+ * another user.
+ *
+ * An error that a callback throws, or that the promise of an async one rejects with, goes no further:
+ * the channel, its other users and the process go on, and so do later uploads. It is reported to the
+ * user's own `onFault`, once for each error; what `onFault` itself throws is dropped. A user without
+ * `onFault` gets a warning of the process (`process.on('warning')`), at most one a minute. A callback
+ * may join and release, and may close the client; after a release nothing is called any more.
+ */
 export interface ChannelUser {
   /** An upload has arrived, or has been recovered. */
   onUpload?(upload: Upload): void;
@@ -16,7 +25,11 @@ export interface ChannelUser {
    * @param reason why a connection ended or did not come about; never with a URL in it
    */
   onState?(state: ChannelState, reason?: string): void;
-  /** Something came that is not what section 6 describes; it was left out. */
+  /**
+   * Something came that is not what section 6 describes: it was left out, or corrected as the text
+   * says. Or a callback of this user threw.
+   * @param fault words for the log, without what was uploaded
+   */
   onFault?(fault: string): void;
 }
 

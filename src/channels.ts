@@ -1,5 +1,6 @@
-import { openChannel, type Channel, type ChannelSettings } from './channel';
+import { Channel, type ChannelSettings } from './channel';
 import type { ChannelLease, ChannelUser } from './channel-user';
+import { IsolatedUser } from './isolated-user';
 
 /** A lease as the parts of the application hold it, with the whole channel. */
 export interface OpenLease extends ChannelLease {
@@ -8,7 +9,10 @@ export interface OpenLease extends ChannelLease {
 
 /** The channels of one application: one per device, however many use it. */
 export interface Channels {
-  /** Joins the channel of a device, and opens it if nobody has. After the close it stays closed. */
+  /**
+   * Joins the channel of a device, and opens it if nobody has. After the close it stays closed.
+   * @throws DeviceCloudError `INVALID_INPUT` if the user is no object
+   */
   join(chipid: string, user: ChannelUser): OpenLease;
   readonly size: number;
   close(): void;
@@ -20,20 +24,21 @@ export function createChannels(settings: ChannelSettings): Channels {
 
   return {
     join(chipid, user) {
+      const place = new IsolatedUser(user);
       let channel = open.get(chipid);
       if (!channel) {
-        channel = openChannel(chipid, settings);
+        channel = new Channel(chipid, settings);
         // Nobody would close it any more.
         if (closed) channel.close();
         else open.set(chipid, channel);
       }
       const joined = channel;
-      joined.users.add(user);
+      joined.join(place);
       return {
         channel: joined,
         release() {
-          joined.users.delete(user);
-          if (joined.users.size > 0 || open.get(chipid) !== joined) return;
+          joined.leave(place);
+          if (joined.size > 0 || open.get(chipid) !== joined) return;
           open.delete(chipid);
           joined.close();
         },

@@ -1,70 +1,85 @@
-/** Marks in what a peer sends: one is passed when everything that was sent before it has arrived. */
-export interface Fences {
-  /** @param passed is called once: when the peer has answered, or its connection has ended */
-  add(passed: () => void): void;
-  /** A frame of any kind has come. */
-  heard(): void;
-  /** @param data what the ping of the fence carried */
-  pong(data: string): void;
-  /** The connection has ended: nothing more arrives. */
-  end(): void;
-}
+import type { PingAnswers } from './keepalive';
 
-interface Fence {
-  number: number;
-  passed: () => void;
+interface Flush {
+  ping: number;
+  flushed: () => void;
 }
 
 /** Milliseconds a peer has for its pong before it is asked whether it answers pings at all. */
 const PATIENCE = 5000;
 
 /**
- * Fences of one channel, as pings. A peer that falls silent passes none: it may be a network that
- * stalls, and what it holds back would come twice. Its connection ends when it stays silent.
- * @param ping sends a ping with data
- * @param watched whether silence ends the connection; if not, a pong is not waited for very long
+ * Finds out when everything that the peer had sent has arrived: it answers pings in order, so a pong
+ * comes after what was sent before it. A peer that is known to answer and falls silent flushes
+ * nothing: it may be a network that stalls, and what it holds back would come twice. Its connection
+ * ends when it stays silent. A peer that has never answered a ping (the interface mentions none) is
+ * not waited for longer than {@link PATIENCE}.
  */
-export function createFences(ping: (data: string) => void, watched: boolean): Fences {
-  let waiting: Fence[] = [];
-  let last = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let round = 0;
-  let heard = false;
+export class FlushQueue {
+  readonly #ping: () => number;
+  readonly #answers: PingAnswers;
+  readonly #watched: boolean;
+  #pending: Flush[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #round = 0;
+  #heard = false;
 
-  const watch = (): void => {
-    round = 0;
-    timer = setTimeout(look, PATIENCE);
-  };
-  /** Frames that come without the pong, long after the ping: this peer answers none. */
-  function look(): void {
-    if (!watched || (round > 0 && heard)) pass(last);
-    else {
-      round++;
-      heard = false;
-      timer = setTimeout(look, PATIENCE);
+  /**
+   * @param ping sends a ping, and returns its number: each is higher than the one before
+   * @param answers whether pongs are to be expected
+   * @param watched whether silence ends the connection; if not, a pong is not waited for very long
+   */
+  constructor(ping: () => number, answers: PingAnswers, watched: boolean) {
+    this.#ping = ping;
+    this.#answers = answers;
+    this.#watched = watched;
+  }
+
+  /** @param flushed is called once: when the peer has answered, or its connection has ended */
+  add(flushed: () => void): void {
+    this.#pending.push({ ping: this.#ping(), flushed });
+    if (this.#pending.length === 1) this.#watch();
+  }
+
+  /** A frame of any kind has come. */
+  heard(): void {
+    this.#heard = true;
+  }
+
+  /**
+   * A ping was answered. A peer may answer only the last of several (RFC 6455, 5.5.3): its pong stands
+   * for the ones before, too.
+   * @param ping its number
+   */
+  pong(ping: number): void {
+    if (this.#pending.length === 0) return;
+    const flushed = this.#pending.filter((flush) => flush.ping <= ping);
+    if (flushed.length === 0) return;
+    this.#pending = this.#pending.filter((flush) => flush.ping > ping);
+    clearTimeout(this.#timer);
+    if (this.#pending.length > 0) this.#watch();
+    for (const flush of flushed) flush.flushed();
+  }
+
+  /** The connection has ended: nothing more arrives. */
+  end(): void {
+    this.pong(Infinity);
+  }
+
+  #watch(): void {
+    this.#round = 0;
+    this.#timer = setTimeout(() => this.#look(), PATIENCE);
+  }
+
+  #look(): void {
+    // Frames that come without the pong, long after the ping: this peer answers no longer.
+    const ignored = this.#round > 0 && this.#heard;
+    if (!this.#watched || !this.#answers.expected || ignored) {
+      this.end();
+      return;
     }
+    this.#round++;
+    this.#heard = false;
+    this.#timer = setTimeout(() => this.#look(), PATIENCE);
   }
-  /** A peer may answer only the last of several pings: its pong passes the ones before, too. */
-  function pass(upTo: number): void {
-    const passed = waiting.filter(({ number }) => number <= upTo);
-    waiting = waiting.filter(({ number }) => number > upTo);
-    clearTimeout(timer);
-    if (waiting.length > 0) watch();
-    for (const fence of passed) fence.passed();
-  }
-
-  return {
-    add(passed) {
-      waiting.push({ number: ++last, passed });
-      if (waiting.length === 1) watch();
-      ping(String(last));
-    },
-    heard() {
-      heard = true;
-    },
-    pong(data) {
-      if (waiting.length > 0 && /^\d+$/.test(data)) pass(Number(data));
-    },
-    end: () => pass(last),
-  };
 }

@@ -1,58 +1,77 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { createFences } from '../../src/fences';
+import { FlushQueue } from '../../src/flush';
+import { PingAnswers } from '../../src/keepalive';
 
-describe('fences in what a peer sends', () => {
+describe('flushing what a peer has sent', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  const start = (watched: boolean) => {
-    const pings: string[] = [];
-    const passed: string[] = [];
-    const fences = createFences((data) => void pings.push(data), watched);
-    return { pings, passed, fences, add: (name: string) => fences.add(() => passed.push(name)) };
+  const start = ({ watched = true, answers = true }) => {
+    const flushed: string[] = [];
+    const known = new PingAnswers();
+    if (answers) known.answered();
+    let pings = 0;
+    const queue = new FlushQueue(() => ++pings, known, watched);
+    return { flushed, known, queue, add: (name: string) => queue.add(() => flushed.push(name)) };
   };
 
-  it('passes with the pong, those before with it, and not with one that nobody asked for', () => {
-    const { pings, passed, fences, add } = start(true);
+  it('ends with the pong, and what waits since before with it', () => {
+    const { flushed, queue, add } = start({});
     add('first');
     add('second');
     add('third');
-    fences.pong('');
-    fences.pong('a pong of liveness');
-    assert.deepEqual(passed, []);
-    fences.pong(pings[1]!);
-    assert.deepEqual(passed, ['first', 'second']);
-    fences.end();
-    assert.deepEqual(passed, ['first', 'second', 'third']);
+    assert.deepEqual(flushed, []);
+    queue.pong(2);
+    assert.deepEqual(flushed, ['first', 'second']);
+    queue.pong(1);
+    assert.deepEqual(flushed, ['first', 'second']);
+    queue.end();
+    assert.deepEqual(flushed, ['first', 'second', 'third']);
+    queue.pong(3);
+    assert.equal(flushed.length, 3);
   });
 
   it('waits for a network that stalls, since what it holds back would come twice', () => {
-    const { pings, passed, fences, add } = start(true);
-    add('fence');
-    fences.heard();
+    const { flushed, queue, add } = start({});
+    add('flush');
+    queue.heard();
     mock.timers.tick(60_000);
-    assert.deepEqual(passed, []);
-    fences.heard();
-    fences.pong(pings[0]!);
-    assert.deepEqual(passed, ['fence']);
+    assert.deepEqual(flushed, []);
+    queue.heard();
+    queue.pong(1);
+    assert.deepEqual(flushed, ['flush']);
   });
 
-  it('does not wait for ever for a peer that sends frames but no pongs', () => {
-    const { passed, fences, add } = start(true);
-    add('fence');
+  it('ends in the end with a peer that sends frames but no pongs any more', () => {
+    const { flushed, queue, add } = start({});
+    add('flush');
     mock.timers.tick(5000);
-    fences.heard();
+    queue.heard();
     mock.timers.tick(5000);
-    assert.deepEqual(passed, ['fence']);
+    assert.deepEqual(flushed, ['flush']);
   });
 
-  it('waits briefly where pings are off', () => {
-    const { passed, add } = start(false);
-    add('fence');
-    mock.timers.tick(4999);
-    assert.deepEqual(passed, []);
-    mock.timers.tick(1);
-    assert.deepEqual(passed, ['fence']);
+  for (const [what, options] of [
+    ['where pings are off', { watched: false }],
+    ['with a peer that has never answered a ping', { answers: false }],
+  ] as const) {
+    it(`waits no longer than 5 s ${what}`, () => {
+      const { flushed, add } = start(options);
+      add('flush');
+      mock.timers.tick(4999);
+      assert.deepEqual(flushed, []);
+      mock.timers.tick(1);
+      assert.deepEqual(flushed, ['flush']);
+    });
+  }
+
+  it('may begin again in the callback of one that has ended', () => {
+    const { flushed, queue, add } = start({});
+    queue.add(() => add('next'));
+    queue.pong(1);
+    assert.deepEqual(flushed, []);
+    queue.pong(2);
+    assert.deepEqual(flushed, ['next']);
   });
 });
