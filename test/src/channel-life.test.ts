@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { WebSocket } from 'ws';
 import { channelService } from './support/channel-service';
-import { clientOf, simulator } from './support/client';
+import { clientOf } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from './support/until';
 
@@ -42,20 +43,53 @@ describe('a channel that is kept alive', () => {
     assert.equal(service.opened(), 1);
   });
 
-  it('is given up when the service falls silent, and opened anew', async () => {
-    const service = await simulator();
-    service.fail('silence', { chipid: CHIPID });
+  /** Answers pings as ws does, and says after each pong that it was one. */
+  const sayPong = (channel: WebSocket): void =>
+    void channel.on('ping', () => channel.send('{"type":"data_upload","body":"cG9uZw==","chipid":"10000001","appid":"1","timestamp":"1"}')); // prettier-ignore
+  /** Answers no ping, and is silent. */
+  const fallSilent = (channel: WebSocket): void => void (channel.pong = () => undefined);
+
+  it('is given up when a service that has answered a ping falls silent, and opened anew', async () => {
+    const service = await channelService(sayPong);
     const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
-    await listener.state('disconnected');
+    await until(() => listener.uploads.length > 0, 'a pong');
+    for (const channel of service.clients) {
+      channel.removeAllListeners('ping');
+      fallSilent(channel);
+    }
+    await listener.state('connected', 2);
     assert.deepEqual(
       listener.changes.find(({ state }) => state === 'disconnected'),
       { state: 'disconnected', reason: 'SILENT' },
     );
-    service.heal();
-    await listener.state('connected', 2);
-    await until(() => service.channels() === 1, 'the end of the silent one');
-    service.upload(CHIPID, 'after');
-    await until(() => listener.texts().includes('after'));
+  });
+
+  it('is given up when it is silent from its beginning, if one before it answered a ping', async () => {
+    const service = await channelService((channel, count) =>
+      count === 0 ? sayPong(channel) : fallSilent(channel),
+    );
+    const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
+    await until(() => listener.uploads.length > 0, 'a pong');
+    for (const channel of service.clients) channel.terminate();
+    await listener.state('disconnected', 2);
+    const ends = listener.changes.filter(({ state }) => state === 'disconnected');
+    assert.deepEqual(
+      ends.slice(0, 2).map(({ reason }) => reason),
+      ['1006', 'SILENT'],
+    );
+  });
+
+  it('is kept open, silent or not, by a service that never answers a ping', async () => {
+    let pings = 0;
+    const service = await channelService((channel) => {
+      channel.on('ping', () => pings++);
+      // It may send pongs that nobody asked for: they are no answers (RFC 6455, 5.5.3).
+      for (const data of ['', '0', '99']) channel.pong(data);
+      fallSilent(channel);
+    });
+    const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
+    await until(() => pings >= 20, 'twenty pings');
+    assert.deepEqual([service.opened(), listener.lease.channel.state], [1, 'connected']);
   });
 
   it('is not given up while uploads come, though no ping is answered', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { ChannelState } from '../../src/channel-user';
 import { channelService } from './support/channel-service';
 import { clientOf, simulator } from './support/client';
@@ -35,6 +36,28 @@ describe('a channel that the service closes', () => {
     });
     await listen(clientOf(service.baseUrl)).state('connected', 10);
     assert.equal(most, 1);
+  });
+
+  it('is opened ever later if that was soon, and as at first if it had lasted', async () => {
+    const pauses: number[] = [];
+    const realNow = performance.now.bind(performance);
+    let lasted = 0;
+    mock.method(performance, 'now', () => realNow() + lasted);
+    const timers = mock.method(globalThis, 'setTimeout').mock;
+    const service = await channelService();
+    let connections = 0;
+    clientOf(service.baseUrl, { random: () => 0.001, heartbeat: 0, ping: 0 }).listen(CHIPID, {
+      onState(state) {
+        // The timer of the next attempt is the latest that was set.
+        if (state === 'disconnected') pauses.push(Number(timers.calls.at(-1)?.arguments[1]));
+        if (state !== 'connected') return;
+        if (++connections === 4) lasted = 60_000;
+        for (const channel of service.clients) channel.terminate();
+      },
+    });
+    await until(() => pauses.length >= 6);
+    mock.restoreAll();
+    assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
   });
 
   it('is told as 1006 if the connection is reset', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { clientOf, simulator } from './support/client';
+import { channelService } from './support/channel-service';
+import { clientOf, KEYS, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from './support/until';
 
@@ -12,7 +13,8 @@ describe('the uploads of a device', () => {
     ['every byte', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
     ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0xc3, 0x28])],
     ['nothing', Buffer.alloc(0)],
-    ['half a mebibyte', Buffer.alloc(512 * 1024, 0xa5)],
+    ['800 kB', Buffer.alloc(800_000, 0xa5)],
+    ['nearly as much as a frame of 16 MiB has room for', Buffer.alloc(11.9 * 1024 * 1024, 0xa5)],
   ];
   for (const [what, bytes] of bodies) {
     it(`arrive with exactly their bytes: ${what}`, async () => {
@@ -41,6 +43,26 @@ describe('the uploads of a device', () => {
       );
     });
   }
+
+  it('arrive though their time and application are not valid, which is reported once', async () => {
+    const event = { type: 'data_upload', chipid: Number(CHIPID), appid: null, timestamp: 'now' };
+    const service = await channelService((channel) => {
+      for (const body of ['QQ==', 'Qg==']) channel.send(JSON.stringify({ ...event, body }));
+    });
+    const now = 1_720_000_000_000;
+    const listener = listen(clientOf(service.baseUrl, { now: () => now }));
+    await until(() => listener.uploads.length === 2);
+    assert.deepEqual(listener.texts(), ['A', 'B']);
+    assert.deepEqual(
+      listener.uploads.map(({ timestamp, appid }) => [timestamp, appid]),
+      [
+        [now, KEYS.appid],
+        [now, KEYS.appid],
+      ],
+    );
+    assert.equal(listener.faults.length, 2);
+    assert.match(listener.faults.join(), /no valid appid.*no valid timestamp/);
+  });
 
   it('arrive in order, all of them', async () => {
     const service = await simulator();
