@@ -26,9 +26,14 @@ export function deviceLister(api: OpenApi): ListDevices {
       if (!isDeviceCloudError(error, 'NOT_FOUND')) throw error;
       const other = (known + 1) % DEVICE_LISTS.length;
       const second = DEVICE_LISTS[other] ?? DEVICE_LISTS[1];
-      const answer = await callService(line, api.devices(second), seconds, signal);
-      known = other;
-      return answer;
+      try {
+        const answer = await callService(line, api.devices(second), seconds, signal);
+        known = other;
+        return answer;
+      } catch (next) {
+        // Neither answers. What the first says may be about the application (section 7).
+        throw isDeviceCloudError(next, 'NOT_FOUND') ? error : next;
+      }
     }
   };
 }
