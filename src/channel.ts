@@ -21,8 +21,7 @@ export interface ChannelSettings extends ConnectionSettings {
 
 /** How ws names a frame over the limit, or over anything that it could count. */
 const TOO_LARGE = /^WS_ERR_UNSUPPORTED_(MESSAGE|DATA_PAYLOAD)_LENGTH$/;
-const TOO_LARGE_FAULT =
-  'an upload is larger than the limit of 16 MiB for a frame: it was not read, and the channel reconnects';
+const TOO_LARGE_FAULT = 'an upload is larger than 16 MiB, the limit for a frame';
 
 /**
  * The channel of one device, open until it is closed: every other end leads to a new attempt. Its

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { Channel } from '../../src/channel';
 import type { ChannelState } from '../../src/channel-user';
+import { createConnectRate } from '../../src/connect-rate';
+import { IsolatedUser } from '../../src/isolated-user';
 import { channelService } from './support/channel-service';
+import { atEnd } from './support/clean-up';
 import { clientOf, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from './support/until';
@@ -39,6 +43,7 @@ describe('a channel that the service closes', () => {
   });
 
   it('is opened ever later if that was soon, and as at first if it had lasted', async () => {
+    atEnd(() => mock.restoreAll());
     const pauses: number[] = [];
     const realNow = performance.now.bind(performance);
     let lasted = 0;
@@ -46,17 +51,27 @@ describe('a channel that the service closes', () => {
     const timers = mock.method(globalThis, 'setTimeout').mock;
     const service = await channelService();
     let connections = 0;
-    clientOf(service.baseUrl, { random: () => 0.001, heartbeat: 0, ping: 0 }).listen(CHIPID, {
-      onState(state) {
-        // The timer of the next attempt is the latest that was set.
-        if (state === 'disconnected') pauses.push(Number(timers.calls.at(-1)?.arguments[1]));
-        if (state !== 'connected') return;
-        if (++connections === 4) lasted = 60_000;
-        for (const channel of service.clients) channel.terminate();
-      },
+    const channel = new Channel(CHIPID, {
+      appid: '1',
+      url: () => service.baseUrl.replace('http:', 'ws:'),
+      // Of its own, since the clock is set back at the end.
+      rate: createConnectRate(1000),
+      now: Date.now,
+      random: () => 0.001,
+      socket: {},
+      heartbeat: 0,
+      ping: 0,
     });
+    atEnd(() => channel.close());
+    const onState = (state: ChannelState): void => {
+      // The timer of the next attempt is the latest that was set.
+      if (state === 'disconnected') pauses.push(Number(timers.calls.at(-1)?.arguments[1]));
+      if (state !== 'connected') return;
+      if (++connections === 4) lasted = 60_000;
+      for (const client of service.clients) client.terminate();
+    };
+    channel.join(new IsolatedUser({ onState }));
     await until(() => pauses.length >= 6);
-    mock.restoreAll();
     assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
   });
 

@@ -40,7 +40,7 @@ describe('a channel with recovery', () => {
     assert.equal(uploads[1]!.body.length, large.length);
     assert.equal(uploads[1]!.replayed, true);
     assert.deepEqual(
-      faults.filter((fault) => /larger than the limit of 16 MiB/.test(fault)),
+      faults.filter((fault) => /larger than 16 MiB, the limit/.test(fault)),
       faults,
     );
     assert.equal(faults.length, 1);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChannelLease, ChannelUser } from '../../src/channel-user';
+import type { ChannelUser } from '../../src/channel-user';
 import { channelService } from './support/channel-service';
 import { atEnd } from './support/clean-up';
 import { clientOf, simulator } from './support/client';
@@ -53,7 +53,7 @@ describe('a user of a channel that throws', () => {
           return callback();
         },
         onFault: (fault) => faults.push(fault),
-      } as ChannelUser);
+      });
       const other = listen(client);
       await other.state('connected');
       for (const text of ['a', 'b']) service.upload(CHIPID, text);
@@ -89,7 +89,7 @@ describe('a user of a channel that throws', () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     client.listen(CHIPID, { onUpload: deep, onFault: deep });
-    client.listen(CHIPID, { onFault: (async () => Promise.reject(new Error('no'))) as () => void });
+    client.listen(CHIPID, { onFault: async () => Promise.reject(new Error('no')) });
     const other = listen(client);
     await other.state('connected');
     service.fail('bad-json', { times: 1 });
@@ -169,16 +169,15 @@ describe('a callback of a channel', () => {
       const client = clientOf(service.baseUrl);
       const calls: string[] = [];
       let done = false;
-      let lease: ChannelLease | undefined;
       const user = {
         [name]() {
           calls.push(name);
           if (done) return;
           done = true;
-          act(() => lease?.release());
+          act(() => lease.release());
         },
       };
-      lease = client.listen(CHIPID, user);
+      const lease = client.listen(CHIPID, user);
       return { escaped, service, client, calls };
     };
 

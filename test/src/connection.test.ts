@@ -14,7 +14,7 @@ function open(
   let socket: Socket | undefined;
   const seen = { opened: 0, frames: 0, ends: [] as string[] };
   const events: ConnectionEvents = {
-    opened: () => void seen.opened++,
+    opened: () => seen.opened++,
     frame() {
       seen.frames++;
       onFrame(connection);

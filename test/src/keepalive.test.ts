@@ -21,9 +21,9 @@ describe('timers of a channel', () => {
   ) => {
     const seen = { beats: 0, pings: 0, silent: 0 };
     const connection = {
-      sendHeartbeat: () => void seen.beats++,
-      ping: () => void seen.pings++,
-      silent: () => void seen.silent++,
+      sendHeartbeat: () => seen.beats++,
+      ping: () => seen.pings++,
+      silent: () => seen.silent++,
     };
     const settings = { heartbeat: 0, ping: 0, random: () => random, ...seconds };
     const keepalive = new Keepalive(connection, settings, answers);

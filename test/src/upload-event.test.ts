@@ -11,6 +11,7 @@ const event = {
 };
 const ARRIVAL = 1_720_000_000_123;
 
+const nameOf = (value: unknown): string => (JSON.stringify(value) || 'missing').slice(0, 20);
 const readText = (text: string, chipid = CHIPID) =>
   readFrame(Buffer.from(text), { chipid, appid: '10001' }, () => ARRIVAL);
 const read = (changed: Record<string, unknown>) =>
@@ -50,7 +51,7 @@ describe('a frame of the channel (section 6)', () => {
 
   const noTimes: unknown[] = [null, undefined, '', 'now', -1, '-1', '1e400', '9'.repeat(400), 1e300, 1e14, '1.2.3', '1.', {}, [1700000000], true]; // prettier-ignore
   for (const timestamp of noTimes) {
-    it(`has the time of its arrival if its own is ${JSON.stringify(timestamp)?.slice(0, 20)}`, () => {
+    it(`has the time of its arrival if its own is ${nameOf(timestamp)}`, () => {
       const frame = read({ timestamp });
       assert.ok('upload' in frame);
       assert.deepEqual(frame.upload.body, Buffer.from([0, 255]));
@@ -74,7 +75,7 @@ describe('a frame of the channel (section 6)', () => {
   }
 
   for (const appid of [null, undefined, '', {}, 'app', 1.5, -1, 1e21, '9'.repeat(1_000_000)]) {
-    it(`is the channel's application's if it names ${JSON.stringify(appid)?.slice(0, 20)}`, () => {
+    it(`is the channel's application's if it names ${nameOf(appid)}`, () => {
       const frame = read({ appid });
       assert.ok('upload' in frame);
       assert.equal(frame.upload.appid, '10001');

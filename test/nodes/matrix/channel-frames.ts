@@ -52,13 +52,28 @@ const missed = row(
   },
 );
 
+const tooLarge = row(
+  'frame over 16 MiB',
+  '`an upload is larger than 16 MiB, the limit for a frame.`',
+  `opened again, the spoilt upload comes from the history, ${ARRIVES}`,
+  async () => {
+    const cloud = await listening();
+    cloud.fail('big-frame', { times: 1 });
+    cloud.upload(CHIPID, 'spoilt');
+    await recovered(cloud, ['spoilt']);
+    const [first = '', second] = said().split(', `');
+    assert.equal(second, 'the channel is down (WS_ERR_UNSUPPORTED_MESSAGE_LENGTH).`');
+    return first;
+  },
+);
+
 export const CHANNEL_FRAMES: readonly Row[] = [
   leftOut('invalid JSON', 'bad-json', '`a frame is not JSON.`'),
   missed,
   breaking('invalid UTF-8', 'bad-utf8', 'WS_ERR_INVALID_UTF8'),
   leftOut('invalid Base64', 'bad-base64', "`an upload's body is not Base64.`"),
   leftOut('missing fields', 'missing-fields', '`an upload has no body.`'),
-  breaking('2 MB frame', 'big-frame', 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'),
+  tooLarge,
   leftOut('binary frame', 'binary', '`a frame is binary.`'),
   leftOut('unknown type', 'unknown-type', NOTHING),
   leftOut("another device's chipid", 'other-chipid', "`an upload is another device's.`"),
