@@ -89,7 +89,7 @@ describe('a user of a channel that throws', () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     client.listen(CHIPID, { onUpload: deep, onFault: deep });
-    client.listen(CHIPID, { onFault: async () => Promise.reject(new Error('no')) });
+    client.listen(CHIPID, { onFault: (): unknown => Promise.reject(new Error('no')) });
     const other = listen(client);
     await other.state('connected');
     service.fail('bad-json', { times: 1 });
