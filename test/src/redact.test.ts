@@ -40,6 +40,46 @@ describe('what the service says, with secrets taken out', () => {
     assert.equal(redactor(['half\ud800'])('x half\ud800 y'), 'x *** y');
   });
 
+  it('hides one that is encoded twice, or as HTML has it', () => {
+    const secret = redactor(['a/"b\\ß']);
+    const json = JSON.stringify('a/"b\\ß').slice(1, -1);
+    for (const said of [
+      encodeURIComponent(encodeURIComponent('a/"b\\ß')),
+      JSON.stringify(json).slice(1, -1),
+      'A/\\\\\\"B\\\\\\\\\\u00DF',
+      'a&#47;&quot;b&#x5C;ß',
+    ]) {
+      assert.equal(secret(`it is ${said}.`), 'it is ***.');
+    }
+  });
+
+  it('hides every part of secrets that overlap, and one that stands in another', () => {
+    assert.equal(redactor(['abab'])('x abababab y'), 'x *** y');
+    assert.equal(redactor(['abcd', 'cdef'])('x abcdef y'), 'x *** y');
+    assert.equal(redactor(['abcdefgh', 'cdef'])('x abcdefgh, cdef y'), 'x ***, *** y');
+  });
+
+  it('hides one wherever its encoding could begin', () => {
+    assert.equal(redactor(['41 x'])('%41%20x'), '%***');
+    assert.equal(redactor(['\\b"x'])('\\\\\\b\\"x').includes('b'), false);
+  });
+
+  /** Secrets in which each character may be read in several ways. */
+  const AMBIGUOUS = ['\\', '%', '%25', '%5c', '+', ' ', 'a', '&amp;', '\\u005c', '\\"', 'ß', '😀'];
+
+  it('takes as long as the text is, not as the secret can be read', () => {
+    for (const piece of AMBIGUOUS) {
+      const secret = piece.repeat(64);
+      const clean = redactor([secret])(`is:${piece.repeat(63)}! ${secret} ${'%\\'.repeat(5000)}`);
+      assert.ok(clean.startsWith('is:') && clean.includes('***'), piece);
+    }
+  });
+
+  it('gives the beginning of an endless text, without half of a secret at its end', () => {
+    const clean = redactor(['Canary-Key'])(`${'x'.repeat(4090)}Canary-Key${'y'.repeat(1e7)}`);
+    assert.equal(clean, `${'x'.repeat(4090)}***…`);
+  });
+
   it('does not blot out ordinary words for a secret of one letter, or an empty one', () => {
     assert.equal(redactor(['e', ''])('the device'), 'the device');
   });

@@ -1,0 +1,112 @@
+/** A character that a text may stand for at one place, and how many of the text's units it takes. */
+export interface Reading {
+  /** UTF-16 units of the character, without its case. */
+  units: readonly number[];
+  length: number;
+}
+
+/** The most units of a text that stand for one unit of what it says: UTF-8, percent-encoded twice. */
+export const LONGEST_FORM = 15;
+
+const HEX_PAIR = /[0-9a-f]{2}/iy;
+const UNICODE_ESCAPE = /u([0-9a-f]{4})/iy;
+const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/iy;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }; // prettier-ignore
+const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '/': '/', "'": "'", b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }; // prettier-ignore
+
+/** How often a percent sign or a backslash may itself be written in percent-encoding or JSON. */
+const PERCENTS = ['%', '%25'];
+const BACKSLASHES = ['\\', '\\\\', '\\\\\\'];
+
+const at = (pattern: RegExp, text: string, index: number): RegExpExecArray | null => {
+  pattern.lastIndex = index;
+  return pattern.exec(text);
+};
+
+/**
+ * A character without its case, and without what an encoding makes of it: a form writes a space as `+`,
+ * and UTF-8 has no halves of surrogate pairs.
+ */
+export function fold(character: string): number[] {
+  if (character === '+') return [0x20];
+  // In this order one letter of each kind is left: `ß` and `ẞ` become `ss`, `ς` and `Σ` become `σ`.
+  const text = character.toWellFormed().toLowerCase().toUpperCase().toLowerCase();
+  return Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+}
+
+function percentEncoded(text: string, start: number, percent: string): Reading | undefined {
+  const bytes: number[] = [];
+  let index = start;
+  let due = 1;
+  while (bytes.length < due && text.startsWith(percent, index)) {
+    const pair = at(HEX_PAIR, text, index + percent.length);
+    if (!pair) break;
+    const byte = parseInt(pair[0], 16);
+    if (bytes.length === 0) due = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    bytes.push(byte);
+    index += percent.length + 2;
+  }
+  if (bytes.length < due) return undefined;
+  const character = Buffer.from(bytes).toString('utf8');
+  return { units: fold(character), length: index - start };
+}
+
+function escaped(text: string, start: number, backslash: string): Reading | undefined {
+  const index = start + backslash.length;
+  const plain = ESCAPES[text.charAt(index)];
+  if (plain !== undefined) return { units: fold(plain), length: backslash.length + 1 };
+  const unicode = at(UNICODE_ESCAPE, text, index);
+  if (!unicode) return undefined;
+  let character = String.fromCharCode(parseInt(unicode[1] ?? '', 16));
+  let length = backslash.length + unicode[0].length;
+  // The other half of a surrogate pair has an escape of its own.
+  if (!character.isWellFormed() && text.startsWith(backslash, start + length)) {
+    const second = at(UNICODE_ESCAPE, text, start + length + backslash.length);
+    const pair = character + String.fromCharCode(parseInt(second?.[1] ?? '0', 16));
+    if (second && pair.isWellFormed()) {
+      character = pair;
+      length += backslash.length + second[0].length;
+    }
+  }
+  return { units: fold(character), length };
+}
+
+function entity(text: string, start: number): Reading | undefined {
+  const found = at(ENTITY, text, start);
+  if (!found) return undefined;
+  const [whole, name, decimal, hex] = found;
+  const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+  const character =
+    name === undefined
+      ? String.fromCodePoint(Math.min(code, 0x10ffff))
+      : (ENTITIES[name.toLowerCase()] ?? '');
+  return { units: fold(character), length: whole.length };
+}
+
+function addForms(readings: Reading[], text: string, index: number, first: string): void {
+  const add = (reading: Reading | undefined): void => {
+    if (reading) readings.push(reading);
+  };
+  if (first === '%') for (const percent of PERCENTS) add(percentEncoded(text, index, percent));
+  if (first === '&') add(entity(text, index));
+  if (first !== '\\') return;
+  for (const backslashes of [2, 4]) {
+    if (text.startsWith('\\'.repeat(backslashes), index))
+      add({ units: fold('\\'), length: backslashes });
+  }
+  for (const backslash of BACKSLASHES) {
+    if (text.startsWith(backslash, index)) add(escaped(text, index, backslash));
+  }
+}
+
+/**
+ * All that a text may stand for at one place: the character as it is, percent-encoded, or escaped as
+ * in JSON or HTML, each also encoded twice where that is common. At most a handful, whatever the text.
+ */
+export function readingsAt(text: string, index: number): Reading[] {
+  const character = String.fromCodePoint(text.codePointAt(index) ?? 0);
+  const readings = [{ units: fold(character), length: character.length }];
+  addForms(readings, text, index, character);
+  return readings;
+}
