@@ -6,21 +6,39 @@ interface Manifest {
   version: string;
 }
 
+const UNKNOWN: Manifest = { name: 'node-red-device-cloud', version: '0' };
+
+/** What may stand in a User-Agent; section 4.2, rule 5, has the word robot avoided. */
+const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w.+-]+$/.test(value) && !/robot/i.test(value);
+
+/**
+ * Name and version of a manifest. A program that bundles this package may have anything in its own,
+ * which then is the nearest: what cannot be used is left out.
+ */
+export function readManifest(text: string): Manifest {
+  const { name, version } = Object(JSON.parse(text)) as { name?: unknown; version?: unknown };
+  // A scope's `@` and `/` have no place in a User-Agent.
+  const bare = typeof name === 'string' ? name.replace(/^.*\//, '') : undefined;
+  return {
+    name: isToken(bare) ? bare : UNKNOWN.name,
+    version: isToken(version) ? version : UNKNOWN.version,
+  };
+}
+
 /** The manifest of the package that this file lies in, however deep. */
-function readManifest(folder: string): Manifest {
+function nearestManifest(folder: string): Manifest {
   try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    return readManifest(readFileSync(join(folder, 'package.json'), 'utf8'));
   } catch {
     const parent = dirname(folder);
-    return parent === folder
-      ? { name: 'node-red-device-cloud', version: '0' }
-      : readManifest(parent);
+    return parent === folder ? UNKNOWN : nearestManifest(parent);
   }
 }
 
-const manifest = readManifest(__dirname);
+const manifest = nearestManifest(__dirname);
 
 export const VERSION = manifest.version;
 
-/** Section 4.2, rule 5: clients send their own User-Agent. A scope's `@` and `/` have no place in one. */
-export const USER_AGENT = `${manifest.name.replace(/^.*\//, '')}/${manifest.version}`;
+/** Section 4.2, rule 5: clients send their own User-Agent. */
+export const USER_AGENT = `${manifest.name}/${manifest.version}`;
