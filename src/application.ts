@@ -8,13 +8,18 @@ import { createDispatcher } from './dispatcher';
 import { callService, type HttpLine } from './http-call';
 import { createListening, type Listening } from './listening';
 import { openApi, type OpenApi } from './open-api';
+import { abortReason } from './on-abort';
 import { createPermits } from './permits';
-import { proxyFor } from './proxy';
+import { proxyFor, proxySecrets } from './proxy';
 import { redactor } from './redact';
 import { createServiceClock } from './service-clock';
 import { serverApi, type ServerApi } from './server-api';
 import { readSettings, type ClientOptions } from './settings';
+import { oneLine } from './show';
 import { USER_AGENT } from './user-agent';
+
+/** The longest reason of an abort that an error repeats. */
+const MAX_REASON = 300;
 
 /** What needs the application's id and key: interfaces B and C. */
 export interface OpenPart {
@@ -46,22 +51,30 @@ export function createApplication(options: ClientOptions): Application {
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
-  const deadlines = createDeadlines();
-  const order = createDeviceOrder(settings.deviceGap);
+  const redact = redactor([
+    options.appkey,
+    options.serverKey,
+    options.serverPassword,
+    ...proxySecrets(proxy),
+  ]);
+  const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
+  const deadlines = createDeadlines(explain);
+  const order = createDeviceOrder(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const line: HttpLine = {
     dispatcher,
     origin: settings.origin,
     permits: createPermits(settings.connections),
     deadlines,
-    redact: redactor([options.appkey, options.serverKey, options.serverPassword]),
+    redact,
     random,
     clock: createServiceClock(now),
   };
 
   let open: OpenPart | undefined;
   if (settings.openApi) {
-    const identity = { ...settings.openApi, userAgent, now };
+    const { signCase, postParameters } = settings;
+    const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
     const channels = createChannels(channelSettings(settings, identity, tls, proxy, random));
     const channelPush = createChannelPush(channels, deadlines);
@@ -84,7 +97,9 @@ export function createApplication(options: ClientOptions): Application {
     order,
     timeout: settings.timeout,
     open,
-    server: settings.serverApi && serverApi({ ...settings.serverApi, userAgent, now }),
+    server:
+      settings.serverApi &&
+      serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
       order.close();
       deadlines.close();

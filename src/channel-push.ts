@@ -33,6 +33,7 @@ function notConnected(chipid: string, reason: string | undefined): DeviceCloudEr
   );
 }
 
+/** @param end what ended the wait; undefined if the channel broke off */
 function broken(chipid: string, end: CallEnd | undefined, seconds: number): DeviceCloudError {
   const push = `Push to device ${chipid} over its channel`;
   return end?.reason === 'timeout'
@@ -42,7 +43,7 @@ function broken(chipid: string, end: CallEnd | undefined, seconds: number): Devi
       )
     : new DeviceCloudError(
         'CONNECTION_LOST',
-        `${push}: the channel broke off while the data went out. Whether it reached the device is unknown.`,
+        `${push}: ${end?.detail ?? 'the channel broke off'} while the data went out. Whether it reached the device is unknown.`,
       );
 }
 
@@ -99,7 +100,11 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
 
       channel.join(watcher);
       deadline.listen((end) =>
-        settle(sending ? broken(chipid, end, seconds) : notConnected(chipid, channel.reason)),
+        settle(
+          sending
+            ? broken(chipid, end, seconds)
+            : notConnected(chipid, end.detail ?? channel.reason),
+        ),
       );
       if (!deadline.ended) trySend();
     });

@@ -15,7 +15,7 @@ function channelUrl(settings: Settings, identity: OpenApiIdentity, chipid: strin
   const now = identity.now();
   const timestamp = String(settings.timestampUnit === 'ms' ? now : Math.floor(now / 1000));
   const params = { appid: identity.appid, timestamp, chipid };
-  const sign = signOpenApi('get', params, identity.appkey);
+  const sign = signOpenApi('get', params, identity.appkey, identity.signCase);
   return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
 }
 

@@ -23,8 +23,11 @@ import type { AppRecord, DeviceRecord, PushRecord, SyncRecord, UploadRecord } fr
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './server-api';
 import { readTimeout, type ClientOptions } from './settings';
 
-/** Seconds a push waits for its device: later silence means that it is offline (section 8). */
-const PUSH_TIMEOUT = 10;
+/**
+ * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
+ * is offline (section 8), and the network.
+ */
+const DEVICE_TIMEOUT = 12;
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -51,7 +54,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    return this.#read(this.#open().api.app(), options);
+    return this.#call(this.#open().api.app(), options);
   }
 
   /**
@@ -69,7 +72,7 @@ export class DeviceCloudClient {
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 10; `signal`
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
    * got it
    */
@@ -81,19 +84,19 @@ export class DeviceCloudClient {
     const format = parseFormat(options.format ?? 'MSG');
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
-    return this.#command(device, spec, { timeout: PUSH_TIMEOUT, ...options });
+    return this.#onDevice(device, spec, options);
   }
 
   /**
    * Pushes to all online devices of the application (section 4.2, endpoint 4). It does not wait for
    * them, nor for commands to single devices.
    * @param message as for {@link push}
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 10; `signal`
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
    */
   async pushToApp(message: PushMessage, options: PushOptions = {}): Promise<Answer<PushAnswer>> {
     const format = parseFormat(options.format ?? 'MSG');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
-    return this.#read(spec, { timeout: PUSH_TIMEOUT, ...options });
+    return this.#call(spec, options, DEVICE_TIMEOUT);
   }
 
   /**
@@ -101,7 +104,7 @@ export class DeviceCloudClient {
    * it, and lets go of it five minutes after the last push. There is no answer.
    * @param chipid the device
    * @param message as for {@link push}
-   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 10; `signal`
+   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 12; `signal`
    * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up: nothing was sent
    */
   async pushOverChannel(
@@ -111,7 +114,7 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, parseFormat(options.format ?? 'MSG'));
-    const seconds = readTimeout(options.timeout, PUSH_TIMEOUT);
+    const seconds = readTimeout(options.timeout, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
     const { signal } = options;
     await this.#application.order.run(
@@ -127,7 +130,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async uploads(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
-    return this.#read(this.#open().api.uploads(parseChipid(chipid)), options);
+    return this.#call(this.#open().api.uploads(parseChipid(chipid)), options);
   }
 
   /**
@@ -136,7 +139,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async pushes(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
-    return this.#read(this.#open().api.pushes(parseChipid(chipid)), options);
+    return this.#call(this.#open().api.pushes(parseChipid(chipid)), options);
   }
 
   /**
@@ -148,28 +151,28 @@ export class DeviceCloudClient {
    */
   async sync(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
     const [from, to] = parsePeriod(begin, end);
-    return this.#read(this.#open().api.sync(from, to), options);
+    return this.#call(this.#open().api.sync(from, to), options);
   }
 
   /**
    * Reads the value of a callback that the device's firmware has registered (section 4.2, endpoint 8).
    * @param chipid the device
    * @param key the key under which the callback is registered
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options `timeout` in seconds, default 12; `signal`
    */
   async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
     const device = parseChipid(chipid);
-    return this.#command(device, this.#open().api.rtStatus(device, parseKey(key)), options);
+    return this.#onDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
   }
 
   /**
    * Reads the levels of all pins, a character each (section 4.2, endpoint 9).
    * @param chipid the device
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options `timeout` in seconds, default 12; `signal`
    */
   async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#command(device, this.#open().api.gpioStatus(device), options);
+    return this.#onDevice(device, this.#open().api.gpioStatus(device), options);
   }
 
   /**
@@ -177,7 +180,7 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options `timeout` in seconds, default 12; `signal`
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set
    */
   async setGpioEdge(
@@ -188,28 +191,28 @@ export class DeviceCloudClient {
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
-    return this.#command(device, spec, options);
+    return this.#onDevice(device, spec, options);
   }
 
   /**
    * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11).
    * @param chipid the device
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options `timeout` in seconds, default 12; `signal`
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const device = parseChipid(chipid);
-    return this.#command(device, this.#open().api.refresh(device), options);
+    return this.#onDevice(device, this.#open().api.refresh(device), options);
   }
 
   /**
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options `timeout` in seconds, default 12; `signal`
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset
    */
   async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#command(device, this.#open().api.reboot(device), options);
+    return this.#onDevice(device, this.#open().api.reboot(device), options);
   }
 
   /**
@@ -218,7 +221,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#read(this.#server().devices(parseQuery(query)), options);
+    return this.#call(this.#server().devices(parseQuery(query)), options);
   }
 
   /**
@@ -227,7 +230,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#read(this.#server().device(parseDeviceid(deviceid)), options);
+    return this.#call(this.#server().device(parseDeviceid(deviceid)), options);
   }
 
   /**
@@ -266,7 +269,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverUploads(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#read(this.#server().uploads(parseQuery(query)), options);
+    return this.#call(this.#server().uploads(parseQuery(query)), options);
   }
 
   /**
@@ -315,12 +318,25 @@ export class DeviceCloudClient {
     );
   }
 
-  #read<T>(spec: CallSpec<T>, options: CallOptions = {}): Promise<Answer<T>> {
-    const { line, timeout } = this.#application;
-    return callService(line, spec, readTimeout(options.timeout, timeout), options.signal);
+  #call<T>(
+    spec: CallSpec<T>,
+    { timeout, signal }: CallOptions = {},
+    usual = this.#application.timeout,
+  ): Promise<Answer<T>> {
+    return callService(this.#application.line, spec, readTimeout(timeout, usual), signal);
   }
 
-  #command<T>(key: string, spec: CallSpec<T>, options: CallOptions = {}): Promise<Answer<T>> {
-    return this.#application.order.run(key, () => this.#read(spec, options), options.signal);
+  #command<T>(
+    key: string,
+    spec: CallSpec<T>,
+    options?: CallOptions,
+    usual?: number,
+  ): Promise<Answer<T>> {
+    const call = (): Promise<Answer<T>> => this.#call(spec, options, usual);
+    return this.#application.order.run(key, call, options?.signal);
+  }
+
+  #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {
+    return this.#command(device, spec, options, DEVICE_TIMEOUT);
   }
 }

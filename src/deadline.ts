@@ -1,9 +1,13 @@
-import { onAbort } from './on-abort';
+import { abortReason, onAbort } from './on-abort';
 
 /** Why a call ended before its answer: out of time, or no longer wanted. */
 export class CallEnd extends Error {
   override readonly name = 'CallEnd';
-  constructor(readonly reason: 'timeout' | 'aborted') {
+  constructor(
+    readonly reason: 'timeout' | 'aborted',
+    /** Who aborted it, and why. */
+    readonly detail?: string,
+  ) {
     super(reason);
   }
 }
@@ -34,7 +38,8 @@ export interface Deadlines {
   close(): void;
 }
 
-export function createDeadlines(): Deadlines {
+/** @param explain why a signal aborted, without secrets */
+export function createDeadlines(explain = abortReason): Deadlines {
   const running = new Set<() => void>();
   let closed = false;
 
@@ -42,14 +47,15 @@ export function createDeadlines(): Deadlines {
     start(seconds, signal) {
       let listener: ((end: CallEnd) => void) | undefined;
 
-      const end = (reason: CallEnd['reason']): void => {
+      const end = (reason: CallEnd['reason'], detail?: string): void => {
         if (deadline.ended) return;
-        deadline.ended = new CallEnd(reason);
+        deadline.ended = new CallEnd(reason, detail);
         const told = listener;
         listener = undefined;
         told?.(deadline.ended);
       };
-      const abort = (): void => end('aborted');
+      const abort = (): void =>
+        end('aborted', signal?.aborted ? explain(signal) : 'the client was closed');
       const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
 
       // No accessor, here and wherever there are many of a kind: an object with one is slow and large.

@@ -1,6 +1,6 @@
 import type { Answer } from './answers';
 import { isDeviceCloudError } from './errors';
-import { callService, type HttpLine } from './http-call';
+import { callWithin, type HttpLine } from './http-call';
 import { DEVICE_LISTS, type OpenApi } from './open-api';
 import type { DeviceRecord } from './records';
 
@@ -20,20 +20,24 @@ export function deviceLister(api: OpenApi): ListDevices {
 
   return async (line, seconds, signal) => {
     const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
+    // One for both.
+    const deadline = line.deadlines.start(seconds, signal);
     try {
-      return await callService(line, api.devices(first), seconds, signal);
+      return await callWithin(line, api.devices(first), deadline);
     } catch (error) {
       if (!isDeviceCloudError(error, 'NOT_FOUND')) throw error;
       const other = (known + 1) % DEVICE_LISTS.length;
       const second = DEVICE_LISTS[other] ?? DEVICE_LISTS[1];
       try {
-        const answer = await callService(line, api.devices(second), seconds, signal);
+        const answer = await callWithin(line, api.devices(second), deadline);
         known = other;
         return answer;
       } catch (next) {
         // Neither answers. What the first says may be about the application (section 7).
         throw isDeviceCloudError(next, 'NOT_FOUND') ? error : next;
       }
+    } finally {
+      deadline.clear();
     }
   };
 }

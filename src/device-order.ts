@@ -1,5 +1,5 @@
 import { DeviceCloudError } from './errors';
-import { onAbort } from './on-abort';
+import { abortReason, onAbort } from './on-abort';
 
 /** Commands that may wait for one device; one more is `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
@@ -22,7 +22,7 @@ export interface DeviceOrder {
 
 interface Waiting {
   start: () => void;
-  refuse: () => void;
+  refuse: (why: string) => void;
 }
 
 interface Line {
@@ -30,11 +30,8 @@ interface Line {
   timer: NodeJS.Timeout | undefined;
 }
 
-const notSent = (chipid: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'UNREACHABLE',
-    `The command to device ${chipid} was not sent: the node was closed while it waited.`,
-  );
+const notSent = (chipid: string, why: string): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', `The command to device ${chipid} was not sent: ${why}.`);
 
 const full = (chipid: string): DeviceCloudError =>
   new DeviceCloudError(
@@ -43,8 +40,11 @@ const full = (chipid: string): DeviceCloudError =>
       'It answers more slowly than commands arrive: send fewer, or limit their rate.',
   );
 
-/** @param gap milliseconds between the end of a command and the start of the next one to the device */
-export function createDeviceOrder(gap: number): DeviceOrder {
+/**
+ * @param gap milliseconds between the end of a command and the start of the next one to the device
+ * @param explain why a signal aborted, without secrets
+ */
+export function createDeviceOrder(gap: number, explain = abortReason): DeviceOrder {
   const lines = new Map<string, Line>();
 
   const startNext = (chipid: string, line: Line): void => {
@@ -67,23 +67,23 @@ export function createDeviceOrder(gap: number): DeviceOrder {
           ignore?.();
           resolve();
         },
-        refuse: () => {
+        refuse: (why) => {
           ignore?.();
-          reject(notSent(chipid));
+          reject(notSent(chipid, why));
         },
       };
       const ignore =
         signal &&
         onAbort(signal, () => {
           line.waiting.splice(line.waiting.indexOf(entry), 1);
-          entry.refuse();
+          entry.refuse(explain(signal));
         });
       line.waiting.push(entry);
     });
 
   return {
     async run(chipid, command, signal) {
-      if (signal?.aborted) throw notSent(chipid);
+      if (signal?.aborted) throw notSent(chipid, explain(signal));
       let line = lines.get(chipid);
       if (!line) {
         line = { waiting: [], timer: undefined };
@@ -104,7 +104,7 @@ export function createDeviceOrder(gap: number): DeviceOrder {
     close() {
       for (const line of lines.values()) {
         clearTimeout(line.timer);
-        for (const waiting of line.waiting.splice(0)) waiting.refuse();
+        for (const waiting of line.waiting.splice(0)) waiting.refuse('the client was closed');
       }
       lines.clear();
     },

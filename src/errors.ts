@@ -13,6 +13,7 @@ export const ERROR_CODES = [
   'UNREACHABLE',
   'CONNECTION_LOST',
   'INVALID_RESPONSE',
+  'NOT_ACCEPTED',
   'QUEUE_FULL',
   'NOT_CONNECTED',
 ] as const;

@@ -30,7 +30,7 @@ export interface HttpAnswer {
 export interface Failure {
   kind: 'timeout' | 'aborted' | 'error' | 'too-large';
   sent: boolean;
-  /** The error code of Node.js or undici, for example `ECONNREFUSED`. */
+  /** The error code of Node.js or undici, for example `ECONNREFUSED`; of an abort its reason. */
   detail?: string;
 }
 
@@ -103,12 +103,12 @@ export function exchange(
       }
     };
     const onEnd = (end: CallEnd): void => {
-      fail(end.reason);
+      fail(end.reason, end.detail);
       controller?.abort(end);
     };
 
     if (deadline.ended) {
-      fail(deadline.ended.reason);
+      fail(deadline.ended.reason, deadline.ended.detail);
       return;
     }
     deadline.listen(onEnd);

@@ -6,8 +6,13 @@ import { oneLine } from './show';
 export interface Call {
   /** What the call does and to which device: `Push to device 10000001`. */
   name: string;
-  /** A call that reaches a device is never repeated, and without an answer it may have acted. */
-  reach: 'device' | 'cloud';
+  /**
+   * Whether the call waits for a `device` to answer; is a `command` that does something but is not known
+   * to wait; or only reads in the `cloud`. Only the last is ever repeated.
+   */
+  reach: 'device' | 'command' | 'cloud';
+  /** Whether the call names a device, which then may not exist. */
+  ofDevice: boolean;
 }
 
 const MAX_SERVICE_TEXT = 300;
@@ -16,18 +21,29 @@ const STATUS: Readonly<Record<number, readonly [ErrorCode, advice: string]>> = {
   400: ['BAD_REQUEST', 'Check the parameters of the call.'],
   401: [
     'UNAUTHORIZED',
-    'Check the keys of the configuration and the clock of this machine; the application may have been deleted.',
+    'Check the keys and the application id of the configuration, and the clock of this machine; the application may have been deleted.',
   ],
   403: ['UNAUTHORIZED', 'The keys of the configuration are not allowed to do this.'],
-  404: ['NOT_FOUND', 'Check the chip number, and that the application still exists.'],
-  502: ['GATEWAY', 'The gateway that holds the device connection failed.'],
-  504: ['GATEWAY', 'The gateway that holds the device connection failed.'],
 };
 
-function ofStatus(statusCode: number): readonly [ErrorCode, advice: string] {
+/** Section 7: the device or "the application information" does not exist. */
+const notFoundAdvice = (call: Call): string =>
+  call.ofDevice
+    ? 'Check the number of the device, and the application id of the configuration: one of them is unknown to the service.'
+    : 'Check the application id and the address of the configuration; the application may have been deleted.';
+
+/** Section 7: mostly the gateway that holds the device connection. Section 4.2: silence means offline. */
+const gatewayAdvice = (call: Call): string =>
+  call.reach === 'device'
+    ? 'Most often the device did not answer the gateway that holds its connection, and is probably offline.'
+    : 'A gateway of the service failed; try again later.';
+
+function ofStatus(call: Call, statusCode: number): readonly [ErrorCode, advice: string] {
   if (statusCode >= 300 && statusCode < 400) {
     return ['REDIRECT', 'Redirects are never followed: check the address in the configuration.'];
   }
+  if (statusCode === 404) return ['NOT_FOUND', notFoundAdvice(call)];
+  if (statusCode === 502 || statusCode === 504) return ['GATEWAY', gatewayAdvice(call)];
   const known = STATUS[statusCode];
   if (known) return known;
   return statusCode >= 500
@@ -38,30 +54,76 @@ function ofStatus(statusCode: number): readonly [ErrorCode, advice: string] {
 /** undici's parser errors: some carry a code of llhttp, most only their name. */
 const NOT_HTTP = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/;
 
-const UNKNOWN_OUTCOME = 'Whether the device acted is unknown, so the call was not repeated.';
+const UNKNOWN_OUTCOME: Readonly<Record<Call['reach'], string>> = {
+  device: ' Whether the device acted is unknown, so the call was not repeated.',
+  command: ' Whether it was carried out is unknown, so the call was not repeated.',
+  cloud: '',
+};
 
-/** The error for an answer whose status is not a success (section 7), with the service's own `msg`. */
+const MAY_HAVE_ACTED: Readonly<Record<Call['reach'], string>> = {
+  device: ' The device may have acted.',
+  command: ' It may have been carried out.',
+  cloud: '',
+};
+
+const quote = (text: string): string => `"${oneLine(text, MAX_SERVICE_TEXT)}"`;
+
+/**
+ * The error for an answer whose status is not a success (section 7).
+ * @param said what the service said, without secrets
+ */
 export function statusError(
   call: Call,
   statusCode: number,
-  msg: string | undefined,
+  said: string | undefined,
 ): DeviceCloudError {
-  const [code, advice] = ofStatus(statusCode);
-  const said = msg === undefined || msg === '' ? '' : ` "${oneLine(msg, MAX_SERVICE_TEXT)}"`;
-  const outcome = call.reach === 'device' && statusCode >= 500 ? ` ${UNKNOWN_OUTCOME}` : '';
+  const [code, advice] = ofStatus(call, statusCode);
+  const words = said === undefined || said === '' ? '' : ` ${quote(said)}`;
+  const outcome = statusCode >= 500 ? UNKNOWN_OUTCOME[call.reach] : '';
   return new DeviceCloudError(
     code,
-    `${call.name} failed: the service answered ${statusCode}${said}. ${advice}${outcome}`,
+    `${call.name} failed: the service answered ${statusCode}${words}. ${advice}${outcome}`,
     statusCode,
   );
 }
 
-/** The error for an answer that is not what the interface describes. */
-export function answerError(call: Call, what: string, statusCode: number): DeviceCloudError {
-  const outcome = call.reach === 'device' ? ' The device may have acted.' : '';
+/**
+ * The error for an answer that is not what the interface describes.
+ * @param said the answer's `msg`, without secrets
+ */
+export function answerError(
+  call: Call,
+  what: string,
+  statusCode: number,
+  said?: string,
+): DeviceCloudError {
+  const words = said === undefined || said === '' ? '' : `; the service says ${quote(said)}`;
   return new DeviceCloudError(
     'INVALID_RESPONSE',
-    `${call.name} failed: ${what}.${outcome} Check that the address is the service's, and no proxy or portal answers in its place.`,
+    `${call.name} failed: ${what}${words}.${MAY_HAVE_ACTED[call.reach]} Check that the address is the service's, and no proxy or portal answers in its place.`,
+    statusCode,
+  );
+}
+
+/** What makes an answer of the right shape no success. */
+export interface Refusal {
+  /** What the answer is: `the msg`. */
+  what: string;
+  /** The service's own words. */
+  said?: string;
+}
+
+/** The error for a push that was answered, but not with the words of success (section 4.2). */
+export function notAcceptedError(
+  call: Call,
+  { what, said }: Refusal,
+  statusCode: number,
+): DeviceCloudError {
+  const words = said === undefined ? what : `${what} ${quote(said)}`;
+  return new DeviceCloudError(
+    'NOT_ACCEPTED',
+    `${call.name} was not accepted: the service answered ${statusCode} with ${words}, not with OK or success.` +
+      UNKNOWN_OUTCOME[call.reach],
     statusCode,
   );
 }
@@ -69,9 +131,12 @@ export function answerError(call: Call, what: string, statusCode: number): Devic
 function timeoutText(call: Call, seconds: number, sent: boolean): string {
   if (!sent)
     return `it was not sent within ${seconds} s, since no connection to the service became free or came about.`;
-  return call.reach === 'device'
-    ? `no answer within ${seconds} s. The device is probably offline; whether it acted is unknown.`
-    : `no answer within ${seconds} s. Try again later, or set a longer time-out.`;
+  const advice = {
+    device: 'The device is probably offline; whether it acted is unknown.',
+    command: 'Whether it was carried out is unknown.',
+    cloud: 'Try again later, or set a longer time-out.',
+  };
+  return `no answer within ${seconds} s. ${advice[call.reach]}`;
 }
 
 /**
@@ -86,7 +151,7 @@ export function transportError(
   seconds: number,
 ): DeviceCloudError {
   const failed = `${call.name} failed: `;
-  const outcome = call.reach === 'device' ? ` ${UNKNOWN_OUTCOME}` : '';
+  const outcome = UNKNOWN_OUTCOME[call.reach];
   const detail = failure.detail ?? failure.kind;
   switch (failure.kind) {
     case 'timeout':
@@ -95,12 +160,9 @@ export function transportError(
       return failure.sent
         ? new DeviceCloudError(
             'CONNECTION_LOST',
-            `${failed}it was broken off, since the node was closed.${outcome}`,
+            `${failed}it was broken off: ${detail}.${outcome}`,
           )
-        : new DeviceCloudError(
-            'UNREACHABLE',
-            `${failed}it was not sent, since the node was closed.`,
-          );
+        : new DeviceCloudError('UNREACHABLE', `${failed}it was not sent: ${detail}.`);
     case 'too-large':
       return new DeviceCloudError(
         'INVALID_RESPONSE',

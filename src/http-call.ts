@@ -4,7 +4,14 @@ import { backoff } from './backoff';
 import { CallEnd, type Deadline, type Deadlines } from './deadline';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
 import { exchange, ExchangeFailed, type HttpAnswer, type HttpRequest } from './exchange';
-import { answerError, statusError, transportError, type Call } from './failures';
+import {
+  answerError,
+  notAcceptedError,
+  statusError,
+  transportError,
+  type Call,
+  type Refusal,
+} from './failures';
 import { parseJson } from './json';
 import type { Permits } from './permits';
 import type { ServiceClock } from './service-clock';
@@ -18,8 +25,14 @@ export interface CallSpec<T> {
   succeeds: (statusCode: number) => boolean;
   /** Whether the answer's JSON is of the shape that is due, in words for the error. */
   accepts: Shape<T>;
-  /** Whether a success may come without a body (section 4.1: any 2XX; only 200 carries JSON). */
-  mayBeEmpty?: boolean;
+  /**
+   * Whether the interface leaves open what its answers look like, as interface A (section 4.1: any 2XX
+   * is a success): one without a body is null, one that is not JSON its text, and an error in any form
+   * is repeated.
+   */
+  anyText?: boolean;
+  /** What makes an answer of the right shape no success, if anything does. */
+  refusal?: (answer: T) => Refusal | undefined;
 }
 
 /** A shape that an answer has to have. */
@@ -47,19 +60,31 @@ const RETRY_BASE = 200;
 const RETRY_CAP = 2000;
 
 /** The `msg` of an answer, which section 7 puts into errors. */
-function serviceText(line: HttpLine, answer: HttpAnswer): string | undefined {
-  if (answer.encoding !== undefined) return undefined;
-  try {
-    const body = JSON.parse(answer.body.toString('utf8')) as unknown;
-    if (typeof body !== 'object' || body === null) return undefined;
-    const { msg } = body as { msg?: unknown };
-    return typeof msg === 'string' ? line.redact(msg) : undefined;
-  } catch {
-    return undefined;
-  }
+function msgOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { msg } = value as { msg?: unknown };
+  return typeof msg === 'string' ? msg : undefined;
 }
 
-function readAnswer<T>(spec: CallSpec<T>, answer: HttpAnswer): T {
+/** What an error says: its `msg`; of an interface that does not show its errors, all that is there. */
+function serviceText(
+  line: HttpLine,
+  anyText: boolean | undefined,
+  answer: HttpAnswer,
+): string | undefined {
+  if (answer.encoding !== undefined) return undefined;
+  const text = answer.body.toString('utf8');
+  let said: string | undefined;
+  try {
+    said = msgOf(JSON.parse(text));
+  } catch {
+    // Repeated as it is, if at all.
+  }
+  if (said === undefined && anyText) said = text.replace(/\s+/g, ' ').trim();
+  return said === undefined ? undefined : line.redact(said);
+}
+
+function readAnswer<T>(line: HttpLine, spec: CallSpec<T>, answer: HttpAnswer): T {
   const { statusCode, body, encoding } = answer;
   if (encoding !== undefined) {
     throw answerError(
@@ -70,19 +95,29 @@ function readAnswer<T>(spec: CallSpec<T>, answer: HttpAnswer): T {
   }
   let value: unknown;
   if (body.length === 0) {
-    if (!spec.mayBeEmpty || statusCode === 200) {
-      throw answerError(spec.call, 'the answer is empty', statusCode);
-    }
+    if (!spec.anyText) throw answerError(spec.call, 'the answer is empty', statusCode);
     value = null;
   } else {
+    const text = body.toString('utf8');
     try {
-      value = parseJson(body.toString('utf8'));
+      value = parseJson(text);
     } catch {
-      throw answerError(spec.call, 'the answer is not JSON', statusCode);
+      if (!spec.anyText) throw answerError(spec.call, 'the answer is not JSON', statusCode);
+      value = text;
     }
   }
-  if (spec.accepts.is(value)) return value;
-  throw answerError(spec.call, `the answer is not ${spec.accepts.name}`, statusCode);
+  if (!spec.accepts.is(value)) {
+    const msg = msgOf(value);
+    const said = msg === undefined ? undefined : line.redact(msg);
+    throw answerError(spec.call, `the answer is not ${spec.accepts.name}`, statusCode, said);
+  }
+  const refusal = spec.refusal?.(value);
+  if (refusal !== undefined) {
+    const { what, said } = refusal;
+    const shown = said === undefined ? { what } : { what, said: line.redact(said) };
+    throw notAcceptedError(spec.call, shown, statusCode);
+  }
+  return value;
 }
 
 function toError(line: HttpLine, call: Call, deadline: Deadline, error: unknown): unknown {
@@ -90,7 +125,8 @@ function toError(line: HttpLine, call: Call, deadline: Deadline, error: unknown)
     return transportError(call, error.failure, line.origin, deadline.seconds);
   }
   if (error instanceof CallEnd) {
-    const failure = { kind: error.reason, sent: false };
+    const { reason: kind, detail } = error;
+    const failure = detail === undefined ? { kind, sent: false } : { kind, sent: false, detail };
     return transportError(call, failure, line.origin, deadline.seconds);
   }
   return error;
@@ -116,9 +152,9 @@ async function attempt<T>(
   const { statusCode } = answer;
   if (answer.date !== undefined) line.clock.saw(answer.date);
   if (!spec.succeeds(statusCode)) {
-    throw statusError(spec.call, statusCode, serviceText(line, answer));
+    throw statusError(spec.call, statusCode, serviceText(line, spec.anyText, answer));
   }
-  return { statusCode, body: readAnswer(spec, answer) };
+  return { statusCode, body: readAnswer(line, spec, answer) };
 }
 
 function pause(ms: number, deadline: Deadline): Promise<void> {
@@ -137,9 +173,31 @@ const worthRepeating = (error: unknown): error is DeviceCloudError =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR');
 
 /**
- * Carries out one call. A read that only touches the cloud is tried again at most twice; a call that
- * reaches a device goes out once, since a repeated one could act twice.
- * @param seconds for the whole call: waiting for a connection and every attempt
+ * Carries out one call within a deadline, which the caller clears. A read that only touches the cloud
+ * is tried again at most twice; any other call goes out once, since a repeated one could act twice.
+ * @param deadline of the whole call: waiting for a connection and every attempt
+ * @throws DeviceCloudError
+ */
+export async function callWithin<T>(
+  line: HttpLine,
+  spec: CallSpec<T>,
+  deadline: Deadline,
+): Promise<Answer<T>> {
+  for (let failed = 0; ; failed++) {
+    try {
+      return await attempt(line, spec, deadline);
+    } catch (error) {
+      if (spec.call.reach !== 'cloud' || failed === RETRIES || !worthRepeating(error)) throw error;
+      if (!deadline.ended)
+        await pause(backoff(failed, RETRY_BASE, RETRY_CAP, line.random), deadline);
+      if (deadline.ended) throw error;
+    }
+  }
+}
+
+/**
+ * Carries out one call.
+ * @param seconds for the whole call
  * @throws DeviceCloudError
  */
 export async function callService<T>(
@@ -150,17 +208,7 @@ export async function callService<T>(
 ): Promise<Answer<T>> {
   const deadline = line.deadlines.start(seconds, signal);
   try {
-    for (let failed = 0; ; failed++) {
-      try {
-        return await attempt(line, spec, deadline);
-      } catch (error) {
-        if (spec.call.reach === 'device' || failed === RETRIES || !worthRepeating(error))
-          throw error;
-        if (!deadline.ended)
-          await pause(backoff(failed, RETRY_BASE, RETRY_CAP, line.random), deadline);
-        if (deadline.ended) throw error;
-      }
-    }
+    return await callWithin(line, spec, deadline);
   } finally {
     deadline.clear();
   }

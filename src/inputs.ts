@@ -28,9 +28,9 @@ export type JsonObject = Record<string, unknown>;
 
 /** What a caller may set for one call. */
 export interface CallOptions {
-  /** Seconds the call may take once its turn has come; default: the client's. */
+  /** Seconds the call may take once its turn has come; default: 12 if it reaches a device, else the client's. */
   timeout?: number;
-  /** Breaks the call off. */
+  /** Breaks the call off; its `reason` stands in the error. */
   signal?: AbortSignal;
 }
 

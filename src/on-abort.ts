@@ -16,6 +16,13 @@ function listen(signal: AbortSignal): Listening {
   return listener;
 }
 
+/** Why a signal aborted, for an error. The reason is the caller's, and may be any value at all. */
+export function abortReason({ reason }: AbortSignal): string {
+  const given: unknown = reason instanceof Error ? reason.message : reason;
+  const isUsual = reason instanceof Error && reason.name === 'AbortError';
+  return isUsual || typeof given !== 'string' || given === '' ? 'the caller aborted it' : given;
+}
+
 /**
  * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
  * and remove one costs as much as a call's timer, and Node.js warns of more than a few.

@@ -2,18 +2,21 @@ import type { PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
 import { invalidInput } from './errors';
 import type { HttpRequest } from './exchange';
 import type { CallSpec, Shape } from './http-call';
-import type { Call } from './failures';
+import type { Call, Refusal } from './failures';
 import { encodeQuery } from './query';
 import type { PushFormat, PushRecord, SyncRecord, UploadRecord } from './records';
 import { anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from './show';
-import { signOpenApi, type Params } from './signing';
+import { signOpenApi, type Params, type SignCase } from './signing';
 
 /** Who calls the open API: the application and its key (section 5.2). */
 export interface OpenApiIdentity {
   appid: string;
   appkey: string;
   userAgent: string;
+  /** How signatures lowercase, and where a POST carries its parameters. */
+  signCase: SignCase;
+  postParameters: 'body' | 'query';
   /** Milliseconds since 1970, as of Date.now. */
   now: () => number;
 }
@@ -34,7 +37,7 @@ export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
 
 /**
  * Signs a request of the open API now. The common parameters stand in the query; further ones stand
- * there for GET and in the form-encoded body for POST (section 4.2, rules 2 and 3).
+ * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
  * @param path relative to `/openapi/`, with the final `/`
  */
 function request(
@@ -43,13 +46,13 @@ function request(
   path: string,
   params: Params,
 ): HttpRequest {
-  const { appid, appkey } = identity;
+  const { appid, appkey, signCase, postParameters } = identity;
   const timestamp = String(Math.floor(identity.now() / 1000));
-  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey);
+  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey, signCase);
   const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
   const further = encodeQuery(params);
   const headers: Record<string, string> = { 'user-agent': identity.userAgent };
-  if (method === 'POST') {
+  if (method === 'POST' && postParameters === 'body') {
     headers['content-type'] = 'application/x-www-form-urlencoded';
     return { method, path: `/openapi/${path}?${query}`, headers, body: further };
   }
@@ -61,9 +64,22 @@ const NO_PARAMS: Params = {};
 const onDevice = (name: string, chipid: string): Call => ({
   name: `${name} device ${chipid}`,
   reach: 'device',
+  ofDevice: true,
 });
-const inCloud = (name: string): Call => ({ name, reach: 'cloud' });
+const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false });
+const inHistory = (name: string, chipid: string): Call => ({
+  name: `${name} of device ${chipid}`,
+  reach: 'cloud',
+  ofDevice: true,
+});
 const is200 = (statusCode: number): boolean => statusCode === 200;
+
+/** Endpoints 3 and 4: `OK` and `success` are what a push that succeeds is answered with. */
+function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
+  if (msg === undefined) return { what: 'an object that has no msg' };
+  if (typeof msg !== 'string') return { what: `a msg that is not text but ${show(msg)}` };
+  return /^(ok|success)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
+}
 
 export type OpenApi = ReturnType<typeof openApi>;
 
@@ -88,25 +104,29 @@ export function openApi(identity: OpenApiIdentity) {
     devices: (path: (typeof DEVICE_LISTS)[number]) =>
       spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
 
-    push: (chipid: string, message: string, format: PushFormat) =>
-      spec<PushAnswer>(onDevice('Push to', chipid), 'POST', 'dev/push/message/', objectOf(), {
+    push: (chipid: string, message: string, format: PushFormat) => ({
+      ...spec<PushAnswer>(onDevice('Push to', chipid), 'POST', 'dev/push/message/', objectOf(), {
         devid: chipid,
         message,
         format,
       }),
+      refusal: pushRefusal,
+    }),
 
-    pushToApp: (message: string, format: PushFormat) =>
-      spec<PushAnswer>(
-        { name: 'Push to all online devices', reach: 'device' },
+    pushToApp: (message: string, format: PushFormat) => ({
+      ...spec<PushAnswer>(
+        { name: 'Push to all online devices', reach: 'command', ofDevice: false },
         'POST',
         'app/push/message/',
         objectOf(),
         { message, format },
       ),
+      refusal: pushRefusal,
+    }),
 
     uploads: (chipid: string) =>
       spec<UploadRecord[]>(
-        inCloud(`Reading the uploads of device ${chipid}`),
+        inHistory('Reading the uploads', chipid),
         'GET',
         `up_messages/dev/${chipid}/`,
         listOf(),
@@ -114,7 +134,7 @@ export function openApi(identity: OpenApiIdentity) {
 
     pushes: (chipid: string) =>
       spec<PushRecord[]>(
-        inCloud(`Reading the pushed commands of device ${chipid}`),
+        inHistory('Reading the pushed commands', chipid),
         'GET',
         `push_messages/dev/${chipid}/`,
         listOf(),

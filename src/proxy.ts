@@ -20,6 +20,14 @@ export interface ProxySettings {
   noProxy?: readonly string[];
 }
 
+/** What of a proxy must be told nowhere: the password, and the header that carries it. */
+export function proxySecrets(proxy: Proxy | undefined): string[] {
+  const token = proxy?.authorization?.replace(/^Basic /, '');
+  if (token === undefined) return [];
+  const [, password = ''] = /:(.*)$/s.exec(Buffer.from(token, 'base64').toString()) ?? [];
+  return [token, password];
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const basic = (username: string, password: string): string =>

@@ -6,13 +6,14 @@ import type { JsonObject, Query } from './inputs';
 import { encodeQuery } from './query';
 import { anyShape, isPlainObject } from './shapes';
 import { show } from './show';
-import { signServerApi } from './signing';
+import { signServerApi, type SignCase } from './signing';
 
 /** Who calls the server API: the product key and its password (section 5.1). */
 export interface ServerApiIdentity {
   serverKey: string;
   serverPassword: string;
   userAgent: string;
+  signCase: SignCase;
   now: () => number;
 }
 
@@ -85,9 +86,9 @@ function request(
   query: string,
   body: string | undefined,
 ): HttpRequest {
-  const { serverKey: key, serverPassword, userAgent } = identity;
+  const { serverKey: key, serverPassword, userAgent, signCase } = identity;
   const timestamp = Math.floor(identity.now() / 1000);
-  const sign = signServerApi({ method, path, key, timestamp }, serverPassword);
+  const sign = signServerApi({ method, path, key, timestamp }, serverPassword, signCase);
   const headers: Record<string, string> = {
     'user-agent': userAgent,
     key,
@@ -117,18 +118,23 @@ export function serverApi(identity: ServerApiIdentity) {
       call,
       accepts: anyShape,
       succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
-      mayBeEmpty: true,
+      anyText: true,
       build: () => request(identity, method, `/api/server/${path}`, encoded, json),
     };
   };
 
   return {
     devices: (query: Query) =>
-      spec({ name: "Listing the server API's devices", reach: 'cloud' }, 'GET', 'devices', query),
+      spec(
+        { name: "Listing the server API's devices", reach: 'cloud', ofDevice: false },
+        'GET',
+        'devices',
+        query,
+      ),
 
     device: (deviceid: string) =>
       spec(
-        { name: `Reading the record of device ${deviceid}`, reach: 'cloud' },
+        { name: `Reading the record of device ${deviceid}`, reach: 'cloud', ofDevice: true },
         'GET',
         `devices/${deviceid}`,
       ),
@@ -136,7 +142,7 @@ export function serverApi(identity: ServerApiIdentity) {
     // Both are the same request: what tells them apart is not shown (section 4.1).
     update: (deviceid: string, body: JsonObject) =>
       spec(
-        { name: `Changing the record of device ${deviceid}`, reach: 'device' },
+        { name: `Changing the record of device ${deviceid}`, reach: 'command', ofDevice: true },
         'PUT',
         `devices/${deviceid}`,
         {},
@@ -145,7 +151,7 @@ export function serverApi(identity: ServerApiIdentity) {
 
     passthrough: (deviceid: string, body: JsonObject) =>
       spec(
-        { name: `Sending data to device ${deviceid}`, reach: 'device' },
+        { name: `Sending data to device ${deviceid}`, reach: 'command', ofDevice: true },
         'PUT',
         `devices/${deviceid}`,
         {},
@@ -154,7 +160,7 @@ export function serverApi(identity: ServerApiIdentity) {
 
     uploads: (query: Query) =>
       spec(
-        { name: "Reading the server API's uploads", reach: 'cloud' },
+        { name: "Reading the server API's uploads", reach: 'cloud', ofDevice: false },
         'GET',
         'up/messages',
         query,

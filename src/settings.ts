@@ -3,6 +3,8 @@ import { parseAppid } from './chipid';
 import { DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './deadline';
 import type { ProxySettings } from './proxy';
+import { show } from './show';
+import { SIGN_CASES, type SignCase } from './signing';
 
 /** TLS settings, for HTTP and channel alike. Each is that of the same name in `tls.connect` of Node.js. */
 export interface TlsSettings {
@@ -40,6 +42,16 @@ export interface ClientOptions {
   ping?: number;
   /** Unit of the timestamp in the channel's URL, default `ms` (section 4.3). */
   timestampUnit?: 'ms' | 's';
+  /**
+   * Where a POST carries parameters other than the common ones: in the `body` (default), form-encoded,
+   * or in the `query` (section 4.2, rule 3). How a body is encoded is not shown.
+   */
+  postParameters?: 'body' | 'query';
+  /**
+   * Which letters are lowercased for a signature: `unicode` (default), those of all alphabets, or
+   * `ascii`, A to Z alone (section 5 does not say which).
+   */
+  signCase?: SignCase;
   /** HTTP connections at most, default 64. */
   connections?: number;
   /** Milliseconds between two commands to one device, default 0. */
@@ -48,7 +60,7 @@ export interface ClientOptions {
   tls?: TlsSettings;
   /** A proxy; default: that of the environment. `false`: none. */
   proxy?: ProxySettings | false;
-  /** User-Agent of every request, default the package's name and version. */
+  /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */
   now?: () => number;
@@ -64,6 +76,8 @@ export interface Settings extends Address {
   heartbeat: number;
   ping: number;
   timestampUnit: 'ms' | 's';
+  postParameters: 'body' | 'query';
+  signCase: SignCase;
   connections: number;
   deviceGap: number;
 }
@@ -84,6 +98,17 @@ function numberOf(
   if (value === undefined) return usual;
   if (typeof value === 'number' && value >= min && value <= max) return value;
   throw notConfigured(`${what} must be a number from ${min} to ${max}.`);
+}
+
+/** Reads one of a few words; left out, the first of them is meant. */
+function choiceOf<T extends string>(
+  value: T | undefined,
+  name: string,
+  choices: readonly [T, ...T[]],
+): T {
+  const choice = value === undefined ? choices[0] : choices.find((each) => each === value);
+  if (choice !== undefined) return choice;
+  throw notConfigured(`${name} must be ${choices.join(' or ')}, but is ${show(value)}.`);
 }
 
 function readOpenApi(options: ClientOptions): Settings['openApi'] {
@@ -117,6 +142,9 @@ export function readSettings(options: ClientOptions): Settings {
   // One that no header can hold would cost undici a connection with each call.
   if (options.userAgent !== undefined && !USER_AGENT_TEXT.test(options.userAgent))
     throw notConfigured('The User-Agent must be printable ASCII.');
+  // Section 4.2, rule 5.
+  if (options.userAgent !== undefined && /robot/i.test(options.userAgent))
+    throw notConfigured('The User-Agent must not contain the word "robot".');
   return {
     ...parseBaseUrl(options.baseUrl),
     openApi: readOpenApi(options),
@@ -124,7 +152,9 @@ export function readSettings(options: ClientOptions): Settings {
     timeout: readTimeout(options.timeout, 15),
     heartbeat: numberOf(options.heartbeat, 'The heartbeat', 300, 0, MAX_SECONDS),
     ping: numberOf(options.ping, 'The ping', 30, 0, MAX_SECONDS),
-    timestampUnit: options.timestampUnit ?? 'ms',
+    timestampUnit: choiceOf(options.timestampUnit, 'timestampUnit', ['ms', 's']),
+    postParameters: choiceOf(options.postParameters, 'postParameters', ['body', 'query']),
+    signCase: choiceOf(options.signCase, 'signCase', SIGN_CASES),
     connections,
     deviceGap: numberOf(
       options.deviceGap,

@@ -3,6 +3,15 @@ import { hash } from 'node:crypto';
 /** Request parameters by name. A value is the raw one, before any URL or form encoding. */
 export type Params = Readonly<Record<string, string>>;
 
+/** Which letters a signature lowercases: those of all alphabets, or A to Z alone. The first is usual. */
+export const SIGN_CASES = ['unicode', 'ascii'] as const;
+export type SignCase = (typeof SIGN_CASES)[number];
+
+const lowercase = (text: string, signCase: SignCase): string =>
+  signCase === 'unicode'
+    ? text.toLowerCase()
+    : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
 // In one call, without an object that has to be collected.
 const md5 = (text: string): string => hash('md5', text);
 
@@ -10,12 +19,13 @@ const md5 = (text: string): string => hash('md5', text);
  * The canonical text of a request's parameters (section 5.2, step 2): `key=value` pairs, lowercased
  * as a whole, not URL-encoded, in descending order of the lowercased key, joined with `&`.
  * A parameter `sign` takes no part.
+ * @param signCase how it is lowercased, which is not shown; default `unicode`
  */
-export function canonicalParams(params: Params): string {
+export function canonicalParams(params: Params, signCase: SignCase = 'unicode'): string {
   // Each is put in its place, which is quicker than sorting: there are a handful, mostly in order.
   const pairs: { key: string; value: string | undefined }[] = [];
   for (const name of Object.keys(params)) {
-    const key = name.toLowerCase();
+    const key = lowercase(name, signCase);
     if (key === 'sign') continue;
     const pair = { key, value: params[name] };
     let at = pairs.length;
@@ -25,7 +35,7 @@ export function canonicalParams(params: Params): string {
   }
   let text = '';
   for (const { key, value } of pairs) text += `${text === '' ? '' : '&'}${key}=${String(value)}`;
-  return text.toLowerCase();
+  return lowercase(text, signCase);
 }
 
 /**
@@ -33,10 +43,16 @@ export function canonicalParams(params: Params): string {
  * @param method the request method, in any case; the channel's is `get`
  * @param params all parameters of the URL's query and of the POST body, raw, `appid` and `timestamp` among them
  * @param appkey the application's key, used as it is: only method and parameters are lowercased
+ * @param signCase how parameters are lowercased, default `unicode`
  * @returns 32 lowercase hexadecimal characters
  */
-export function signOpenApi(method: string, params: Params, appkey: string): string {
-  return md5(method.toLowerCase() + canonicalParams(params) + appkey);
+export function signOpenApi(
+  method: string,
+  params: Params,
+  appkey: string,
+  signCase?: SignCase,
+): string {
+  return md5(method.toLowerCase() + canonicalParams(params, signCase) + appkey);
 }
 
 /** What the signature of the server API is made of (section 5.1). */
@@ -54,9 +70,15 @@ export interface ServerApiRequest {
 /**
  * Signs a request of the server API (section 5.1). Unlike the open API's key, the password is
  * lowercased with all the rest.
+ * @param signCase how, default `unicode`
  * @returns 32 lowercase hexadecimal characters
  */
-export function signServerApi(request: ServerApiRequest, password: string): string {
+export function signServerApi(
+  request: ServerApiRequest,
+  password: string,
+  signCase: SignCase = 'unicode',
+): string {
   const { method, path, key, timestamp } = request;
-  return md5(`${method}${path}key=${key}timestamp=${timestamp}${password}`.toLowerCase());
+  const text = `${method}${path}key=${key}timestamp=${timestamp}${password}`;
+  return md5(lowercase(text, signCase));
 }

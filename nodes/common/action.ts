@@ -146,7 +146,7 @@ function runAction<C extends object, K extends string>(
 
   node.on('close', (_removed: boolean, done: () => void) => {
     status.close();
-    abort.abort();
+    abort.abort('the node was closed');
     if (!(app instanceof DeviceCloudError)) app.leave(node);
     // The calls that were broken off say so to their messages first; then what is left is ended.
     setImmediate(() => {

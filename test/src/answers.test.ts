@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { DeviceCloudClient } from '../../src/client';
-import { clientOf } from './support/client';
+import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
 import { httpService, inTurn, json, raw, type Script } from './support/http-service';
 import { wireService } from './support/wire-service';
@@ -56,7 +56,6 @@ describe('a success whose body is not what is due', () => {
     ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
     ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
     ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
-    ['serverDevice', (client) => client.serverDevice('a'), ['', '{']],
   ];
   for (const [call, run, bodies] of shapes) {
     it(`is INVALID_RESPONSE for ${call} as ${bodies.map((body) => body || 'nothing').join(' ')}`, async () => {
@@ -67,6 +66,16 @@ describe('a success whose body is not what is due', () => {
       }
     });
   }
+
+  it('is told with its msg, on one line and without secrets', async () => {
+    const msg = `no such thing\nas ${KEYS.appkey}`;
+    const service = await httpService(json({ msg }));
+    const client = clientOf(service.baseUrl);
+    for (const call of [client.devices(), client.app(), client.reboot(1), client.uploads(1)]) {
+      const { message } = await failure(call, 'INVALID_RESPONSE');
+      assert.match(message, /the answer is not .*; the service says "no such thing.as \*\*\*"\. /);
+    }
+  });
 
   it('may say that its encoding is identity', async () => {
     const service = await httpService(raw('{"msg":"OK"}', 200, { 'content-encoding': 'Identity' }));
@@ -99,6 +108,42 @@ describe('a success whose body is not what is due', () => {
     const record = { body: 'x'.repeat(1000), app: 'a', create_time: '', id: 1, dev: '1' };
     const service = await httpService(json(Array.from({ length: 20_000 }, () => record)));
     assert.equal((await clientOf(service.baseUrl).uploads(1)).body.length, 20_000);
+  });
+});
+
+describe('a push that is answered, but not with OK or success', () => {
+  const answers: [body: unknown, shown: string][] = [
+    [{ msg: 'FAIL' }, 'the msg "FAIL"'],
+    [{ msg: '' }, 'the msg ""'],
+    [{ msg: 'OK, later' }, 'the msg "OK, later"'],
+    [{ msg: `refused\n${KEYS.appkey}` }, 'the msg "refused\ufffd***"'],
+    [{}, 'an object that has no msg'],
+    [{ result: 'OK' }, 'an object that has no msg'],
+    [{ msg: 5 }, 'a msg that is not text but 5'],
+    [{ msg: null }, 'a msg that is not text but null'],
+    [{ msg: ['OK'] }, 'a msg that is not text but an array'],
+  ];
+  for (const [body, shown] of answers) {
+    it(`is NOT_ACCEPTED, with ${JSON.stringify(body)}`, async () => {
+      const service = await httpService(json(body));
+      const client = clientOf(service.baseUrl);
+      const one = await failure(client.push(10000001, 'x'), 'NOT_ACCEPTED');
+      assert.ok(one.message.startsWith('Push to device 10000001 was not accepted: '), one.message);
+      assert.ok(one.message.includes(`answered 200 with ${shown}, not with OK`), one.message);
+      assert.match(one.message, /Whether the device acted is unknown/);
+      assert.equal(one.statusCode, 200);
+      const all = await failure(client.pushToApp('x'), 'NOT_ACCEPTED');
+      assert.match(all.message, /^Push to all online devices was not accepted: /);
+      assert.equal(service.requests.length, 2, 'each goes out once');
+    });
+  }
+
+  it('is a success with OK or success in any case, whoever it went to', async () => {
+    for (const msg of ['OK', 'ok', 'Success', 'SUCCESS']) {
+      const client = clientOf((await httpService(json({ msg }))).baseUrl);
+      assert.deepEqual((await client.push(1, 'x')).body, { msg });
+      assert.deepEqual((await client.pushToApp('x')).body, { msg });
+    }
   });
 });
 

@@ -30,6 +30,7 @@ describe('the error of this package', () => {
       'GATEWAY',
       'INVALID_INPUT',
       'INVALID_RESPONSE',
+      'NOT_ACCEPTED',
       'NOT_CONFIGURED',
       'NOT_CONNECTED',
       'NOT_FOUND',

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import type { DeviceCloudClient } from '../../src/client';
 import type { RequestRecord, Simulator } from '../../src/simulator';
 import { USER_AGENT } from '../../src/user-agent';
 import { clientOf, KEYS, simulator } from './support/client';
+import { httpService, json } from './support/http-service';
 import { signByHand } from './support/sign-by-hand';
 
 const LONG = '18446744073709551615';
@@ -124,6 +126,37 @@ describe('a call of the open API, as the strict simulator receives it', () => {
     const [request] = await requestOf((client) => client.push(LONG, 'in the body only'));
     assert.doesNotMatch(request.query, /body|message|format|devid/);
     assert.equal(new URLSearchParams(request.body).get('message'), 'in the body only');
+  });
+
+  for (const { call, run, method, query = {}, form = {} } of CASES) {
+    if (method !== 'POST') continue;
+    it(`${call} carries all of it in the address, if it is told to`, async () => {
+      const service = await simulator({ devices: [{ chipid: LONG }] });
+      await run(clientOf(service.baseUrl, { postParameters: 'query', now: () => 1.7e12 }));
+      const { status, query: sent, body, headers } = service.requests[0]!;
+      const params = { appid: KEYS.appid, timestamp: '1700000000', ...query, ...form };
+      const sign = signByHand(method, params, KEYS.appkey);
+      assert.deepEqual(Object.fromEntries(new URLSearchParams(sent)), { ...params, sign });
+      assert.deepEqual([status, body, headers['content-type']], [200, '', undefined]);
+    });
+  }
+
+  it('is signed with A to Z alone in lower case, if it is told to', async () => {
+    const client = (options: object) =>
+      clientOf(service.baseUrl, { now: () => 1.7e12, ...options });
+    const service = await httpService(json({ msg: 'OK' }));
+    const signs: string[] = [];
+    for (const options of [{}, { signCase: 'unicode' }, { signCase: 'ascii' }]) {
+      await client(options).push(1, 'État A', { format: 'MSG' });
+      signs.push(service.requests.at(-1)!.query.get('sign')!);
+    }
+    const md5 = (message: string): string =>
+      createHash('md5')
+        .update(
+          `posttimestamp=1700000000&message=${message}&format=msg&devid=1&appid=10001${KEYS.appkey}`,
+        )
+        .digest('hex');
+    assert.deepEqual(signs, [md5('état a'), md5('état a'), md5('État a')]);
   });
 
   it('never contains the app key', async () => {

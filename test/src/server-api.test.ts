@@ -3,7 +3,7 @@ import type { DeviceCloudClient } from '../../src/client';
 import { USER_AGENT } from '../../src/user-agent';
 import { clientOf, KEYS, simulator } from './support/client';
 import { failure } from './support/failure';
-import { httpService, inTurn, json, raw } from './support/http-service';
+import { httpService, json, raw } from './support/http-service';
 import { signServerByHand } from './support/sign-by-hand';
 
 const ID = '10000001';
@@ -119,12 +119,28 @@ describe('what the calls of the server API give', () => {
     }
   });
 
-  it('any 2XX is a success, and one other than 200 may have no body', async () => {
-    const service = await httpService(inTurn(json({ id: 1 }, 201), raw('', 202), raw('', 204)));
-    const client = clientOf(service.baseUrl);
-    assert.deepEqual(await client.serverDevice('a'), { statusCode: 201, body: { id: 1 } });
-    assert.deepEqual(await client.serverDevice('a'), { statusCode: 202, body: null });
-    assert.deepEqual(await client.serverDevice('a'), { statusCode: 204, body: null });
+  const successes: [status: number, sent: string, body: unknown][] = [
+    [201, '{"id":1}', { id: 1 }],
+    [202, 'accepted', 'accepted'],
+    [200, 'OK\r\n', 'OK\r\n'],
+    [200, '{', '{'],
+    [200, '<p>grün', '<p>grün'],
+    [202, '', null],
+    [204, '', null],
+    [200, '', null],
+  ];
+  for (const [statusCode, sent, body] of successes) {
+    it(`any 2XX is a success: ${statusCode} with ${JSON.stringify(sent)}`, async () => {
+      const service = await httpService(raw(sent, statusCode));
+      const client = clientOf(service.baseUrl);
+      assert.deepEqual(await client.serverDevice('a'), { statusCode, body });
+      assert.deepEqual(await client.serverPassthrough('a', {}), { statusCode, body });
+    });
+  }
+
+  it('no compressed answer, since nobody asked for one', async () => {
+    const service = await httpService(raw('x', 202, { 'content-encoding': 'gzip' }));
+    await failure(clientOf(service.baseUrl).serverDevice('a'), 'INVALID_RESPONSE');
   });
 
   it('ids with every character that needs no encoding', async () => {

@@ -17,6 +17,8 @@ describe("a client's settings", () => {
       heartbeat: 300,
       ping: 30,
       timestampUnit: 'ms',
+      postParameters: 'body',
+      signCase: 'unicode',
       connections: 64,
       deviceGap: 0,
     });
@@ -56,6 +58,10 @@ describe("a client's settings", () => {
     ['a User-Agent with a line end', { userAgent: 'a\r\nb: c' }, /User-Agent/],
     ['a User-Agent with an umlaut beyond a header', { userAgent: 'ā' }, /User-Agent/],
     ['an empty User-Agent', { userAgent: '' }, /User-Agent/],
+    ['a User-Agent with the word robot', { userAgent: 'my-Robot/1.0' }, /User-Agent.*robot/],
+    ['a unit that is none', { timestampUnit: 'min' as 's' }, /timestampUnit.*ms or s/],
+    ['another place for parameters', { postParameters: 'header' as 'body' }, /body or query/],
+    ['another case', { signCase: 'ASCII' as 'ascii' }, /signCase.*unicode or ascii/],
   ];
   for (const [what, options, why] of bad) {
     it(`cannot have ${what}`, () => {

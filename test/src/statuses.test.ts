@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../src/errors';
 import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json, raw } from './support/http-service';
+import { httpService, json, raw, type Script } from './support/http-service';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [400, 'BAD_REQUEST', /parameters/],
-  [401, 'UNAUTHORIZED', /keys.*clock/],
+  [401, 'UNAUTHORIZED', /keys.*application id.*clock.*deleted/],
   [403, 'UNAUTHORIZED', /keys/],
-  [404, 'NOT_FOUND', /chip number/],
+  [404, 'NOT_FOUND', /number of the device.*application id/],
   [409, 'UNEXPECTED_STATUS', /address/],
   [418, 'UNEXPECTED_STATUS', /address/],
   [429, 'UNEXPECTED_STATUS', /address/],
@@ -18,8 +18,8 @@ const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [501, 'SERVER_ERROR', /later/],
   [503, 'SERVER_ERROR', /later/],
   [599, 'SERVER_ERROR', /later/],
-  [502, 'GATEWAY', /gateway/],
-  [504, 'GATEWAY', /gateway/],
+  [502, 'GATEWAY', /Most often the device did not answer.*probably offline/],
+  [504, 'GATEWAY', /Most often the device did not answer.*probably offline/],
 ];
 
 describe('a status that is no success', () => {
@@ -56,6 +56,21 @@ describe('a status that is no success', () => {
     const refused = await httpService(json({ msg: 'm' }, 400));
     const other = clientOf(refused.baseUrl).reboot(1);
     assert.doesNotMatch((await failure(other, 'BAD_REQUEST')).message, /acted/);
+  });
+
+  it('says nothing of a device where the call has none, and does not wait for one', async () => {
+    const service = await httpService(json({ msg: 'm' }, 504));
+    const client = clientOf(service.baseUrl);
+    for (const call of [client.devices(), client.pushToApp('x'), client.serverUpdate('a', {})]) {
+      assert.match((await failure(call, 'GATEWAY')).message, /\. A gateway of the service failed/);
+    }
+    const unknown = await httpService(json({ msg: 'no such application' }, 404));
+    const other = clientOf(unknown.baseUrl);
+    for (const call of [other.app(), other.devices(), other.pushToApp('x')]) {
+      const { message } = await failure(call, 'NOT_FOUND');
+      assert.match(message, /Check the application id/);
+      assert.doesNotMatch(message, /number of the device/);
+    }
   });
 
   it('is told by its number alone if the body is none, or not JSON, or without msg', async () => {
@@ -125,5 +140,44 @@ describe('what a service repeats in its msg', () => {
     const message = await say(`a\r\nb\0c\x1b[31m\u2028${'x'.repeat(10_000)}`);
     assert.doesNotMatch(message, /[\p{Cc}\u2028]/u);
     assert.ok(message.length < 600, `${message.length} characters`);
+  });
+});
+
+describe('an error of the server API, whose form is not shown', () => {
+  const message = async (script: Script): Promise<string> => {
+    const service = await httpService(script);
+    return (await failure(clientOf(service.baseUrl).serverDevice('a'), 'BAD_REQUEST')).message;
+  };
+
+  const bodies: [body: string, shown: string][] = [
+    ['{"msg":"no page"}', 'no page'],
+    ['{"error":{"detail":"no page"}}', '{"error":{"detail":"no page"}}'],
+    ['{\n  "errors": [\n    "no page"\n  ]\n}\n', '{ "errors": [ "no page" ] }'],
+    ['{"msg":5}', '{"msg":5}'],
+    ['no page\r\nno count\n', 'no page no count'],
+    ['"no page"', '"no page"'],
+    ['<h1>Bad request</h1>', '<h1>Bad request</h1>'],
+    ['[[[[', '[[[['],
+  ];
+  for (const [body, shown] of bodies) {
+    it(`is repeated on one line: ${shown}`, async () => {
+      const said = await message(raw(body, 400));
+      assert.ok(said.includes(`the service answered 400 "${shown}". Check`), said);
+    });
+  }
+
+  it('is repeated without secrets, and not whole if it is long', async () => {
+    const { serverKey, serverPassword } = KEYS;
+    const headers = JSON.stringify({ key: serverKey, password: serverPassword });
+    const body = `{"request":${JSON.stringify(headers)},"more":"${'x'.repeat(100_000)}"}`;
+    const said = await message(raw(body, 400));
+    assert.match(said, /key.*\*\*\*.*password.*\*\*\*/);
+    assert.ok(said.length < 600, `${said.length} characters`);
+  });
+
+  it('is told by its number alone if it is empty or compressed', async () => {
+    for (const script of [raw('', 400), raw('x', 400, { 'content-encoding': 'gzip' })]) {
+      assert.match(await message(script), /the service answered 400\. Check/);
+    }
   });
 });

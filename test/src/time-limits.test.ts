@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { clientOf } from './support/client';
+import { mock } from 'node:test';
+import type { DeviceCloudClient } from '../../src/client';
+import type { CallOptions } from '../../src/inputs';
+import { clientOf, KEYS } from './support/client';
 import { failure, failures } from './support/failure';
 import { hang, httpService, inTurn, json, type Script } from './support/http-service';
 import { manual } from './support/manual';
@@ -8,6 +11,19 @@ import { until } from './support/until';
 import { wireService } from './support/wire-service';
 
 const ok = json({ msg: 'OK' });
+
+const DEVICE_CALLS: Record<
+  string,
+  (client: DeviceCloudClient, options?: CallOptions) => Promise<unknown>
+> = {
+  push: (client, options) => client.push(1, 'x', options),
+  pushToApp: (client, options) => client.pushToApp('x', options),
+  rtStatus: (client, options) => client.rtStatus(1, 'key', options),
+  gpioStatus: (client, options) => client.gpioStatus(1, options),
+  setGpioEdge: (client, options) => client.setGpioEdge(1, 2, 1, options),
+  refresh: (client, options) => client.refresh(1, options),
+  reboot: (client, options) => client.reboot(1, options),
+};
 
 /** Writes a piece every 10 ms until the client has had enough. */
 const drip = (response: ServerResponse, piece: string): void => {
@@ -33,19 +49,40 @@ describe('the time a call may take', () => {
   it("is the client's, if the call has none of its own", async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { timeout: 0.7 });
-    assert.match((await failure(client.uploads(1), 'TIMEOUT')).message, /within 0\.7 s/);
-    assert.match((await failure(client.reboot(1), 'TIMEOUT')).message, /within 0\.7 s/);
-    assert.equal(service.requests.length, 2, 'a time-out is not followed by another attempt');
+    const unset = { timeout: undefined } as object;
+    for (const call of [client.uploads(1), client.devices(unset), client.serverUpdate('a', {})]) {
+      assert.match((await failure(call, 'TIMEOUT')).message, /within 0\.7 s/);
+    }
+    assert.equal(service.requests.length, 3, 'a time-out is not followed by another attempt');
   });
 
-  it('is 10 s for a push, however long the others may take', async () => {
-    const service = await httpService(hang);
-    const client = clientOf(service.baseUrl, { timeout: 60 });
-    const controller = new AbortController();
-    const push = client.push(1, 'x', { signal: controller.signal });
-    await until(() => service.requests.length === 1);
-    setTimeout(() => controller.abort(), 20);
-    await failure(push, 'CONNECTION_LOST');
+  describe('for every call that waits for a device', () => {
+    afterEach(() => mock.timers.reset());
+
+    for (const [name, call] of Object.entries(DEVICE_CALLS)) {
+      it(`is 12 s: ${name}`, async () => {
+        const service = await httpService(hang);
+        for (const timeout of [0.1, 60]) {
+          for (const options of [undefined, { timeout: undefined } as object]) {
+            const client = clientOf(service.baseUrl, { timeout });
+            mock.timers.enable({ apis: ['setTimeout'] });
+            const ended = failure(call(client, options), 'TIMEOUT');
+            mock.timers.tick(12_000);
+            mock.timers.reset();
+            assert.match((await ended).message, /within 12 s/);
+          }
+        }
+      });
+    }
+  });
+
+  it('is one for both spellings of the list of devices', async () => {
+    // Either alone would end in its time; a slow machine only makes them later.
+    const late: Script = (...request) =>
+      void setTimeout(() => json({ msg: 'no' }, 404)(...request), 700);
+    const service = await httpService(late);
+    await failure(clientOf(service.baseUrl).devices({ timeout: 1 }), 'TIMEOUT');
+    assert.equal(service.requests.length, 2);
   });
 
   it('ends an answer that trickles, though something comes all the time', async () => {
@@ -128,6 +165,45 @@ describe('a call that is broken off', () => {
     await failures(calls, 'CONNECTION_LOST');
     await until(() => ended === 2, 'the end of the connections');
     assert.equal(service.requests.length, 2);
+  });
+
+  const reasons: [what: string, reason: unknown, words: string][] = [
+    ['a text', 'the user pressed Stop', 'the user pressed Stop'],
+    ['an error', new Error('shutting\ndown'), 'shutting\ufffddown'],
+    ['none', undefined, 'the caller aborted it'],
+    ['an object', { why: 'x' }, 'the caller aborted it'],
+    ['an error without words', new Error(''), 'the caller aborted it'],
+    ['one with a secret', `${KEYS.appkey} leaked`, '*** leaked'],
+  ];
+  for (const [what, reason, words] of reasons) {
+    it(`repeats the reason of the signal: ${what}`, async () => {
+      const service = await httpService(hang);
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const running = failure(client.push(1, 'x', { signal }), 'CONNECTION_LOST');
+      await until(() => service.requests.length === 1);
+      const waiting = [client.push(1, 'y', { signal }), client.uploads(2, { signal })];
+      const unsent = failures(waiting, 'UNREACHABLE');
+      controller.abort(reason);
+      const lost = await running;
+      assert.ok(lost.message.includes(`it was broken off: ${words}. Whether`), lost.message);
+      const late = [client.push(1, 'z', { signal }), client.devices({ signal })];
+      for (const { message } of [...(await unsent), ...(await failures(late, 'UNREACHABLE'))]) {
+        assert.ok(message.endsWith(`was not sent: ${words}.`), message);
+      }
+    });
+  }
+
+  it('by the end of the client says so', async () => {
+    const service = await httpService(hang);
+    const client = clientOf(service.baseUrl);
+    const running = failure(client.push(1, 'x'), 'CONNECTION_LOST');
+    const waiting = failure(client.push(1, 'y'), 'UNREACHABLE');
+    await until(() => service.requests.length === 1);
+    await client.close();
+    assert.match((await running).message, /the client was closed/);
+    assert.match((await waiting).message, /the client was closed/);
   });
 
   it('too late has no effect', async () => {
