@@ -2,6 +2,9 @@ import type { NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
 import type { DeviceRecord } from '../../src/records';
 import { findApp } from './app-node';
+import { findDeployed } from './deployed';
+import { mayWriteFlows } from './flow-rights';
+import { isVariable } from './options';
 import { testApp } from './test-app';
 import { readTestRequest, type TestRequest } from './test-request';
 
@@ -29,7 +32,7 @@ export const toProblem = (error: unknown): { code: string; message: string } =>
     ? { code: error.code, message: error.message }
     : { code: 'ERROR', message: error instanceof Error ? error.message : 'unknown error' };
 
-async function onlineDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
+async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   const app = findApp(RED, id);
   if (app instanceof DeviceCloudError) throw app;
   // A config node that no other node uses yet still answers; it is let go of again.
@@ -39,16 +42,54 @@ async function onlineDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> 
   });
 }
 
+/** Reads lists of devices, one at a time for each application: users with `read` alone may ask often. */
+function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
+  const reading = new Map<string, Promise<DeviceChoice[]>>();
+  return (id) => {
+    const shared = reading.get(id) ?? readDevices(RED, id).finally(() => reading.delete(id));
+    reading.set(id, shared);
+    return shared;
+  };
+}
+
+/** An error without the address, if a `${NAME}` stands for it that the user must not read. */
+async function readableProblem(
+  RED: NodeAPI,
+  id: string,
+  error: unknown,
+  maySeeVariables: () => Promise<boolean>,
+): Promise<ReturnType<typeof toProblem>> {
+  const problem = toProblem(error);
+  const deployed = findDeployed(RED, id);
+  const saved = deployed?.saved.baseUrl ?? '';
+  const used = deployed?.node?.endpoint.baseUrl ?? '';
+  if (!isVariable(saved) || !URL.canParse(used) || (await maySeeVariables())) return problem;
+  const { origin, host, hostname } = new URL(used);
+  const message = [origin, host, hostname].reduce(
+    (text, part) => text.replaceAll(part, () => saved),
+    problem.message,
+  );
+  return { ...problem, message };
+}
+
 /** The routes for the editor (contract: permissioned, relative URLs). Called once per module. */
 export function addAdminRoutes(RED: NodeAPI): void {
+  const devicesOf = deviceReader(RED);
+
   RED.httpAdmin.get(
     '/device-cloud/apps/:id/devices',
     RED.auth.needsPermission('device-cloud.read'),
     (request, response) => {
-      onlineDevices(RED, String(request.params['id'])).then(
-        (devices) => response.json(devices),
-        (error: unknown) => response.status(502).json({ error: toProblem(error) }),
-      );
+      const id = String(request.params['id']);
+      devicesOf(id)
+        .then(
+          (devices) => response.json(devices),
+          async (error: unknown) => {
+            const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+            response.status(502).json({ error: await readableProblem(RED, id, error, may) });
+          },
+        )
+        .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
     },
   );
 
@@ -69,7 +110,7 @@ export function addAdminRoutes(RED: NodeAPI): void {
         return;
       }
       audit({ id: settings.id });
-      testApp(RED, settings, TIMEOUT).then(
+      testApp(RED, settings, () => mayWriteFlows(RED, request), TIMEOUT).then(
         (result) => response.json(result),
         (error: unknown) => response.status(500).json({ error: toProblem(error) }),
       );

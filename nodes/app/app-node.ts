@@ -1,10 +1,13 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
-import { APP_TYPE, type AppCredentials } from './app.config';
+import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
 
 /** Which of the service's faces a node uses: each has keys of its own. */
 export type Face = 'open' | 'server';
+
+/** What the credentials of a config node are deployed for: they are used against nothing else. */
+export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 
 /** The config node at run time, as the nodes that use it see it. */
 export interface AppNode extends Node<AppCredentials> {
@@ -16,6 +19,8 @@ export interface AppNode extends Node<AppCredentials> {
   join(node: Node): void;
   /** Takes a user's leave; the last one's stops what is shared. */
   leave(node: Node): void;
+  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
+  endpoint: Partial<Endpoint>;
   /** How the service writes `body` in history records. */
   historyEncoding: 'text' | 'base64';
   /** Uses the client for a moment without being a node of a flow. */

@@ -20,7 +20,9 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
     );
   };
 
+  const { baseUrl, tls, proxy } = config;
   node.users = {};
+  node.endpoint = { baseUrl, tls, proxy };
   node.historyEncoding = config.historyEncoding === 'base64' ? 'base64' : 'text';
   node.problem = (face) => connection.problem(face);
   node.client = (face) => connection.client(face);

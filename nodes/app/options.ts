@@ -8,6 +8,10 @@ import { proxyOf, tlsOf } from './network';
 
 const VARIABLE = /^\$\{(\S+)\}$/;
 
+/** Whether a setting names an environment variable, instead of being the value itself. */
+export const isVariable = (value: unknown): boolean =>
+  typeof value === 'string' && VARIABLE.test(value);
+
 /** The settings of an application as they are saved or typed: anything may be missing. */
 export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
 

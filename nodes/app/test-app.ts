@@ -1,11 +1,11 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
 import { toChoice, toProblem, type DeviceChoice } from './admin';
-import type { AppCredentials } from './app.config';
 import { clientOptions } from './options';
 import { useSimulator } from './shared-simulator';
 import type { TestRequest } from './test-request';
+import { refusalText, testSettings, type Refusal, type TestSettings } from './test-settings';
 
 /** What the test of an application found; `null` for a face whose keys were not given. */
 export interface TestResult {
@@ -19,6 +19,9 @@ export interface FaceResult {
   ok: boolean;
   code?: string;
   message?: string;
+  /** Why it was not tried, and the settings that this is about. */
+  reason?: Refusal['reason'];
+  settings?: string[];
   /** The application's name. */
   name?: string;
   /** How many devices are online. */
@@ -61,6 +64,17 @@ const missing = (): FaceResult =>
     ),
   );
 
+const refusalResult = (refusal: Refusal): FaceResult => ({
+  ...failed(new DeviceCloudError('NOT_CONFIGURED', refusalText(refusal))),
+  ...refusal,
+});
+
+interface Faces {
+  open: boolean;
+  server: boolean;
+}
+
+/** Tries the interfaces whose keys are there. */
 async function testClient(
   client: DeviceCloudClient,
   faces: Faces,
@@ -70,21 +84,8 @@ async function testClient(
     faces.open ? testOpenApi(client, timeout) : undefined,
     faces.server ? testServerApi(client, timeout) : undefined,
   ]);
-  if (!open) return { openApi: serverApi ? null : missing(), serverApi: serverApi ?? null };
-  return { openApi: open.result, serverApi: serverApi ?? null, devices: open.devices };
-}
-
-interface Faces {
-  open: boolean;
-  server: boolean;
-}
-
-/** Credentials as typed; one that was left as it is comes from where it is stored, not from the browser. */
-function credentialsOf(RED: NodeAPI, settings: TestRequest): AppCredentials {
-  const stored = settings.id
-    ? (RED.nodes.getCredentials(settings.id) as AppCredentials | undefined)
-    : undefined;
-  return { ...stored, ...settings.credentials };
+  const result = { openApi: open?.result ?? null, serverApi: serverApi ?? null };
+  return open ? { ...result, devices: open.devices } : result;
 }
 
 async function testSimulator(timeout: number): Promise<TestResult> {
@@ -103,32 +104,46 @@ async function testSimulator(timeout: number): Promise<TestResult> {
   }
 }
 
+async function testCloud(
+  RED: NodeAPI,
+  { settings, node, refused }: TestSettings,
+  timeout: number,
+): Promise<TestResult> {
+  if (refused.open && refused.server) return { openApi: null, serverApi: null };
+  const { options, unset } = clientOptions(RED, node, settings);
+  const client = new DeviceCloudClient(options);
+  try {
+    const open = !!options.appid && !!options.appkey;
+    const server = !!options.serverKey && !!options.serverPassword;
+    const result = await testClient(client, { open, server }, timeout);
+    if (unset.open) result.openApi = failed(unset.open);
+    if (unset.server) result.serverApi = failed(unset.server);
+    return result;
+  } finally {
+    await client.close();
+  }
+}
+
 /**
  * Tries the settings of an application as they were typed, before they are saved or deployed.
+ * @param mayWriteFlows says whether who asks may change flows
  * @param timeout seconds for each call
  */
 export async function testApp(
   RED: NodeAPI,
-  settings: TestRequest,
+  request: TestRequest,
+  mayWriteFlows: () => Promise<boolean>,
   timeout: number,
 ): Promise<TestResult> {
-  if (settings.service === 'simulator') return testSimulator(timeout);
+  if (request.service === 'simulator') return testSimulator(timeout);
   try {
-    const credentials = credentialsOf(RED, settings);
-    const deployed = settings.id ? (RED.nodes.getNode(settings.id) as Node | null) : null;
-    const typed = { ...settings, credentials };
-    const { options, unset } = clientOptions(RED, deployed ?? undefined, typed);
-    const client = new DeviceCloudClient(options);
-    try {
-      const open = !!options.appid && !!options.appkey;
-      const server = !!options.serverKey && !!options.serverPassword;
-      const result = await testClient(client, { open, server }, timeout);
-      if (unset.open) result.openApi = failed(unset.open);
-      if (unset.server) result.serverApi = failed(unset.server);
-      return result;
-    } finally {
-      await client.close();
-    }
+    const allowed = await testSettings(RED, request, mayWriteFlows);
+    const { refused, wanted } = allowed;
+    const result = await testCloud(RED, allowed, timeout);
+    if (refused.open && wanted.open) result.openApi = refusalResult(refused.open);
+    if (refused.server && wanted.server) result.serverApi = refusalResult(refused.server);
+    if (!result.openApi && !result.serverApi) result.openApi = missing();
+    return result;
   } catch (error) {
     return { openApi: failed(error), serverApi: null };
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../nodes/app/test-app';
 import { startSimulator } from '../../src/simulator';
-import { cloudApp, load, node, simulatorApp } from './support/flow';
+import { load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
@@ -99,20 +99,6 @@ describe('the test of an application in the editor', () => {
       assert.equal(openApi.code, 'NOT_CONFIGURED');
     });
   }
-
-  it('takes the stored credential for one that was not typed anew', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud, { baseUrl: 'http://127.0.0.1:1' }), node('push')]);
-    const { baseUrl, appid } = cloud;
-    const stored = await test({ id: 'app', baseUrl, appid });
-    assert.equal(stored.openApi?.ok, true);
-    assert.equal(stored.serverApi?.ok, true);
-    const typed = await test({ id: 'app', baseUrl, appid, credentials: { appkey: 'Another' } });
-    assert.equal(typed.openApi?.code, 'UNAUTHORIZED');
-    assert.equal(typed.serverApi?.ok, true);
-    const other = await test({ id: 'gone', baseUrl, appid });
-    assert.equal(other.openApi?.code, 'NOT_CONFIGURED');
-  });
 
   it('replaces the variables of what was typed', async () => {
     const { baseUrl, appid } = await startCloud();

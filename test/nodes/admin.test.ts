@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
 import app from '../../nodes/app/app';
+import { httpService } from '../src/support/http-service';
 import { cloudApp, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
+import { CANARIES } from './support/secrets';
 import { until } from './support/until';
 
 interface Problem {
@@ -84,6 +86,34 @@ describe('the list of devices for the editor', () => {
       assert.ok(error.message.length > 20);
     });
   }
+
+  it('is read once for all who ask at the same time', async () => {
+    let asked = 0;
+    const spy = (RED: NodeAPI): void => {
+      RED.auth.needsPermission = () => (_request, _response, next) => {
+        asked++;
+        next();
+      };
+    };
+    const answers: (() => void)[] = [];
+    const service = await httpService((response) => {
+      answers.push(() => response.end('[]'));
+    });
+    await helper.load([spy, app], [cloudApp({ ...service, appid: '1' })], { app: CANARIES });
+    const asking = Array.from({ length: 5 }, () => get('app'));
+    const all = Promise.all(asking);
+    await until('all have asked, and the service, too', () => asked === 5 && answers.length > 0);
+    for (const answer of answers) answer();
+    assert.deepEqual(
+      (await all).map(({ status }) => status),
+      Array(5).fill(200),
+    );
+    assert.equal(service.requests.length, 1);
+    const next = get('app');
+    await until('it is read anew afterwards', () => answers.length === 2);
+    answers[1]?.();
+    await next;
+  });
 
   it('and the test of an application ask for permissions of their own', async () => {
     const asked: string[] = [];

@@ -10,6 +10,9 @@ export interface User {
 export const FULL: User = { username: 'full', password: 'full-password' };
 export const READER: User = { username: 'reader', password: 'read-password' };
 
+/** May see and try applications, and may neither read nor change flows. */
+export const OPERATOR: User = { username: 'operator', password: 'operate-password' };
+
 /** A Node-RED as it stands in a company: behind a log-in, below a path of its own. */
 export const ADMIN_SETTINGS = {
   httpAdminRoot: '/admin/x',
@@ -26,6 +29,11 @@ export const ADMIN_SETTINGS = {
         username: READER.username,
         password: '$2b$04$qMDLq2.2uoRMNZYRY2h.B.H7kASrJsDL/Nsny0jPt8Pzm5x6b81jK',
         permissions: 'read',
+      },
+      {
+        username: OPERATOR.username,
+        password: '$2b$04$.WyAaP6eLbqGTUvKgYrUNOUaevkQ9y8v26DqnRnEGGCyASelWwk/m',
+        permissions: ['device-cloud.read', 'device-cloud.write'],
       },
     ],
   },

@@ -1,0 +1,46 @@
+import type { NodeAPI, NodeDef } from 'node-red';
+import { DeviceCloudError } from '../../src/errors';
+import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
+import { findApp, type AppNode, type Endpoint } from './app-node';
+
+const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
+
+/** A deployed config node, disabled or not. */
+export interface DeployedApp {
+  /** As it was saved, with each `${NAME}` in it. */
+  saved: NodeDef & Partial<AppConfig>;
+  /** The running node; a disabled one, or one in a subflow's template, does not run. */
+  node: AppNode | undefined;
+}
+
+/** Finds the deployed config node of an id. Undefined for an id of anything else. */
+export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp | undefined {
+  let saved: (NodeDef & Partial<AppConfig>) | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.id === id && node.type === APP_TYPE) saved = node;
+  });
+  if (!saved) return undefined;
+  const node = findApp(RED, saved.id);
+  return { saved, node: node instanceof DeviceCloudError ? undefined : node };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/**
+ * Whether settings name the address, TLS and proxy that a config node was deployed with: as they were
+ * saved, or as they are once Node-RED has replaced each `${NAME}`.
+ */
+export function isDeployedEndpoint(settings: Partial<Endpoint>, deployed: DeployedApp): boolean {
+  return ENDPOINT.every((property) => {
+    const value = textOf(settings[property]);
+    const { saved, node } = deployed;
+    if (value === textOf(saved[property])) return true;
+    return node !== undefined && value === textOf(node.endpoint[property]);
+  });
+}
+
+/** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
+export function deployedCredentials(RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials {
+  const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(saved.id);
+  return (stored as AppCredentials | undefined) ?? {};
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { startSimulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
+import { httpService, json, type HttpService } from '../src/support/http-service';
+import { ADMIN_SETTINGS, FULL, OPERATOR, logIn } from './harness/admin';
+import { around } from './harness/flows';
+import { startNodeRed } from './harness/node-red';
+import type { NodeRed } from './harness/node-red';
+import { app, node } from './harness/nodes';
+
+const SECRETS = {
+  appkey: 'E2E-App-Key-Secret',
+  serverKey: 'E2E-Server-Key',
+  serverPassword: 'E2E-Server-Password-Secret',
+};
+
+interface Face {
+  ok: boolean;
+  code?: string;
+  reason?: string;
+  settings?: string[];
+}
+
+interface Answer {
+  openApi: Face | null;
+  serverApi: Face | null;
+}
+
+describe('a user who may use the device cloud, and neither read nor change flows', () => {
+  let simulator: Simulator;
+  let elsewhere: HttpService;
+  let red: NodeRed;
+  let operator: { authorization: string };
+  let full: { authorization: string };
+  let hidden: HttpService;
+
+  before(async () => {
+    simulator = await startSimulator({ interval: 0, answerDelay: 1, ...SECRETS });
+    elsewhere = await httpService(json({ name: 'x', online: [] }));
+    hidden = await httpService(json({}));
+    await hidden.close();
+    const named = { ...app(simulator), id: 'named', baseUrl: '${E2E_ADDRESS}' };
+    const tls = {
+      ...{ id: 'tls', type: 'tls-config', cert: '', key: '', ca: '', servername: '' },
+      verifyservercert: true,
+    };
+    const flows = [
+      ...[app(simulator), named, tls],
+      ...around('push', node('push')),
+      ...around('named-push', { ...node('push'), id: 'named-push', app: 'named' }),
+    ];
+    const env = { E2E_SECRET: 'E2E-Variable-Secret', E2E_ADDRESS: hidden.baseUrl };
+    red = await startNodeRed({ flows, settings: ADMIN_SETTINGS, user: FULL, env });
+    operator = await logIn(red.url, OPERATOR);
+    full = await logIn(red.url, FULL);
+  });
+  after(async () => {
+    await red.stop();
+    await simulator.close();
+    await elsewhere.close();
+  });
+
+  const test = async (headers: object, settings: object): Promise<Answer> => {
+    const response = await fetch(`${red.url}/device-cloud/apps/test`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(settings),
+    });
+    assert.equal(response.status, 200);
+    const text = await response.text();
+    assert.doesNotMatch(text, /secret"|-secret/i);
+    return JSON.parse(text) as Answer;
+  };
+
+  it('cannot read the flows', async () => {
+    assert.equal((await fetch(`${red.url}/flows`, { headers: operator })).status, 401);
+  });
+
+  it('may test the deployed application', async () => {
+    const { baseUrl, appid } = simulator;
+    const { openApi, serverApi } = await test(operator, { id: 'app', baseUrl, appid });
+    assert.equal(openApi?.ok, true);
+    assert.equal(serverApi?.ok, true);
+  });
+
+  const VARIABLE = '${E2E_SECRET}';
+  for (const [what, typed, settings] of [
+    ['the appid', { appid: VARIABLE }, ['appid']],
+    ['the address', { baseUrl: VARIABLE }, ['baseUrl']],
+    ['the app key', { credentials: { appkey: VARIABLE } }, ['appkey']],
+    ['a TLS configuration', { tls: 'tls' }, ['tls']],
+  ] as const) {
+    it(`gets neither a variable nor a stored key sent elsewhere: ${what}`, async () => {
+      const from = red.log().length;
+      const usual = { baseUrl: elsewhere.baseUrl, appid: '1', credentials: { appkey: 'typed' } };
+      const { openApi, serverApi } = await test(operator, { id: 'app', ...usual, ...typed });
+      assert.equal(openApi?.code, 'NOT_CONFIGURED');
+      assert.equal(openApi.reason, what.includes('TLS') ? 'network' : 'variable');
+      assert.deepEqual(openApi.settings, settings);
+      assert.ok(!serverApi?.ok);
+      assert.equal(elsewhere.requests.length, 0);
+      assert.match(red.log().slice(from), /permission\.fail.*flows\.write|flows\.write.*operator/);
+    });
+  }
+
+  it('reads no variable out of the name of a deployed one, nor out of an error', async () => {
+    const typed = { id: 'named', baseUrl: '${E2E_ADDRESS}', appid: simulator.appid };
+    assert.equal((await test(operator, typed)).openApi?.reason, 'variable');
+    const list = async (headers: object): Promise<string> =>
+      (
+        await fetch(`${red.url}/device-cloud/apps/named/devices`, { headers: { ...headers } })
+      ).text();
+    const text = await list(operator);
+    assert.match(text, /UNREACHABLE.*\$\{E2E_ADDRESS\}/);
+    assert.ok(!text.includes(String(hidden.port)), text);
+    assert.ok((await list(full)).includes(hidden.baseUrl));
+  });
+
+  it('is told apart from one who may change flows, for whom variables are read', async () => {
+    const { baseUrl } = simulator;
+    const typed = { id: 'app', baseUrl, appid: '1', credentials: { appkey: VARIABLE } };
+    assert.equal((await test(full, typed)).openApi?.code, 'UNAUTHORIZED');
+    assert.equal((await test(operator, typed)).openApi?.reason, 'variable');
+    const other = { id: 'app', baseUrl: elsewhere.baseUrl, appid: '1' };
+    assert.deepEqual((await test(full, other)).openApi?.settings, ['appkey']);
+    assert.equal(elsewhere.requests.length, 0);
+  });
+});
