@@ -1,4 +1,5 @@
 import { decodeBase64 } from './base64';
+import { dropLeadingZeros } from './chipid';
 import type { JsonObject } from './inputs';
 import { parseJson } from './json';
 import type { ServiceInteger } from './records';
@@ -45,7 +46,6 @@ const MILLISECONDS_BELOW = 1000 * SECONDS_BELOW;
 
 const UNIX_TIME = /^\d{1,20}(?:\.\d{1,20})?$/;
 const DIGITS = /^\d{1,20}$/;
-const LEADING_ZEROS = /^0+(?=\d)/;
 
 /** The shortest frame that has a type. */
 const SHORTEST = '{"type":""}'.length;
@@ -66,7 +66,7 @@ function unixTime(value: unknown): number | undefined {
 function idOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && DIGITS.test(text)
-    ? text.replace(LEADING_ZEROS, '')
+    ? dropLeadingZeros(text)
     : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { NodeAPI, NodeMessage } from 'node-red';
+import { dropLeadingZeros } from '../../src/chipid';
 import type { DecodedRecord, HistoryRecord } from './body';
 
 /**
@@ -21,7 +22,7 @@ export function splitRecords(
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
     // Of the synchronisation (section 2.5) each record names its own device.
-    ...('chipid' in record ? { chipid: record.chipid } : {}),
+    ...('chipid' in record ? { chipid: dropLeadingZeros(String(record.chipid)) } : {}),
     ...fields,
     payload: decoded[index]?.body,
     record,

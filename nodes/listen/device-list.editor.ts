@@ -54,6 +54,7 @@ export function listed(): string[] {
   // A row that has been removed fades out before it goes.
   const rows = list().children(':not(.red-ui-editableList-item-deleting)');
   const inputs = rows.find('.device-cloud-chipid').toArray();
-  const chipids = inputs.map((input) => fieldValue($(input)).trim());
+  // As at run time: a number is the same device with and without zeros in front.
+  const chipids = inputs.map((input) => fieldValue($(input)).trim().replace(/^0+(?=\d+$)/, ''));
   return [...new Set(chipids.filter((chipid) => chipid !== ''))];
 }

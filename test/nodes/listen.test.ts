@@ -47,6 +47,14 @@ describe('listen', () => {
     assert.deepEqual(payloads().sort(), ['first', 'second']);
   });
 
+  it('takes a number with zeros in front for the same device', async () => {
+    await start([node('listen', { chipids: [`00${one}`, one] })]);
+    // Of one channel and not of two.
+    await shows('listen', 'status.connected');
+    cloud.upload(one, 'x');
+    assert.equal((await emitted('x'))['chipid'], one);
+  });
+
   it('takes a timestamp in milliseconds as it is', async () => {
     await start([node('listen', { chipids: [one] })], { eventTimestamp: 'ms' });
     await connected(one);

@@ -37,6 +37,14 @@ describe('the order of commands', () => {
     assert.equal(cloud.device(chipid).maxInFlight, 1);
   });
 
+  it('holds between numbers with and without zeros in front', async () => {
+    await start({}, { chipid: `00${chipid}`, chipidType: 'str' });
+    await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
+    assert.deepEqual(texts(), numbers(20).map(String));
+    assert.equal(cloud.device(chipid).maxInFlight, 1);
+    assert.equal((await call('b', { payload: 'x' })).chipid, chipid);
+  });
+
   it('holds between pushes over HTTP and over the channel', async () => {
     await start({}, { transport: 'channel' });
     await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));

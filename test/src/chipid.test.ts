@@ -11,7 +11,9 @@ describe('a chip number', () => {
     [Number.MAX_SAFE_INTEGER, '9007199254740991'],
     ['18446744073709551615', '18446744073709551615'],
     ['99999999999999999999', '99999999999999999999'],
-    ['007', '007'],
+    ['007', '7'],
+    ['000', '0'],
+    ['00000000000000000070', '70'],
   ];
   for (const [value, chipid] of good) {
     it(`can be ${JSON.stringify(value)}`, () => assert.equal(parseChipid(value), chipid));
@@ -31,5 +33,7 @@ describe('a chip number', () => {
   it('has the form of an appid', () => {
     assert.equal(parseAppid(10001), '10001');
     assert.equal(parseAppid('x'), undefined);
+    // It is signed as it is written.
+    assert.equal(parseAppid('007'), '007');
   });
 });

@@ -115,6 +115,11 @@ describe('a frame of the channel (section 6)', () => {
     assert.ok('fault' in readText(of(long), '18446744073709552000'));
   });
 
+  it('is of the same device with zeros in front of its number', () => {
+    const frame = read({ chipid: `00${CHIPID}` });
+    assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
+  });
+
   it('may bring nothing', () => {
     const frame = read({ body: '' });
     assert.equal('upload' in frame && frame.upload.body.length, 0);
