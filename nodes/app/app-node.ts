@@ -22,7 +22,9 @@ export interface AppNode extends Node<AppCredentials> {
   /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
   endpoint: Partial<Endpoint>;
   /** How the service writes `body` in history records. */
-  historyEncoding: 'text' | 'base64';
+  historyEncoding: AppConfig['historyEncoding'];
+  /** Time zone of the service's times, `±HH:MM`. */
+  historyZone: string;
   /** Uses the client for a moment without being a node of a flow. */
   borrow<T>(face: Face, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. Throws what `problem` tells. */

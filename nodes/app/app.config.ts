@@ -18,13 +18,23 @@ export interface AppConfig {
   connections: number | string;
   /** Milliseconds between two commands to one device, default 0. */
   deviceGap: number | string;
-  /** How the service writes `body` in history records. */
-  historyEncoding: 'text' | 'base64';
+  /** How the service writes `body` in history records; `auto`: learned from uploads that came both ways. */
+  historyEncoding: 'auto' | 'text' | 'base64';
+  /** Time zone of the service's times, `±HH:MM`. */
+  historyZone: string;
+  /** Where the further parameters of a POST go. */
+  postParameters: 'body' | 'query';
+  /** Which capitals the signature lowers. */
+  signCase: 'unicode' | 'ascii';
   /** Id of a core `tls-config` node, or empty. */
   tls: string;
   /** Id of a core `http proxy` node, or empty. */
   proxy: string;
 }
+
+/** Section 5.1 names Beijing time as the server's. */
+export const DEFAULT_ZONE = '+08:00';
+export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
 /** Credentials of the config node. Each may be `${ENV}`. */
 export interface AppCredentials {

@@ -1,4 +1,5 @@
 import { decodeBase64 } from '../../src/base64';
+import { dropLeadingZeros } from '../../src/chipid';
 import { decodeUpload } from '../../src/decode';
 import { DeviceCloudError } from '../../src/errors';
 import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
@@ -6,6 +7,10 @@ import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */
 export type HistoryRecord = UploadRecord | PushRecord | SyncRecord;
+
+/** The device that a record names itself. The type promises a text, but the service may send a number. */
+export const chipidOf = ({ chipid }: { chipid: unknown }): string =>
+  dropLeadingZeros(String(chipid));
 
 /** A record whose body may have been decoded. */
 export type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };

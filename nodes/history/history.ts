@@ -3,6 +3,7 @@ import type { Answer } from '../../src/answers';
 import { parseChipid } from '../../src/chipid';
 import { parsePeriod } from '../../src/day';
 import { DeviceCloudError } from '../../src/errors';
+import { DEFAULT_ZONE } from '../app/app.config';
 import { findApp } from '../app/app-node';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
@@ -12,6 +13,7 @@ import { onlyNew } from './incremental';
 import { splitRecords } from './split';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
+type Encoding = 'text' | 'base64';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 
 const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
@@ -28,9 +30,13 @@ async function read(call: HistoryCall, chipid: string): Promise<Answer<HistoryRe
     : client.uploads(chipid, { signal });
 }
 
-function encodingOf(RED: NodeAPI, config: HistoryConfig): 'text' | 'base64' {
+/** How the application says that the service writes its history. */
+function formOf(RED: NodeAPI, config: HistoryConfig): { encoding: Encoding; zone: string } {
   const app = findApp(RED, config.app);
-  return app instanceof DeviceCloudError ? 'text' : app.historyEncoding;
+  if (app instanceof DeviceCloudError) return { encoding: 'text', zone: DEFAULT_ZONE };
+  // What a listener learns of the encoding is not known here: text is what the document suggests.
+  const encoding = app.historyEncoding === 'base64' ? 'base64' : 'text';
+  return { encoding, zone: app.historyZone };
 }
 
 /** Reads, decodes and hands over the records that are due. */
@@ -39,16 +45,16 @@ async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
   const isSync = config.operation === 'sync';
   const chipid = isSync ? '' : parseChipid(inputs.chipid);
   const { statusCode, body } = await read(call, chipid);
-  const place = isSync ? 'sync' : `${config.operation}:${chipid}`;
-  const due = config.incremental ? await onlyNew(node, place, body) : undefined;
-  const encoding = encodingOf(RED, config);
+  const operation = isSync || config.operation === 'pushes' ? config.operation : 'uploads';
+  const due = config.incremental ? await onlyNew(node, operation, chipid, body) : undefined;
+  const { encoding, zone } = formOf(RED, config);
   const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
   const fields = isSync ? { statusCode } : { statusCode, chipid };
   const sent = due && { sent: due.remember };
   return config.split
-    ? { messages: splitRecords(RED, msg, records, decoded, fields), ...sent }
+    ? { messages: splitRecords(RED, msg, records, decoded, { zone, fields }), ...sent }
     : { set: { ...fields, payload: decoded }, ...sent };
 }
 

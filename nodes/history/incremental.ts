@@ -1,47 +1,75 @@
 import type { Node } from 'node-red';
-import { DeviceCloudError } from '../../src/errors';
 import { contextGet, contextSet } from '../common/context';
-import type { HistoryRecord } from './body';
+import { chipidOf, type HistoryRecord } from './body';
+import { advance, completeMark, readPosition, type Position } from './position';
 
-/** Key in the node's context: the newest id emitted so far, for each device or for the synchronisation. */
+/** Key in the node's context: a {@link Position} for each operation and device, `uploads:10000001`. */
 const POSITIONS = 'positions';
 
-type Positions = Record<string, string>;
+/** How many devices are remembered; the one that was read longest ago is forgotten first. */
+const MAX_DEVICES = 10_000;
 
-function idOf(record: HistoryRecord): bigint {
-  const text = String(record.id);
-  if (/^\d+$/.test(text)) return BigInt(text);
-  throw new DeviceCloudError(
-    'INVALID_RESPONSE',
-    'The ids of the history records are not numbers, so that newer ones cannot be told from older ones. ' +
-      'Turn off "only new records".',
-  );
+type Positions = Record<string, unknown>;
+
+/** Of the synchronisation (section 2.5) each record names its own device. */
+const deviceOf = (record: HistoryRecord, chipid: string): string =>
+  'chipid' in record ? chipidOf(record).slice(0, 40) : chipid;
+
+function byDevice<R extends HistoryRecord>(
+  records: readonly R[],
+  chipid: string,
+): Map<string, R[]> {
+  const devices = new Map<string, R[]>();
+  for (const record of records) {
+    const device = deviceOf(record, chipid);
+    const group = devices.get(device);
+    if (group) group.push(record);
+    else devices.set(device, [record]);
+  }
+  return devices;
+}
+
+/** Puts the devices that were read last, and drops those read longest ago. */
+function merge(stored: Positions, read: Positions): Positions {
+  const kept = Object.entries(stored).filter(([place]) => !Object.hasOwn(read, place));
+  return Object.fromEntries([...kept, ...Object.entries(read)].slice(-MAX_DEVICES));
 }
 
 /**
- * Leaves out the records that were emitted before.
- * @param place what the history is of: operation and device
+ * Leaves out the records that were emitted before, by a position for each device.
+ * @param operation which history it is
+ * @param chipid the device, or nothing where each record names its own
  * @returns the new ones, and a function that remembers them once they have been emitted
  */
 export async function onlyNew<R extends HistoryRecord>(
   node: Node,
-  place: string,
+  operation: string,
+  chipid: string,
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => Promise<void> }> {
-  const positions = ((await contextGet(node, POSITIONS)) ?? {}) as Positions;
-  const position = BigInt(positions[place] ?? -1);
-  let newest = position;
-  const fresh = records.filter((record) => {
-    const id = idOf(record);
-    if (id > newest) newest = id;
-    return id > position;
-  });
+  const saved = await contextGet(node, POSITIONS);
+  const stored = (typeof saved === 'object' && saved !== null ? saved : {}) as Positions;
+  // An earlier version kept one number for all devices of a synchronisation.
+  const earlier = Object.hasOwn(stored, operation)
+    ? readPosition(stored[operation]).before
+    : undefined;
+  const common: Position = {
+    emitted: [],
+    ...(earlier && { before: completeMark(earlier, records) }),
+  };
+  const read: Positions = earlier ? { [operation]: common } : {};
+  const fresh = new Set<R>();
+  for (const [device, group] of byDevice(records, chipid)) {
+    const place = `${operation}:${device}`;
+    const start = Object.hasOwn(stored, place) ? readPosition(stored[place]) : common;
+    const { fresh: news, position } = advance(start, group);
+    for (const record of news) fresh.add(record);
+    read[place] = position;
+  }
   return {
-    fresh,
+    fresh: records.filter((record) => fresh.has(record)),
     remember: async () => {
-      if (newest > position) {
-        await contextSet(node, POSITIONS, { ...positions, [place]: String(newest) });
-      }
+      if (records.length > 0) await contextSet(node, POSITIONS, merge(stored, read));
     },
   };
 }

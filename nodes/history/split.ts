@@ -1,11 +1,12 @@
 import type { NodeAPI, NodeMessage } from 'node-red';
-import { dropLeadingZeros } from '../../src/chipid';
-import type { DecodedRecord, HistoryRecord } from './body';
+import { serviceTime } from './service-time';
+import { chipidOf, type DecodedRecord, type HistoryRecord } from './body';
 
 /**
  * Makes one message per record, as core's split does of an array, so that join puts them together.
  * @param records as the service gave them, for `msg.record`
  * @param decoded the same with their bodies decoded, for the payloads
+ * @param zone of the records' times, for `msg.timestamp`
  * @param fields further fields that each message gets
  */
 export function splitRecords(
@@ -13,7 +14,7 @@ export function splitRecords(
   msg: NodeMessage,
   records: readonly HistoryRecord[],
   decoded: readonly DecodedRecord[],
-  fields: Readonly<Record<string, unknown>>,
+  { zone, fields }: { zone: string; fields: Readonly<Record<string, unknown>> },
 ): NodeMessage[] {
   const id = RED.util.generateId();
   const count = records.length;
@@ -22,9 +23,11 @@ export function splitRecords(
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
     // Of the synchronisation (section 2.5) each record names its own device.
-    ...('chipid' in record ? { chipid: dropLeadingZeros(String(record.chipid)) } : {}),
+    ...('chipid' in record ? { chipid: chipidOf(record) } : {}),
     ...fields,
     payload: decoded[index]?.body,
+    // A message that came with one of its own must not pass it off as the record's.
+    timestamp: serviceTime(record.create_time, zone),
     record,
     parts: { ...outer, id, type: 'array', len: 1, index, count },
   }));

@@ -55,6 +55,10 @@ export function listed(): string[] {
   const rows = list().children(':not(.red-ui-editableList-item-deleting)');
   const inputs = rows.find('.device-cloud-chipid').toArray();
   // As at run time: a number is the same device with and without zeros in front.
-  const chipids = inputs.map((input) => fieldValue($(input)).trim().replace(/^0+(?=\d+$)/, ''));
+  const chipids = inputs.map((input) =>
+    fieldValue($(input))
+      .trim()
+      .replace(/^0+(?=\d+$)/, ''),
+  );
   return [...new Set(chipids.filter((chipid) => chipid !== ''))];
 }

@@ -102,7 +102,8 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
       if (app instanceof DeviceCloudError) throw app;
       const client = await app.client('open');
       positions = await positionsOf(node, config, failed, closing.signal);
-      start(client, positions && { encoding: app.historyEncoding, positions });
+      const encoding = app.historyEncoding === 'base64' ? 'base64' : 'text';
+      start(client, positions && { encoding, positions });
     } catch (error) {
       if (!closing.signal.aborted) failed(error);
     }

@@ -136,6 +136,9 @@ const APP: AppConfig = {
   connections: '8',
   deviceGap: '20',
   historyEncoding: 'base64',
+  historyZone: '-03:30',
+  postParameters: 'query',
+  signCase: 'ascii',
   tls: '',
   proxy: '',
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
-import { httpService, json } from '../src/support/http-service';
+import { httpService } from '../src/support/http-service';
 import {
   configureContextStore,
   configureSlowContextStore,
@@ -114,10 +115,133 @@ describe('history, only what is new', () => {
     assert.deepEqual(await read(), ['a']);
   });
 
-  it('cannot be told when the ids are no numbers, and says so', async () => {
-    const service = await httpService(json([{ id: 'a1', body: 'x' }]));
-    await load([cloudApp({ ...service, appid: '1' }), incremental()]);
-    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
-    assert.match(error.message, /ids.*not numbers.*Turn off/);
+  describe('whatever the ids are', () => {
+    let shown: object[];
+    const record = (id: unknown, second: number, more: object = {}): object => ({
+      ...{ id, body: `${String(id)} at ${second}`, dev: chipid },
+      create_time: new Date(Date.UTC(2027, 0, 1) + second * 1000)
+        .toISOString()
+        .replace('T', ' ')
+        .slice(0, 19),
+      ...more,
+    });
+
+    async function serve(properties: object = {}): Promise<void> {
+      const service = await httpService((response) => response.end(JSON.stringify(shown)));
+      await load([cloudApp({ ...service, appid: '1' }), incremental(properties)]);
+    }
+    const readAll = async (records: object[], msg: object = { chipid }): Promise<unknown[]> => {
+      shown = records;
+      return read(msg);
+    };
+    const stored = (positions?: unknown): unknown => {
+      const context = helper.getNode('history')!.context();
+      if (positions !== undefined) context.set('positions', positions);
+      return context.get('positions');
+    };
+    const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
+
+    it('gives each push once by an id that is no number', async () => {
+      await serve({ operation: 'pushes' });
+      const [one, two, three] = [record('5f3a9c', 1), record('00ffa1', 2), record('a0', 2)];
+      assert.deepEqual(await readAll([one]), bodies([one]));
+      assert.deepEqual(await readAll([one, two]), bodies([two]));
+      assert.deepEqual(await readAll([three, two, one]), bodies([three]));
+      assert.deepEqual(await readAll([one, two, three]), []);
+    });
+
+    it('has a position for each device of a synchronisation', async () => {
+      await serve({ operation: 'sync' });
+      const period = { begin: '20270101', end: '20270102' };
+      const [ofA, ofB] = [record(500, 5, { chipid: '1' }), record(3, 6, { chipid: '2' })];
+      assert.deepEqual(await readAll([ofA], period), bodies([ofA]));
+      assert.deepEqual(await readAll([ofA, ofB], period), bodies([ofB]));
+      const same = record(500, 5, { chipid: '002' });
+      assert.deepEqual(await readAll([ofA, same, ofB], period), bodies([same]));
+      const zeros = { ...same, chipid: '2' };
+      assert.deepEqual(await readAll([ofB, zeros, ofA], period), []);
+    });
+
+    it('gives ids that begin at 1 again, and what comes late, and nothing twice', async () => {
+      await serve();
+      const old = [record(1, 1), record(2, 2), record(4, 4), record(4, 4)];
+      assert.deepEqual(await readAll(old), bodies(old.slice(0, 3)));
+      const late = record(3, 3);
+      assert.deepEqual(await readAll([...old, late]), bodies([late]));
+      const restored = [record(1, 11), record(2, 12)];
+      assert.deepEqual(await readAll(restored), bodies(restored));
+      assert.deepEqual(await readAll([...restored, ...old, late]), []);
+    });
+
+    for (const [what, idOf] of [
+      ['numbers', (n: number) => n],
+      ['texts', (n: number) => `f${n}`],
+    ] as const) {
+      it(`remembers a bounded number of ${what}, and gives none of a long history again`, async () => {
+        await serve();
+        const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
+        assert.equal((await readAll(long)).length, 2000);
+        assert.ok(JSON.stringify(stored()).length < 20_000);
+        assert.deepEqual(await readAll([...long].reverse()), []);
+        const next = record(idOf(2000), 2000);
+        const again = record(idOf(7), 2001);
+        assert.deepEqual(await readAll([...long, next, again]), bodies([next, again]));
+        assert.deepEqual(await readAll([...long, next, again]), []);
+      });
+    }
+
+    it('gives a record with a higher number though the clock went back', async () => {
+      await serve();
+      const long = Array.from({ length: 1000 }, (_, n) => record(n, 5000 + n));
+      await readAll(long);
+      const next = record(1000, 1);
+      assert.deepEqual(await readAll([...long, next]), bodies([next]));
+      assert.deepEqual(await readAll([...long, next]), []);
+    });
+
+    it('takes records without an id or a time, and a huge id, as they are', async () => {
+      await serve();
+      const odd = [
+        { ...record(null, 1), body: 'no id' },
+        { ...record(null, 1), body: 'no id, either' },
+        { ...record(7, 1), create_time: null },
+        { ...record('x'.repeat(100_000), 1), body: 'huge' },
+        { ...record({}, 1), body: 'an object' },
+      ];
+      assert.deepEqual(await readAll(odd), bodies(odd));
+      assert.deepEqual(await readAll(odd), []);
+      assert.ok(JSON.stringify(stored()).length < 1000);
+    });
+
+    it('goes on from the position that an earlier version saved', async () => {
+      await serve();
+      stored({ [`uploads:${chipid}`]: '2' });
+      const old = [record(1, 1), record(2, 2)];
+      assert.deepEqual(await readAll(old), []);
+      const news = [record(3, 3), record(1, 4)];
+      assert.deepEqual(await readAll([...old, ...news]), bodies(news));
+      assert.deepEqual(await readAll([...old, ...news]), []);
+    });
+
+    it('goes on from the position that an earlier version saved for all devices', async () => {
+      await serve({ operation: 'sync' });
+      const period = { begin: '20270101', end: '20270102' };
+      stored({ sync: '500' });
+      const old = [record(500, 5, { chipid: '1' }), record(3, 4, { chipid: '2' })];
+      const next = record(501, 6, { chipid: '1' });
+      assert.deepEqual(await readAll([...old, next], period), bodies([next]));
+      const news = [record(4, 7, { chipid: '2' }), record(1, 8, { chipid: '3' })];
+      assert.deepEqual(await readAll([...old, next, ...news], period), bodies(news));
+      assert.deepEqual(await readAll([...old, next, ...news], period), []);
+    });
+
+    for (const broken of ['text', 7, { [`uploads:10000001`]: { emitted: 'x', before: 1 } }]) {
+      it(`begins anew when the context has ${JSON.stringify(broken)}`, async () => {
+        await serve();
+        stored(broken);
+        assert.deepEqual(await readAll([record(1, 1)]), bodies([record(1, 1)]));
+        assert.deepEqual(await readAll([record(1, 1)]), []);
+      });
+    }
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { UploadRecord } from '../../src/records';
 import type { Simulator } from '../../src/simulator';
+import { httpService, json } from '../src/support/http-service';
 import { cloudApp, coreNode, load, node } from './support/flow';
 import { arrivedAt, call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -51,6 +52,23 @@ describe('history, one message per record', () => {
     await until('the Complete node is told', () => arrivedAt('completed').length > 0);
     assert.equal(arrivedAt('completed').length, 1);
   });
+
+  for (const [historyZone, create_time, timestamp] of [
+    [undefined, '2027-01-31 08:00:00', Date.UTC(2027, 0, 31)],
+    ['-03:30', '2027-01-31 08:00:00', Date.UTC(2027, 0, 31, 11, 30)],
+    ['nonsense', '2027-01-31 08:00:00', Date.UTC(2027, 0, 31)],
+    ['+00:00', '2027-02-31 08:00:00', undefined],
+    ['+00:00', null, undefined],
+  ] as const) {
+    it(`has the time ${create_time} in the zone ${historyZone ?? 'of the service'}`, async () => {
+      const service = await httpService(json([{ id: 1, body: 'x', create_time }]));
+      const app = cloudApp({ ...service, appid: '1' }, { historyZone });
+      await load([app, node('history', { split: true })]);
+      await send('history', { chipid, timestamp: 'of the message' });
+      const [message] = await sent(1);
+      assert.equal(message?.['timestamp'], timestamp);
+    });
+  }
 
   it('gives each message objects of its own', async () => {
     await start();
