@@ -95,9 +95,17 @@ function simulatorConnection(config: AppConfig): Connection {
     return client;
   };
   const start = (): Promise<DeviceCloudClient> => {
-    use ??= useSimulator();
-    starting ??= use.ready.then(connect);
-    return starting;
+    if (starting) return starting;
+    const started = useSimulator();
+    const connecting = started.ready.then(connect);
+    use = started;
+    starting = connecting;
+    // A failure is of this attempt alone: whoever needs the client next tries again.
+    connecting.catch(() => {
+      if (starting === connecting) use = starting = undefined;
+      return started.leave();
+    });
+    return connecting;
   };
   return {
     problem: () => undefined,

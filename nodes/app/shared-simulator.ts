@@ -1,3 +1,4 @@
+import { DeviceCloudError } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 
 /** A use of the simulator that all config nodes of this process share. */
@@ -11,13 +12,30 @@ let shared: { users: number; ready: Promise<Simulator> } | undefined;
 
 /** Loaded when it is needed: most flows talk to a real service. */
 async function start(): Promise<Simulator> {
-  const { startSimulator } = await import('../../src/simulator/index.js');
-  return startSimulator();
+  try {
+    const { startSimulator } = await import('../../src/simulator/index.js');
+    return await startSimulator();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DeviceCloudError(
+      'UNREACHABLE',
+      `Nothing was sent, since the simulator could not be started: ${why}. The next message tries again.`,
+    );
+  }
+}
+
+function startShared(): NonNullable<typeof shared> {
+  const use = { users: 0, ready: start() };
+  // One that could not start is nobody's: the next user starts another.
+  use.ready.catch(() => {
+    if (shared === use) shared = undefined;
+  });
+  return use;
 }
 
 /** Starts the simulator with its first user. */
 export function useSimulator(): SimulatorUse {
-  const use = (shared ??= { users: 0, ready: start() });
+  const use = (shared ??= startShared());
   use.users++;
   let left = false;
   return {

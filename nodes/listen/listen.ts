@@ -10,6 +10,7 @@ import { createStatusLine } from '../common/status-line';
 import { changeSubscriptions } from './dynamic';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { listenStatus } from './listen-status';
+
 import { uploadMessage } from './message';
 import { watchOnline } from './online';
 import { contextPositions, memoryPositions, type Positions } from './positions';
@@ -21,6 +22,9 @@ import {
 } from './subscriptions';
 
 type ListenNode = Node;
+
+/** Milliseconds until a listener that could not start tries again by itself. */
+const RETRY = 10_000;
 
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error));
@@ -72,6 +76,8 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
   let subscriptions: Subscriptions | undefined;
   let positions: Positions | undefined;
   let stop: (() => void) | undefined;
+  let failure: unknown;
+  let retry: NodeJS.Timeout | undefined;
   const closing = new AbortController();
 
   const failed = (error: unknown): void => {
@@ -105,19 +111,32 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
       const encoding = app.historyEncoding === 'base64' ? 'base64' : 'text';
       start(client, positions && { encoding, positions });
     } catch (error) {
-      if (!closing.signal.aborted) failed(error);
+      if (closing.signal.aborted) return;
+      failure = error;
+      failed(error);
+      // What is no matter of the configuration, such as a simulator that could not start, may pass.
+      if (app instanceof DeviceCloudError || app.problem('open')) return;
+      clearTimeout(retry);
+      retry = setTimeout(() => void connectAgain(), RETRY);
     }
   };
 
   if (!(app instanceof DeviceCloudError)) app.join(node);
-  const connected = connect();
+  let connected = connect();
+  /** One attempt at a time, and none once it has worked. */
+  const connectAgain = (): Promise<void> => {
+    connected = connected.then(() =>
+      subscriptions || closing.signal.aborted ? undefined : connect(),
+    );
+    return connected;
+  };
 
   if (config.devices === 'dynamic') {
     node.on('input', (msg, send, done) => {
-      connected
+      connectAgain()
         .then(() => {
-          if (app instanceof DeviceCloudError) throw app;
-          if (!subscriptions) throw app.problem('open') ?? closed();
+          if (closing.signal.aborted) throw closed();
+          if (!subscriptions) throw asError(failure);
           const answer = changeSubscriptions(subscriptions, msg);
           if (answer) send(answer);
         })
@@ -132,6 +151,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
 
   node.on('close', (_removed: boolean, done: () => void) => {
     closing.abort();
+    clearTimeout(retry);
     status.close();
     stop?.();
     subscriptions?.close();
