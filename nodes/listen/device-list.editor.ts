@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { fieldValue } from '../common/editor/form';
 import { deviceName, pickDevice, whenKnown } from '../common/editor/picker';
-import { chipNumber } from '../common/editor/validators';
+import { chipNumber, isVariable, type Check } from '../common/editor/validators';
 
 interface Item {
   chipid: string;
@@ -9,10 +9,13 @@ interface Item {
 
 const list = (): JQuery => $('#device-cloud-chipids');
 
+/** A device is a chip number, or `${NAME}`: Node-RED replaces it inside the list, too. */
+export const deviceError: Check = (value) => (isVariable(value) ? undefined : chipNumber(value));
+
 /** Marks a chip number that is none, as Node-RED marks its own fields. */
 function judge(input: JQuery): void {
   const value = fieldValue(input).trim();
-  const error = value === '' ? undefined : chipNumber(value);
+  const error = value === '' ? undefined : deviceError(value);
   input.toggleClass('input-error', error !== undefined).attr('title', error ?? '');
 }
 

@@ -8,8 +8,8 @@ import {
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, ValidatorOptions, Validity } from '../common/editor/red';
-import { chipNumber, oneOf, orDefault, seconds, validator } from '../common/editor/validators';
-import { listed, prepareList } from './device-list.editor';
+import { oneOf, orDefault, seconds, validator } from '../common/editor/validators';
+import { deviceError, listed, prepareList } from './device-list.editor';
 import type { LISTEN_TYPE, ListenConfig } from './listen.config';
 
 type Config = ListenConfig & Named & { inputs: number };
@@ -19,7 +19,7 @@ const mode = (node: Node): string => current(node, 'devices');
 
 function chipidsError(chipids: unknown): string | undefined {
   if (!Array.isArray(chipids) || chipids.length === 0) return t('error.no-device');
-  return chipids.map((chipid) => chipNumber(String(chipid))).find((error) => error !== undefined);
+  return chipids.map((chipid) => deviceError(String(chipid))).find((error) => error !== undefined);
 }
 
 function validateChipids(this: Node, value: unknown, options: ValidatorOptions): Validity {

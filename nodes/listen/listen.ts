@@ -1,5 +1,4 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
-import { parseChipid } from '../../src/chipid';
 import type { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
 import { findApp } from '../app/app-node';
@@ -10,7 +9,7 @@ import { createStatusLine } from '../common/status-line';
 import { changeSubscriptions } from './dynamic';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { listenStatus } from './listen-status';
-
+import { listedDevice } from './listed-device';
 import { uploadMessage } from './message';
 import { watchOnline } from './online';
 import { contextPositions, memoryPositions, type Positions } from './positions';
@@ -58,7 +57,7 @@ function listenTo(
   if (config.devices !== 'dynamic') {
     for (const chipid of (config.chipids as string[] | undefined) ?? []) {
       try {
-        subscriptions.add(parseChipid(chipid));
+        subscriptions.add(listedDevice(chipid));
       } catch (error) {
         // The others are listened to all the same.
         node.error(asError(error));

@@ -55,6 +55,33 @@ describe('listen', () => {
     assert.equal((await emitted('x'))['chipid'], one);
   });
 
+  it('listens to a device that a variable names, and says which variable is not set', async () => {
+    process.env['DC_LISTEN_DEVICE'] = two;
+    const chipids = ['${DC_LISTEN_UNSET}', '${DC_LISTEN_DEVICE}', one];
+    await start([node('listen', { chipids })]);
+    Reflect.deleteProperty(process.env, 'DC_LISTEN_DEVICE');
+    await connected(one);
+    await connected(two);
+    const lines = journal.logs.map(({ msg }) => String(msg)).filter((msg) => /variable/.test(msg));
+    assert.equal(lines.length, 1);
+    assert.match(lines[0]!, /DC_LISTEN_UNSET is not set/);
+  });
+
+  it('listens to the device of each instance of a subflow', async () => {
+    const instance = (id: string, value: string): FlowNode => ({
+      ...{ id, type: 'subflow:sub', z: 'tab', x: 0, y: 0, wires: [] },
+      env: [{ name: 'DEVICE', type: 'str', value }],
+    });
+    await start([
+      { id: 'sub', type: 'subflow', name: 'sub', in: [], out: [], env: [] },
+      node('listen', { z: 'sub', chipids: ['${DEVICE}'], wires: [] }),
+      instance('a', one),
+      instance('b', two),
+    ]);
+    await connected(one);
+    await connected(two);
+  });
+
   it('takes a timestamp in milliseconds as it is', async () => {
     await start([node('listen', { chipids: [one] })], { eventTimestamp: 'ms' });
     await connected(one);
