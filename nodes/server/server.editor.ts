@@ -55,6 +55,11 @@ function jsonError(value: string): string | undefined {
   return t('error.object');
 }
 
+/** Nothing is read without pagination (section 4.1), whatever its parameters are called. */
+function queryError(value: string): string | undefined {
+  return jsonError(value) ?? (/^\s*\{\s*\}\s*$/.test(value) ? t('error.no-query') : undefined);
+}
+
 const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
   deviceid: () => ['msg', stringType(deviceidError)],
   page: () => [numberType(pageError), 'msg'],
@@ -107,7 +112,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
     query: {
       value: '{}',
       label: t('label.query'),
-      validate: typedValidator<Config>('queryType', { json: jsonError }, uses('query')),
+      validate: typedValidator<Config>('queryType', { json: queryError }, uses('query')),
     },
     queryType: { value: 'json' },
   },

@@ -1,5 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { Answer } from '../../src/answers';
+import { invalidInput } from '../../src/errors';
 import type { Query } from '../../src/inputs';
 import { parseBody, parseDeviceid, parseQuery } from '../../src/server-api';
 import { registerAction, type ActionCall } from '../common/action';
@@ -17,6 +18,16 @@ function pagination(page: unknown, count: unknown): Query {
   return parseQuery(query);
 }
 
+/** Here pagination is required, and the names of its parameters are not shown (section 4.1). */
+function requiredQuery(value: unknown): Query {
+  const query = parseQuery(value);
+  if (Object.keys(query).length > 0) return query;
+  throw invalidInput(
+    'The query is empty, but the service requires pagination parameters to read uploaded data. ' +
+      "Its document does not name them: take the names from your service's operator.",
+  );
+}
+
 const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
   devices: ({ client, inputs, signal }) =>
     client.serverDevices(pagination(inputs.page, inputs.count), { signal }),
@@ -27,7 +38,7 @@ const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
   passthrough: ({ client, inputs, signal }) =>
     client.serverPassthrough(parseDeviceid(inputs.deviceid), parseBody(inputs.body), { signal }),
   uploads: ({ client, inputs, signal }) =>
-    client.serverUploads(parseQuery(inputs.query), { signal }),
+    client.serverUploads(requiredQuery(inputs.query), { signal }),
 };
 
 /** What each operation reads for a message. */

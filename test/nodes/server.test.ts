@@ -77,11 +77,18 @@ describe('server', () => {
     assert.equal(request().path, '/api/server/up/messages');
   });
 
-  it('is told what the service misses in a query', async () => {
+  it('refuses an empty query for uploads, which need pagination, before anything is sent', async () => {
     await start({ operation: 'uploads' });
+    const { error } = await fail('server', {}, 'INVALID_INPUT');
+    assert.match(error.message, /query is empty.*pagination/);
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('is told what the service misses in a query', async () => {
+    await start({ operation: 'uploads', query: '{"other":1}' });
     const caught = await fail('server', {}, 'BAD_REQUEST');
     assert.equal(caught['statusCode'], 400);
-    assert.equal(request().query, '');
+    assert.equal(request().query, 'other=1');
   });
 
   it('takes any 2XX for a success', async () => {
