@@ -7,6 +7,15 @@ export interface DeviceConfig {
   chipidType: ChipidType;
 }
 
+/** What every action node has that waits for the answer of a device. */
+export interface DeviceCallConfig extends DeviceConfig {
+  /** Seconds to wait, default {@link DEVICE_TIMEOUT}. A flow of an older version has none. */
+  timeout: number | string;
+}
+
+/** The service's own limit of 10 seconds (section 8), plus the network. */
+export const DEVICE_TIMEOUT = 12;
+
 export type ChipidType = 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
 /** Type of a typedInput whose value is read when a message arrives. */

@@ -1,8 +1,8 @@
-import type { DeviceConfig, ValueType } from '../common/action.config';
+import type { DeviceCallConfig, ValueType } from '../common/action.config';
 
 export const GPIO_TYPE = 'device-cloud-gpio';
 
-export interface GpioConfig extends DeviceConfig {
+export interface GpioConfig extends DeviceCallConfig {
   operation: 'set' | 'read';
   /** Empty for reading all pins. */
   pin: string;

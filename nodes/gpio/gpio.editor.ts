@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, jsonInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
@@ -80,6 +80,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
       label: t('label.codes'),
       validate: validator<Config>(orDefault(codesError), (node) => !sets(node)),
     },
+    timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

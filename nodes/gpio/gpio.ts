@@ -4,6 +4,7 @@ import { DeviceCloudError } from '../../src/errors';
 import { parseCodes, parseLevel, parsePin, readLevels } from '../../src/gpio';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
+import { timeoutOf } from '../common/number';
 import { GPIO_TYPE, type GpioConfig } from './gpio.config';
 
 type GpioInput = 'chipid' | 'pin' | 'level';
@@ -21,10 +22,13 @@ function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
 }
 
 /** Endpoint 10. */
-async function setPin({ client, inputs, signal }: GpioCall): Promise<Outcome> {
+async function setPin({ client, config, inputs, signal }: GpioCall): Promise<Outcome> {
   const chipid = parseChipid(inputs.chipid);
   const [pin, level] = [parsePin(inputs.pin), parseLevel(inputs.level)];
-  const answer = await client.setGpioEdge(chipid, pin, level, { signal });
+  const answer = await client.setGpioEdge(chipid, pin, level, {
+    timeout: timeoutOf(config),
+    signal,
+  });
   return { set: { payload: answer.body, chipid, statusCode: answer.statusCode } };
 }
 
@@ -33,7 +37,10 @@ async function readPins({ client, config, inputs, signal }: GpioCall): Promise<O
   const chipid = parseChipid(inputs.chipid);
   const pin = readsAll(config) ? undefined : parsePin(inputs.pin);
   const codes = parseCodes(config.codes || USUAL_CODES);
-  const { body, statusCode } = await client.gpioStatus(chipid, { signal });
+  const { body, statusCode } = await client.gpioStatus(chipid, {
+    timeout: timeoutOf(config),
+    signal,
+  });
   const levels = readLevels(body.result, codes);
   if (pin !== undefined && pin >= levels.length) {
     throw new DeviceCloudError(

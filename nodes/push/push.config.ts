@@ -1,14 +1,12 @@
-import type { DeviceConfig, ValueType } from '../common/action.config';
+import type { DeviceCallConfig, ValueType } from '../common/action.config';
 
 export const PUSH_TYPE = 'device-cloud-push';
 
-export interface PushConfig extends DeviceConfig {
+export interface PushConfig extends DeviceCallConfig {
   target: 'device' | 'app';
   transport: 'http' | 'channel';
   /** `msg` takes the format from `msg.format`. */
   format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
   message: string;
   messageType: ValueType;
-  /** Seconds to wait for the device's answer, default 10. */
-  timeout: number | string;
 }

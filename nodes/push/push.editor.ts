@@ -1,10 +1,10 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
-import { oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators';
+import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
 import { payloadOf } from './payload.editor';
 import type { PUSH_TYPE, PushConfig } from './push.config';
 
@@ -61,11 +61,7 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
       validate: typedValidator('messageType', { str: messageError }),
     },
     messageType: { value: 'msg' },
-    timeout: {
-      value: 10,
-      label: t('common.label.timeout'),
-      validate: validator(orDefault(seconds(0.001, 2_147_483))),
-    },
+    timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

@@ -4,7 +4,7 @@ import type { PushMessage } from '../../src/inputs';
 import { parseFormat } from '../../src/push-payload';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
-import { numberOf } from '../common/number';
+import { timeoutOf } from '../common/number';
 import { PUSH_TYPE, type PushConfig } from './push.config';
 
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
@@ -17,7 +17,7 @@ export = function (RED: NodeAPI): void {
       target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
     async perform({ client, config, inputs, msg, signal }) {
       const format = config.format === 'msg' ? parseFormat(msg['format']) : config.format;
-      const options = { format, timeout: numberOf(config.timeout, 10), signal };
+      const options = { format, timeout: timeoutOf(config), signal };
       // Judged by the client, together with the format.
       const message = inputs.message as PushMessage;
       if (config.target === 'app') {

@@ -1,5 +1,5 @@
-import type { DeviceConfig } from '../common/action.config';
+import type { DeviceCallConfig } from '../common/action.config';
 
 export const REBOOT_TYPE = 'device-cloud-reboot';
 
-export type RebootConfig = DeviceConfig;
+export type RebootConfig = DeviceCallConfig;

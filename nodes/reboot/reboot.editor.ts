@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
 
@@ -15,6 +15,7 @@ RED.nodes.registerType<RebootConfig & Named>('device-cloud-reboot' satisfies typ
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
+    timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

@@ -1,5 +1,5 @@
-import type { DeviceConfig } from '../common/action.config';
+import type { DeviceCallConfig } from '../common/action.config';
 
 export const REFRESH_TYPE = 'device-cloud-refresh';
 
-export type RefreshConfig = DeviceConfig;
+export type RefreshConfig = DeviceCallConfig;

@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, typedValidator } from '../common/editor/validators';
@@ -25,6 +25,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
       validate: typedValidator('keyType', { str: notBlank }),
     },
     keyType: { value: 'msg' },
+    timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

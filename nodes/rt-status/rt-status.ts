@@ -3,6 +3,7 @@ import { parseChipid } from '../../src/chipid';
 import { parseKey } from '../../src/open-api';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
+import { timeoutOf } from '../common/number';
 import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
@@ -10,9 +11,10 @@ export = function (RED: NodeAPI): void {
   registerAction<RtStatusConfig, 'chipid' | 'key'>(RED, RT_STATUS_TYPE, {
     face: 'open',
     inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
-    async perform({ client, inputs, signal }) {
+    async perform({ client, config, inputs, signal }) {
       const chipid = parseChipid(inputs.chipid);
-      const { statusCode, body } = await client.rtStatus(chipid, parseKey(inputs.key), { signal });
+      const options = { timeout: timeoutOf(config), signal };
+      const { statusCode, body } = await client.rtStatus(chipid, parseKey(inputs.key), options);
       return { set: { payload: body, chipid, statusCode } };
     },
   });

@@ -84,7 +84,7 @@ describe('a dialog', () => {
     const { format, chipidType, timeout } = await exported(here.editor, 'bare-push');
     assert.deepEqual(
       { format, chipidType, timeout },
-      { format: 'MSG', chipidType: 'msg', timeout: '10' },
+      { format: 'MSG', chipidType: 'msg', timeout: '12' },
     );
     assert.equal((await exported(here.editor, 'bare-history'))['datatype'], 'raw');
   });

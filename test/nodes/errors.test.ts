@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { startSimulator, type FaultName, type Simulator } from '../../src/simulator';
+import { httpService, json } from '../src/support/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -42,6 +43,7 @@ const OTHERS: ErrorCode[] = [
   'UNREACHABLE',
   'QUEUE_FULL',
   'NOT_CONNECTED',
+  'NOT_ACCEPTED',
 ];
 
 describe('errors', () => {
@@ -56,7 +58,7 @@ describe('errors', () => {
   for (const [fault, code, statusCode] of FAULTS) {
     it(`of a device call: ${fault} is ${code}, once, and the next message works`, async () => {
       const cloud = await startCloud();
-      await load([cloudApp(cloud, code === 'TIMEOUT' ? { timeout: 1 } : {}), node('reboot')]);
+      await load([cloudApp(cloud), node('reboot', code === 'TIMEOUT' ? { timeout: '1' } : {})]);
       const heal = cloud.fail(fault);
       const caught = await fail('reboot', { chipid, statusCode: 7 }, code);
       assert.equal(caught['statusCode'], statusCode);
@@ -114,6 +116,15 @@ describe('errors', () => {
     const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONNECTED');
     assert.match(error.message, /401/);
     assert.equal(cloud.device(chipid).received.length, 0);
+  });
+
+  it('NOT_ACCEPTED: a push that is answered, but with another msg than OK', async () => {
+    const service = await httpService(json({ msg: 'FAIL' }));
+    await load([cloudApp({ ...service, appid: '1' }), node('push')]);
+    const caught = await fail('push', { chipid, payload: 'x' }, 'NOT_ACCEPTED');
+    assert.match(caught.error.message, /10000001.*"FAIL"/);
+    assert.equal(caught['statusCode'], 200);
+    assert.equal(service.requests.length, 1);
   });
 
   it('of a wrong key reach the flow as UNAUTHORIZED, open API and server API', async () => {

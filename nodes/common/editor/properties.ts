@@ -1,11 +1,11 @@
 import { APP_TYPE } from '../../app/app.config';
-import type { DeviceConfig } from '../action.config';
+import { DEVICE_TIMEOUT, type DeviceCallConfig, type DeviceConfig } from '../action.config';
 import { t } from './catalogue';
 import { opened } from './form';
 import { deviceType, prepareDeviceRow } from './picker';
 import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { DYNAMIC, typedInput } from './typed';
-import { chipNumber, typedValidator } from './validators';
+import { chipNumber, orDefault, seconds, typedValidator, validator } from './validators';
 
 /** What every node has. */
 export interface Named {
@@ -41,6 +41,16 @@ export function chipidProperty<T extends DeviceConfig>(
     validate: typedValidator<T>('chipidType', { str: chipNumber }, needed),
   };
 }
+
+/** The property `timeout` of a node that waits for the answer of a device. */
+export const timeoutProperty = <T extends DeviceCallConfig>(): PropertyDefinition<
+  T,
+  number | string
+> => ({
+  value: DEVICE_TIMEOUT,
+  label: t('common.label.timeout'),
+  validate: validator(orDefault(seconds(0.001, 2_147_483))),
+});
 
 /** Makes the application's and the device's row work. Comes first in `oneditprepare`. */
 export function prepareDevice(node: EditorNodeBase): void {

@@ -34,7 +34,7 @@ const DEFAULTS: Properties = {
     format: 'MSG',
     message: 'payload',
     messageType: 'msg',
-    timeout: '10',
+    timeout: '12',
   },
   gpio: {
     ...device,
@@ -44,10 +44,11 @@ const DEFAULTS: Properties = {
     level: 'payload',
     levelType: 'msg',
     codes: '{"0":0,"1":1}',
+    timeout: '12',
   },
-  reboot: device,
-  refresh: device,
-  'rt-status': { ...device, key: 'key', keyType: 'msg' },
+  reboot: { ...device, timeout: '12' },
+  refresh: { ...device, timeout: '12' },
+  'rt-status': { ...device, key: 'key', keyType: 'msg', timeout: '12' },
   devices: { app: 'app', operation: 'list' },
   history: {
     ...device,

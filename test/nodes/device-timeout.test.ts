@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { timeoutOf } from '../../nodes/common/number';
+import type { DeviceCallConfig } from '../../nodes/common/action.config';
+import { cloudApp, load, node } from './support/flow';
+import { fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const msg = { chipid: '10000001', payload: 1, pin: 1, key: 'uptime' };
+
+describe('the time-out of a node that waits for a device', () => {
+  useNodeRed();
+
+  for (const [name, properties] of [
+    ['push', {}],
+    ['gpio', {}],
+    ['gpio', { operation: 'read' }],
+    ['rt-status', {}],
+    ['refresh', {}],
+    ['reboot', {}],
+  ] as const) {
+    it(`is its own, not the application's: ${name} ${JSON.stringify(properties)}`, async () => {
+      const cloud = await startCloud();
+      cloud.fail('hang');
+      await load([cloudApp(cloud, { timeout: '60' }), node(name, { ...properties, timeout: '1' })]);
+      const { error } = await fail(name, msg, 'TIMEOUT');
+      assert.match(error.message, /within 1 s.*probably offline/);
+    });
+
+    it(`must be a number of seconds: ${name} ${JSON.stringify(properties)}`, async () => {
+      const cloud = await startCloud();
+      await load([cloudApp(cloud), node(name, { ...properties, timeout: 'soon' })]);
+      await fail(name, msg, 'NOT_CONFIGURED');
+      assert.equal(cloud.requests.length, 0);
+    });
+  }
+
+  it('is 12 s for a node that was saved without one', () => {
+    const saved = {} as DeviceCallConfig;
+    assert.deepEqual(
+      [timeoutOf(saved), ...['', ' ', '7', 0.5].map((timeout) => timeoutOf({ ...saved, timeout }))],
+      [12, 12, 12, 7, 0.5],
+    );
+  });
+});
