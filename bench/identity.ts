@@ -1,19 +1,20 @@
-/** The application that the benchmark's service knows. */
-export const IDENTITY = {
-  appid: '10001',
-  appkey: 'benchmark-application-key',
-  serverKey: 'benchmark-server-key',
-  serverPassword: 'benchmark-server-password',
-};
+import { join } from 'node:path';
+
+/** Folder of the repository, from the compiled benchmark. */
+export const repository = join(__dirname, '..', '..');
+
+/** Certificate and key of 127.0.0.1, which the tests use, too. */
+export const certificate = (kind: 'cert' | 'key'): string =>
+  join(repository, 'test', 'support', 'certs', `loopback.${kind}.pem`);
+
+/** The application that the service of the benchmark knows. */
+export const IDENTITY = { appid: '10001', appkey: 'benchmark-application-key' };
 
 const FIRST_CHIPID = 10_000_001;
 
 /** The chip number of a device, counted from 0. */
 export const chipidOf = (index: number): string => String(FIRST_CHIPID + index);
+export const indexOf = (chipid: string): number => Number(chipid) - FIRST_CHIPID;
 
-/** The chip numbers of so many devices. */
 export const chipids = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => chipidOf(index));
-
-/** What is pushed in the course of a run. */
-export const messageOf = (count: number): string => `set level ${count}`;

@@ -1,17 +1,33 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { root } from './npm.mjs';
+import { parseArgs } from 'node:util';
+import { SetupError } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 
-/* `npm run bench [-- --quick]`: see docs/performance.md. */
+/* `npm run bench`: see docs/performance.md. */
+
+const OPTIONS = {
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', default: '' },
+  rounds: { type: 'string' },
+  profile: { type: 'boolean', default: false },
+};
+
+function readOptions() {
+  const { values } = parseArgs({ options: OPTIONS });
+  const { quick, profile } = values;
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1)) {
+    throw new SetupError(`--rounds must be a whole number from 1 on, not ${values.rounds}.`);
+  }
+  const only = values.only.split(',').filter((name) => name !== '');
+  return { quick, only, rounds, profile };
+}
 
 try {
+  process.setSourceMapsEnabled(true);
+  const options = readOptions();
   setup();
-  const bench = join(root, 'dist', 'bench', 'bench.js');
-  const child = spawn(process.execPath, ['--enable-source-maps', bench, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-  });
-  child.once('close', (code) => (process.exitCode = code ?? 1));
+  const { bench } = await import('../dist/bench/bench.js');
+  await bench(options);
 } catch (error) {
   fail(error);
 }

@@ -1,0 +1,16 @@
+import type { Plan } from '../plan';
+import type { Scenario } from '../scenario';
+import { channelScenarios } from './channels';
+import { growth } from './growth';
+import { push } from './push';
+import { start } from './start';
+import { uploadScenarios } from './uploads';
+
+/** All scenarios, in their order. */
+export const scenariosOf = (plan: Plan): Scenario[] => [
+  push(plan),
+  ...uploadScenarios(plan),
+  ...channelScenarios(plan),
+  growth(),
+  start(plan),
+];

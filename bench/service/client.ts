@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Base addresses: of pushes, and of channels and histories without and with TLS. */
+export interface Addresses {
+  push: string;
+  http: string;
+  https: string;
+}
+
+export interface State {
+  /** Microseconds of CPU of the service so far. */
+  cpu: number;
+  pushes: number;
+  /** Channels that are open, and those that have ended. */
+  open: number;
+  ended: number;
+}
+
+/** Uploads that were sent, and the CPU of the service for them. */
+export interface Flood {
+  sent: number;
+  cpu: number;
+}
+
+/** Path below the address of `http`. */
+export const CONTROL = '/control';
+
+const LOOK = 100;
+/** Milliseconds in which 5,000 channels open at 20 a second. */
+const PATIENCE = 300_000;
+
+/** The service, as a subject controls it. */
+export class ServiceClient {
+  constructor(readonly addresses: Addresses) {}
+
+  state = (): Promise<State> => this.#ask({});
+
+  /** Uploads for `seconds` on all channels, on each at most `window` blocks that are not yet read. */
+  flood = (seconds: number, window: number): Promise<Flood> =>
+    this.#ask({ method: 'POST', body: JSON.stringify({ seconds, window }) });
+
+  /** Waits until exactly so many channels are open. @throws Error if that does not come */
+  async channelsOpen(count: number): Promise<void> {
+    const deadline = Date.now() + PATIENCE;
+    for (;;) {
+      const { open } = await this.state();
+      if (open === count) return;
+      if (Date.now() > deadline) {
+        throw new Error(`${open} channels are open, not ${count}. Is ulimit -n high enough?`);
+      }
+      await sleep(LOOK);
+    }
+  }
+
+  async #ask<T>(init: RequestInit): Promise<T> {
+    return (await (await fetch(this.addresses.http + CONTROL, init)).json()) as T;
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startMeter } from '../meter';
+import type { Job, Subject, Values } from '../scenario';
+import { READING } from '../service/readings';
+import { bareChannels, type BareUpload } from './bare-channels';
+import { coreUploads } from './core-flows';
+import { createEnds, endNodes, registerEnds } from './ends';
+import { fail, startNodeRed } from './node-red';
+import { ourUploads } from './our-flows';
+
+/** The subjects that receive uploads on channels. */
+export const LIMIT: Subject = { name: 'limit', label: 'bare ws' };
+export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's send" };
+export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
+export const OURS: Subject = { name: 'ours', label: 'listen node' };
+export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
+
+/** Opens channels until there are so many; they may open later than it returns. */
+type Open = (channels: number) => Promise<void>;
+
+const PATIENCE = 60_000;
+const LOOK = 5;
+/** Milliseconds for histories to be read and statuses to be shown, once all channels are open. */
+const SETTLE = 500;
+
+/** Receives and counts uploads. */
+export class Receiver {
+  received = 0;
+
+  private constructor(
+    private readonly job: Job,
+    private readonly openMore: Open,
+  ) {}
+
+  /** @param scheme which of the service's addresses to connect to */
+  static async start(job: Job, scheme: 'http' | 'https'): Promise<Receiver> {
+    // What the subject before this one has left is closed first.
+    await job.service.channelsOpen(0);
+    const count = ({ payload }: { payload?: unknown }): void => {
+      if (receiver.received++ === 0 && !READING.test(String(payload))) {
+        fail(`This is not what was uploaded: ${String(payload)}`);
+      }
+    };
+    const receiver = new Receiver(job, await opener(job, job.service.addresses[scheme], count));
+    return receiver;
+  }
+
+  /** Waits until exactly so many are open. @returns seconds that it took */
+  async open(channels: number): Promise<number> {
+    const start = performance.now();
+    await this.openMore(channels);
+    await this.job.service.channelsOpen(channels);
+    const seconds = (performance.now() - start) / 1000;
+    await sleep(SETTLE);
+    return seconds;
+  }
+
+  /** Receives uploads for so long, and counts that each that was sent has come once. */
+  async flood(seconds: number, window: number): Promise<Values> {
+    this.received = 0;
+    const measured = startMeter();
+    const { sent, cpu } = await this.job.service.flood(seconds, window);
+    const deadline = Date.now() + PATIENCE;
+    while (this.received < sent && Date.now() < deadline) await sleep(LOOK);
+    const sample = measured(sent);
+    if (this.received !== sent) throw new Error(`${this.received} of ${sent} uploads came.`);
+    return { ...sample, service: cpu / sent, sent };
+  }
+}
+
+/** What opens the channels of a subject. */
+async function opener(
+  { subject, packageFolder }: Job,
+  baseUrl: string,
+  onUpload: (upload: { payload?: unknown }) => void,
+): Promise<Open> {
+  if (subject === 'limit') return bareChannels(baseUrl, onUpload);
+  const ends = createEnds();
+  ends.onMessage = onUpload;
+  const nodeRed = await startNodeRed(packageFolder, registerEnds(ends));
+  if (subject === 'floor') {
+    await nodeRed.deploy(endNodes('sink'));
+    return bareChannels(baseUrl, (upload: BareUpload) => ends.send({ ...upload }));
+  }
+  return (channels) => {
+    if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
+    const recover = subject === 'ours' ? 'reconnect' : 'off';
+    return nodeRed.deploy(ourUploads(baseUrl, channels, recover));
+  };
+}
