@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { compareScenario, type Earlier } from './compare';
 import { repository } from './identity';
 import { FULL, QUICK } from './plan';
-import { resultText } from './report';
+import { comparisonText, resultText } from './report';
 import { runRounds } from './rounds';
 import { scenariosOf } from './scenarios';
 
@@ -18,6 +19,7 @@ export interface Options {
   rounds?: number;
   /** Whether each subject writes a CPU profile. */
   profile: boolean;
+  against?: Earlier;
 }
 
 const FOLDER = join(repository, '.cache', 'bench');
@@ -29,9 +31,10 @@ function setting(): string {
   return `${date}, Node.js ${process.version}, Node-RED ${version}, ${cores} × ${cpu?.model.trim()}.`;
 }
 
-export async function bench({ quick, only, rounds, profile }: Options): Promise<void> {
+/** @returns whether all is well: with `against`, that nothing has become worse */
+export async function bench({ quick, only, rounds, profile, against }: Options): Promise<boolean> {
   const plan = {
-    ...(quick ? QUICK : FULL),
+    ...(quick || against ? QUICK : FULL),
     ...(rounds === undefined ? {} : { rounds, channelRounds: rounds }),
   };
   const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${join(FOLDER, 'profiles')}`] : [];
@@ -47,13 +50,21 @@ export async function bench({ quick, only, rounds, profile }: Options): Promise<
     texts.push(text);
     console.log(`\n${text}\n`);
   };
+  let worse = false;
   for (const scenario of scenarios) {
-    const rows = await runRounds(scenario, scenario.subjects, plan, flags);
-    say(resultText({ scenario, rows }));
+    if (against) {
+      const comparisons = await compareScenario(scenario, plan, against, flags);
+      worse ||= comparisons.some(({ verdict }) => verdict === 'WORSE');
+      if (comparisons.length > 0) say(comparisons.map(comparisonText).join('\n'));
+    } else {
+      const rows = await runRounds(scenario, scenario.subjects, plan, flags);
+      say(resultText({ scenario, rows }));
+    }
   }
   say(setting());
   mkdirSync(FOLDER, { recursive: true });
-  const file = join(FOLDER, 'results.md');
+  const file = join(FOLDER, against ? 'against.md' : 'results.md');
   writeFileSync(file, `${texts.join('\n\n')}\n`);
   console.log(`Written to ${file}.`);
+  return !worse;
 }

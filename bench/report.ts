@@ -1,3 +1,4 @@
+import type { Comparison } from './compare';
 import type { Column, Goal, Result } from './scenario';
 import { ratios, summarize, type Summary } from './statistics';
 
@@ -56,3 +57,7 @@ export function resultText(result: Result): string {
   const lines = goals.map((goal) => goalText(result, goal));
   return [`### ${title}`, '', grid([head, ...table]), '', ...lines].join('\n').trimEnd();
 }
+
+/** The comparison of a column with the one of an earlier version. */
+export const comparisonText = ({ what, ratio, same, verdict }: Comparison): string =>
+  `- ${what}: ${range(ratio, RATIO)}, without a change ${range(same, RATIO)}: ${verdict}`;

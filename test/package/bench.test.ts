@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { compare } from '../../bench/compare';
 import { FULL } from '../../bench/plan';
 import { runRounds } from '../../bench/rounds';
 import type { Job } from '../../bench/scenario';
@@ -66,5 +67,21 @@ describe('the benchmark', () => {
     };
     const { pushes } = await pushFor(0.02, slowly);
     assert.ok(pushes <= 1);
+  });
+
+  it('tells what became worse from what the machine does to an unchanged version', () => {
+    const before = [100, 110, 90];
+    const again = [104, 105, 91];
+    const verdict = (now: number[], better: 'lower' | 'higher' = 'lower'): string =>
+      compare({ before, now, again }, better).verdict;
+    assert.equal(verdict([103, 108, 92]), 'no difference');
+    assert.equal(verdict([112, 120, 99]), 'WORSE');
+    assert.equal(verdict([112, 120, 99], 'higher'), 'better');
+    assert.equal(verdict([90, 95, 80]), 'better');
+    assert.equal(verdict([90, 95, 80], 'higher'), 'WORSE');
+    // One bad round is no verdict, and on a noisy machine neither is a difference of a tenth.
+    assert.equal(verdict([150, 107, 90]), 'no difference');
+    const noisy = compare({ before, now: [112, 120, 99], again: [130, 105, 91] }, 'lower');
+    assert.equal(noisy.verdict, 'no difference');
   });
 });
