@@ -38,7 +38,10 @@ export async function bench({ quick, only, rounds, profile, against }: Options):
     ...(rounds === undefined ? {} : { rounds, channelRounds: rounds }),
   };
   const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${join(FOLDER, 'profiles')}`] : [];
-  const all = scenariosOf(plan);
+  // What grows with time takes longer to see than a comparison lasts.
+  const all = scenariosOf(plan).filter(
+    ({ columns }) => !against || columns.some(({ better }) => better),
+  );
   const scenarios = all.filter(
     ({ name }) => only.length === 0 || only.some((start) => `${name}-`.startsWith(`${start}-`)),
   );
@@ -55,7 +58,7 @@ export async function bench({ quick, only, rounds, profile, against }: Options):
     if (against) {
       const comparisons = await compareScenario(scenario, plan, against, flags);
       worse ||= comparisons.some(({ verdict }) => verdict === 'WORSE');
-      if (comparisons.length > 0) say(comparisons.map(comparisonText).join('\n'));
+      say(comparisons.map(comparisonText).join('\n'));
     } else {
       const rows = await runRounds(scenario, scenario.subjects, plan, flags);
       say(resultText({ scenario, rows }));

@@ -61,7 +61,6 @@ export async function compareScenario(
   flags: string[],
 ): Promise<Comparison[]> {
   const columns = scenario.columns.filter(({ better }) => better);
-  if (columns.length === 0) return [];
   const ours = scenario.subjects.filter(({ name }) => name.startsWith('ours'));
   const entries = ours.flatMap((subject): Entry[] => {
     const before = { ...subject, label: `${subject.label}, ${ref}`, packageFolder: folder };
