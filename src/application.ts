@@ -14,6 +14,7 @@ import { proxyFor, proxySecrets } from './proxy';
 import { redactor } from './redact';
 import { createServiceClock } from './service-clock';
 import { serverApi, type ServerApi } from './server-api';
+import { anyArray } from './shapes';
 import { readSettings, type ClientOptions } from './settings';
 import { oneLine } from './show';
 import { USER_AGENT } from './user-agent';
@@ -81,10 +82,10 @@ export function createApplication(options: ClientOptions): Application {
     const listening = createListening({
       appid: identity.appid,
       channels,
-      deadlines,
       readUploads: async (chipid, signal) => {
-        const { body } = await callService(line, api.uploads(chipid), settings.timeout, signal);
-        return body;
+        // A record that is none must not keep the others from being recovered.
+        const spec = { ...api.uploads(chipid), accepts: anyArray };
+        return (await callService(line, spec, settings.timeout, signal)).body;
       },
       now,
       random,

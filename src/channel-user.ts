@@ -1,4 +1,5 @@
-import type { Position } from './recovery/ledger';
+import type { EncodingSetting } from './recovery/facts';
+import type { Position } from './recovery/position';
 import type { Upload } from './upload-event';
 
 /**
@@ -27,10 +28,11 @@ export interface ChannelUser {
   onState?(state: ChannelState, reason?: string): void;
   /**
    * Something came that is not what section 6 describes: it was left out, or corrected as the text
-   * says. Or a callback of this user threw.
+   * says. Or missed uploads cannot be recovered for now. Or a callback of this user threw.
    * @param fault words for the log, without what was uploaded
+   * @param kind the same for all faults of a kind, whatever ids and numbers the text has; default: the text
    */
-  onFault?(fault: string): void;
+  onFault?(fault: string, kind?: string): void;
 }
 
 /** What a user sees of a channel. */
@@ -54,8 +56,13 @@ export interface ChannelLease {
 
 /** How uploads that a channel missed are given back. */
 export interface RecoverOptions {
-  /** How the service writes `body` in history records, default `text`. */
-  encoding?: 'text' | 'base64';
+  /**
+   * How the service writes `body` in history records. `auto` (default) learns it from uploads that came
+   * both ways, live and from the history.
+   */
+  encoding?: EncodingSetting | undefined;
+  /** The time zone of the history's times, an offset such as `+08:00` (default). */
+  zone?: string | undefined;
   /** Where an earlier listener left off; default: what came before the first connection is not owed. */
   start?: Position | undefined;
   /** Is told after each upload how far they have been emitted, to be kept for `start`. */

@@ -21,6 +21,7 @@ import { parseKey } from './open-api';
 import { parseFormat, pushBytes, pushMessage } from './push-payload';
 import type { AppRecord, DeviceRecord, PushRecord, SyncRecord, UploadRecord } from './records';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './server-api';
+import type { Encoding } from './recovery/facts';
 import { readTimeout, type ClientOptions } from './settings';
 
 /**
@@ -293,6 +294,14 @@ export class DeviceCloudClient {
    */
   get clockSkew(): number | undefined {
     return this.#application.line.clock.skew();
+  }
+
+  /**
+   * How the history of uploads writes `body`, once an upload that came both ways, live and recovered,
+   * has shown it; undefined before. Which of the two is not shown (sections 2.3 to 2.5).
+   */
+  get historyEncoding(): Encoding | undefined {
+    return this.#application.open?.listening.historyEncoding;
   }
 
   /** Ends every call with an error, closes every channel and connection. May be called again. */

@@ -20,7 +20,9 @@ export type {
   ChannelView,
   RecoverOptions,
 } from './channel-user';
-export type { Position } from './recovery/ledger';
+export type { Position } from './recovery/position';
+export type { Edge } from './recovery/edge';
+export type { Encoding, EncodingSetting } from './recovery/facts';
 export type { Upload } from './upload-event';
 export * from './records';
 export { decodeUpload } from './decode';

@@ -1,18 +1,21 @@
-import type { ChannelLease, ChannelUser, RecoverOptions } from './channel-user';
-import type { Channels } from './channels';
-import { createPermits } from './permits';
-import type { Deadlines } from './deadline';
-import type { UploadRecord } from './records';
-import { createRecovery, type Recovery } from './recovery/recovery';
-
-/** Histories of one application that are read at once for recovery: commands need connections, too. */
-const AT_ONCE = 8;
+import type { ChannelLease, ChannelState, ChannelUser, RecoverOptions } from './channel-user';
+import type { Channels, OpenLease } from './channels';
+import { Accounts } from './recovery/account';
+import { encodingSetting } from './recovery/encoding';
+import { HistoryFacts, type Encoding } from './recovery/facts';
+import type { Position } from './recovery/position';
+import type { RecoveryDevice, RecoveryShared } from './recovery/deps';
+import { Recovery } from './recovery/recovery';
+import { LIMITS } from './recovery/timing';
+import { Turns } from './recovery/turns';
+import { zoneOffset } from './recovery/zone';
+import type { Upload } from './upload-event';
 
 interface ListeningDeps {
   appid: string;
   channels: Channels;
-  deadlines: Deadlines;
-  readUploads: (chipid: string, signal: AbortSignal) => Promise<UploadRecord[]>;
+  /** Reads the history of a device, whatever its records look like. */
+  readUploads: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
   now: () => number;
   random: () => number;
 }
@@ -22,78 +25,111 @@ export type Listen = (chipid: string, user: ChannelUser, recover?: RecoverOption
 
 export interface Listening {
   listen: Listen;
+  /** How the history writes bodies, once an upload that came both ways has shown it. */
+  readonly historyEncoding: Encoding | undefined;
   /** Ends every recovery; the channels are closed by themselves. */
   close(): void;
 }
 
+/** One listener with recovery: what the channel brings goes to the recovery, what that gives to its user. */
+class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
+  readonly encoding: RecoveryDevice['encoding'];
+  readonly zone: number;
+  private readonly recovery: Recovery;
+  private readonly lease: OpenLease;
+
+  constructor(
+    readonly chipid: string,
+    private readonly user: ChannelUser,
+    private readonly options: RecoverOptions,
+    private readonly active: Set<Recovery>,
+    shared: RecoveryShared,
+    channels: Channels,
+  ) {
+    this.encoding = encodingSetting(options.encoding);
+    this.zone = zoneOffset(options.zone);
+    this.recovery = new Recovery(shared, this);
+    this.lease = channels.join(chipid, this);
+    active.add(this.recovery);
+    const { state } = this.lease.channel;
+    if (state === 'connected') this.recovery.onConnected();
+    else if (state === 'disconnected') this.recovery.onDisconnected();
+  }
+
+  get channel(): OpenLease['channel'] {
+    return this.lease.channel;
+  }
+
+  get saves(): boolean {
+    return this.options.save !== undefined;
+  }
+
+  get start(): Position | undefined {
+    return this.options.start;
+  }
+
+  onUpload(upload: Upload): void {
+    this.recovery.onUpload(upload);
+  }
+
+  onState(state: ChannelState, reason?: string): void {
+    if (state === 'connected') this.recovery.onConnected();
+    else if (state === 'disconnected') this.recovery.onDisconnected();
+    this.user.onState?.(state, reason);
+  }
+
+  onFault(fault: string, kind?: string): void {
+    this.recovery.onFault();
+    this.user.onFault?.(fault, kind);
+  }
+
+  fence(passed: () => void): void {
+    this.lease.channel.fence(passed);
+  }
+
+  emit(upload: Upload): void {
+    this.user.onUpload?.(upload);
+  }
+
+  fault(text: string, kind: string): void {
+    this.user.onFault?.(text, kind);
+  }
+
+  save(position: Position): void {
+    this.options.save?.(position);
+  }
+
+  release(): void {
+    this.active.delete(this.recovery);
+    this.recovery.close();
+    this.lease.release();
+  }
+}
+
 export function createListening(deps: ListeningDeps): Listening {
-  const permits = createPermits(AT_ONCE);
-  const recoveries = new Set<Recovery>();
-
-  const read = async (
-    chipid: string,
-    signal: AbortSignal,
-    asked: () => void,
-  ): Promise<UploadRecord[]> => {
-    const deadline = deps.deadlines.start(Infinity, signal);
-    try {
-      const turn = permits.take(deadline);
-      if (turn) await turn;
-    } finally {
-      deadline.clear();
-    }
-    try {
-      asked();
-      return await deps.readUploads(chipid, signal);
-    } finally {
-      permits.give();
-    }
+  const { appid, channels, readUploads, now, random } = deps;
+  const turns = new Turns();
+  const facts = new HistoryFacts();
+  const shared: RecoveryShared = {
+    ...{ appid, turns, facts, now, random },
+    read: readUploads,
+    accounts: new Accounts(),
+    limits: LIMITS,
   };
-
-  const listen: Listen = (chipid, user, recover) => {
-    if (!recover) return deps.channels.join(chipid, user);
-    const recovery = createRecovery({
-      appid: deps.appid,
-      chipid,
-      encoding: recover.encoding ?? 'text',
-      read: (signal, asked) => read(chipid, signal, asked),
-      fence: (passed) => lease.channel.fence(passed),
-      emit: (upload) => user.onUpload?.(upload),
-      fault: (text) => user.onFault?.(text),
-      start: recover.start,
-      save: recover.save,
-      now: deps.now,
-      random: deps.random,
-    });
-    const lease = deps.channels.join(chipid, {
-      onUpload: (upload) => recovery.onUpload(upload),
-      onState(state, reason) {
-        if (state === 'connected') recovery.onConnected();
-        else if (state === 'disconnected') recovery.onDisconnected();
-        user.onState?.(state, reason);
-      },
-      onFault(fault) {
-        recovery.onFault();
-        user.onFault?.(fault);
-      },
-    });
-    recoveries.add(recovery);
-    if (lease.channel.state === 'connected') recovery.onConnected();
-    return {
-      channel: lease.channel,
-      release() {
-        recoveries.delete(recovery);
-        recovery.close();
-        lease.release();
-      },
-    };
-  };
+  const active = new Set<Recovery>();
 
   return {
-    listen,
+    listen: (chipid, user, recover) =>
+      recover
+        ? new RecoveringListener(chipid, user, recover, active, shared, channels)
+        : channels.join(chipid, user),
+    get historyEncoding() {
+      return facts.encoding;
+    },
     close() {
-      for (const recovery of recoveries) recovery.close();
-      recoveries.clear();
+      for (const recovery of active) recovery.close();
+      active.clear();
+      turns.close();
     },
   };
 }

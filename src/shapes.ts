@@ -25,6 +25,12 @@ export const objectOf = <T extends object>(): Shape<T> => ({
   is: (value): value is T => isObject(value),
 });
 
+/** An array of whatever: who asks for it looks at each item. */
+export const anyArray: Shape<unknown[]> = {
+  name: 'an array',
+  is: (value): value is unknown[] => Array.isArray(value),
+};
+
 export const listOf = <T extends object>(): Shape<T[]> => ({
   name: 'an array of JSON objects',
   is: (value): value is T[] => isObjects(value),

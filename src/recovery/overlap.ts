@@ -1,6 +1,10 @@
-interface Keyed {
-  key: string;
+/** Something with the key of its body; without one, it may be any. */
+export interface Keyed {
+  readonly key: string | undefined;
 }
+
+const isSame = (a: string | undefined, b: string | undefined): boolean =>
+  a === b || a === undefined || b === undefined;
 
 /** Whether `count` items from `a[from]` on equal those from `b[start]` on. */
 function equal(
@@ -11,7 +15,7 @@ function equal(
   count: number,
 ): boolean {
   for (let index = 0; index < count; index++) {
-    if (a[from + index]?.key !== b[start + index]?.key) return false;
+    if (!isSame(a[from + index]?.key, b[start + index]?.key)) return false;
   }
   return true;
 }
@@ -44,19 +48,21 @@ export function endsWith(
 }
 
 /**
- * How many items at the end of the records can be the beginning of `open`, if those of `sure` are
- * among the records before them.
+ * How many items at the beginning of `open` the records have enough of, if they have those of `sure`,
+ * too. Nothing is said of their order: something may have been missed between them.
  */
-export function tailOf(
+export function enoughFor(
   records: readonly Keyed[],
   sure: readonly Keyed[],
   open: readonly Keyed[],
 ): number {
   const spare = new Map(open.map(({ key }) => [key, 0]));
+  let any = 0;
   const count = (items: readonly Keyed[], step: number): void => {
     for (const { key } of items) {
       const counted = spare.get(key);
       if (counted !== undefined) spare.set(key, counted + step);
+      if (key === undefined) any++;
     }
   };
   count(records, 1);
@@ -64,11 +70,29 @@ export function tailOf(
   let most = 0;
   for (const { key } of open) {
     const left = spare.get(key) ?? 0;
-    if (left <= 0) break;
-    spare.set(key, left - 1);
+    if (left > 0) spare.set(key, left - 1);
+    else if (--any < 0) break;
     most++;
   }
-  return records.length === 0 ? 0 : overlap(records, open.slice(0, most));
+  return most;
+}
+
+/**
+ * How many items at the end of the records can be the beginning of `open`, if those of `sure` are
+ * among the records before them.
+ */
+export const tailOf = (
+  records: readonly Keyed[],
+  sure: readonly Keyed[],
+  open: readonly Keyed[],
+): number =>
+  records.length === 0 ? 0 : overlap(records, open.slice(0, enoughFor(records, sure, open)));
+
+/** How many items at the beginning of `open` stand among the records in this order. */
+export function orderedWithin(records: readonly Keyed[], open: readonly Keyed[]): number {
+  let found = 0;
+  for (const { key } of records) if (open[found]?.key === key) found++;
+  return Math.min(found, open.length);
 }
 
 /** The longest end of `list` whose items stand among the records in this order, as late as they can. */

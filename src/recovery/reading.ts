@@ -1,59 +1,87 @@
-/** Readings of one history: one at a time, at once or later. */
-export interface Reading {
-  /** Whether one is under way. */
-  running(): boolean;
-  /** Whether one is under way or put off. */
-  due(): boolean;
-  /** Begins now, in place of one that is under way or put off. */
-  start(attempt?: number): void;
-  /** Begins in so many milliseconds. */
-  later(delay: number, attempt?: number): void;
-  /** Breaks off what is under way or put off. */
-  stop(): void;
-  /** The same, and none begins any more. */
-  end(): void;
+import type { Reader, Turns } from './turns';
+
+/** Whose history is read. */
+export interface ReadingOwner {
+  /** Whether live uploads wait for the reading. */
+  readonly urgent: boolean;
+  /**
+   * One reading; it never fails, and changes nothing once its signal has ended it.
+   * @param asked is called when the history has answered, or could not: others may read theirs
+   */
+  read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void>;
 }
 
-/** @param read one reading, which never fails and changes nothing once its signal has ended it */
-export function createReading(
-  read: (signal: AbortSignal, attempt: number) => Promise<void>,
-): Reading {
-  let running: AbortController | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let ended = false;
+/** Readings of one history: one at a time, when its turn comes, at once or later. */
+export class Reading implements Reader {
+  urgent = false;
+  private attempt = 0;
+  private waiting = false;
+  private running: AbortController | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private ended = false;
 
-  const cancel = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
-  const stop = (): void => {
-    cancel();
-    running?.abort();
-    running = undefined;
-  };
-  const start = (attempt = 0): void => {
-    stop();
-    if (ended) return;
+  constructor(
+    private readonly turns: Pick<Turns, 'wait' | 'leave' | 'release'>,
+    private readonly owner: ReadingOwner,
+  ) {}
+
+  /** Whether the history has been asked, or the answer is being looked at. */
+  isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
+  /** Whether a reading is under way, waits for its turn, or is put off. */
+  isDue(): boolean {
+    return this.running !== undefined || this.waiting || this.timer !== undefined;
+  }
+
+  /** Begins when its turn comes, in place of one that is under way or put off. */
+  start(attempt = 0): void {
+    this.stop();
+    if (this.ended) return;
+    this.attempt = attempt;
+    this.waiting = true;
+    this.urgent = this.owner.urgent;
+    this.turns.wait(this);
+  }
+
+  /** Begins in so many milliseconds. */
+  later(delay: number, attempt = 0): void {
+    clearTimeout(this.timer);
+    if (this.ended) return;
+    this.timer = setTimeout(() => this.start(attempt), delay);
+  }
+
+  /** Breaks off what is under way or put off. */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.waiting) this.turns.leave(this);
+    this.waiting = false;
+    this.running?.abort();
+    this.running = undefined;
+  }
+
+  /** The same, and none begins any more. */
+  end(): void {
+    this.ended = true;
+    this.stop();
+  }
+
+  turn(): void {
+    this.waiting = false;
     const abort = new AbortController();
-    running = abort;
-    const over = (): void => {
-      if (running === abort) running = undefined;
+    this.running = abort;
+    const { urgent } = this;
+    let held = true;
+    const release = (): void => {
+      if (held) this.turns.release(urgent);
+      held = false;
     };
-    read(abort.signal, attempt).then(over, over);
-  };
-
-  return {
-    running: () => running !== undefined,
-    due: () => running !== undefined || timer !== undefined,
-    start,
-    later(delay, attempt) {
-      cancel();
-      if (!ended) timer = setTimeout(start, delay, attempt);
-    },
-    stop,
-    end() {
-      ended = true;
-      stop();
-    },
-  };
+    const over = (): void => {
+      release();
+      if (this.running === abort) this.running = undefined;
+    };
+    this.owner.read(abort.signal, this.attempt, release).then(over, over);
+  }
 }

@@ -1,13 +1,8 @@
 import type { Upload } from '../upload-event';
-import { endWithin, overlap, tailOf } from './overlap';
+import { endWithin, enoughFor, overlap, tailOf } from './overlap';
+import type { Recorded } from './recorded';
 
-/** An upload as the history has it, with the key that its bytes and those of a live one share. */
-export interface Recorded {
-  id: bigint;
-  key: string;
-  /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
-  upload: () => Upload;
-}
+export type { Recorded } from './recorded';
 
 /** An upload that arrived live after the position. */
 export interface Arrived {
@@ -31,21 +26,30 @@ export interface Account {
   open: readonly Arrived[];
   /** The history reaches back no further than to its first record, which is after the position. */
   truncated: boolean;
+  /** Something may have been missed among those of `open`: the history need not end with the first. */
+  broken: boolean;
+  /** Records that have no place among the others, for want of an id. */
+  strays: number;
 }
 
 /** What holding arrivals against the history gave. */
 export interface Reconciled {
-  /** What to emit now, in order: missed uploads, and those held back. */
-  due: Upload[];
-  /** The newest arrival found in the history: when both say it came. */
+  /** What to emit now, in order: missed uploads, and those held back. Each is made when it is its turn. */
+  due: (() => Upload)[];
+  /** Ids of the missed uploads. */
+  missed: bigint[];
+  /** The newest arrival found in the history, if no other is like it: when both say it came. */
   pair: { arrived: number; recorded: number } | undefined;
   /** How many of `open` the history has. */
   tail: number;
   /** Those of `sure` that the history does not have. */
   unfound: Arrived[];
+  /** The records do not simply end with the first of `open`. */
+  broken: boolean;
 }
 
-const heldOf = (entries: readonly Arrived[]): Upload[] => entries.flatMap(({ held }) => held ?? []);
+const heldOf = (entries: readonly Arrived[]): (() => Upload)[] =>
+  entries.flatMap(({ held }) => (held ? () => held : []));
 
 /** The last record with a key among the first `limit`, or -1. */
 function lastIndex(records: readonly Recorded[], key: string | undefined, limit: number): number {
@@ -68,40 +72,76 @@ function groupByKey(entries: readonly Arrived[]): Map<string, Arrived[]> {
   return groups;
 }
 
+/** How many of `open` the records have, if they end with the first of them. */
+const strictTail = (records: readonly Recorded[], account: Account): number =>
+  account.truncated
+    ? overlap(records, account.open)
+    : tailOf(records.slice(skipped(records, account)), account.sure, account.open);
+
+/**
+ * How many of `open` the records have, wherever. If too many are counted, equal ones are recovered
+ * when they come; too few would be emitted twice.
+ */
+function looseTail(records: readonly Recorded[], account: Account): number {
+  const { sure, open, truncated } = account;
+  if (!truncated) return enoughFor(records.slice(skipped(records, account)), sure, open);
+  const keys = new Set(records.map(({ key }) => key));
+  return open.findLastIndex(({ key }) => keys.has(key)) + 1;
+}
+
+/** Holds arrivals against the records of which nothing is known to be at the end. */
+function matchAll(
+  records: readonly Recorded[],
+  sure: readonly Arrived[],
+  open: readonly Arrived[],
+  { truncated }: Account,
+): Omit<Reconciled, 'tail' | 'broken'> {
+  // What fell out of the history must not be taken for what is in it.
+  const pool = groupByKey(truncated ? endWithin(sure, records) : sure);
+  const found = new Set<Arrived>();
+  const missed: bigint[] = [];
+  const given: (() => Upload)[] = [];
+  let newest: [Arrived, Recorded] | undefined;
+  for (const record of records) {
+    if (record.key === undefined) continue;
+    const same = pool.get(record.key);
+    const entry = same?.shift();
+    if (!entry) {
+      missed.push(record.id);
+      given.push(() => record.upload());
+      continue;
+    }
+    found.add(entry);
+    newest = [entry, record];
+    given.push(...heldOf([entry]));
+  }
+  const isOnly = newest && records.every((record) => record === newest[1] || record.key !== newest[1].key); // prettier-ignore
+  const pair =
+    newest && isOnly
+      ? { arrived: newest[0].timestamp, recorded: newest[1].upload().timestamp }
+      : undefined;
+  const unfound = sure.filter((entry) => !found.has(entry));
+  // Older than all that the history has left, or newer than what it has yet.
+  const rest = heldOf(unfound);
+  const due = truncated ? [...rest, ...given] : [...given, ...rest];
+  return { due: [...due, ...heldOf(open)], missed, pair, unfound };
+}
+
 /**
  * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
  * no id and history records do. What the history has and did not arrive was missed.
  * @param records oldest first
  */
 export function reconcile(records: readonly Recorded[], account: Account): Reconciled {
-  const { sure, open, truncated } = account;
-  const tail = truncated
-    ? overlap(records, open)
-    : tailOf(records.slice(skipped(records, account)), sure, open);
-  const body = records.slice(0, Math.max(0, records.length - tail));
-  const fresh = body.slice(skipped(body, account));
-  // What fell out of the history must not be taken for what is in it.
-  const pool = groupByKey(truncated ? endWithin(sure, fresh) : sure);
-  const found = new Set<Arrived>();
-  const missed: Upload[] = [];
-  let newest: [Arrived, Recorded] | undefined;
-  for (const record of fresh) {
-    const entry = pool.get(record.key)?.shift();
-    if (!entry) {
-      missed.push(record.upload());
-      continue;
-    }
-    found.add(entry);
-    newest = [entry, record];
-    if (entry.held) missed.push(entry.held);
-  }
-  const pair = newest && {
-    arrived: newest[0].timestamp,
-    recorded: newest[1].upload().timestamp,
-  };
-  const unfound = sure.filter((entry) => !found.has(entry));
-  // Older than all that the history has left, or newer than what it has yet.
-  const rest = heldOf(unfound);
-  const due = truncated ? [...rest, ...missed] : [...missed, ...rest];
-  return { due: [...due, ...heldOf(open)], pair, tail, unfound };
+  const { sure, open } = account;
+  const strict = account.broken ? 0 : strictTail(records, account);
+  const loose = account.broken || account.strays > 0 ? looseTail(records, account) : 0;
+  const broken = account.broken || loose > strict;
+  const tail = broken ? loose : strict;
+  const body = broken ? records : records.slice(0, Math.max(0, records.length - tail));
+  const known = broken ? [...sure, ...open.slice(0, tail)] : sure;
+  const rest = broken ? open.slice(tail) : open;
+  const matched = matchAll(body.slice(skipped(body, account)), known, rest, account);
+  const missing = new Set(matched.unfound);
+  return { ...matched, tail, broken, unfound: sure.filter((entry) => missing.has(entry)) };
 }

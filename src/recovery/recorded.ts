@@ -1,79 +1,146 @@
-import { createHash } from 'node:crypto';
 import { decodeBase64 } from '../base64';
 import type { UploadRecord } from '../records';
-import type { Recorded } from './reconcile';
-import type { Zone } from './zone';
+import { isObject } from '../shapes';
+import type { Upload } from '../upload-event';
+import type { Encoding } from './facts';
+import { bytesKey, textKey } from './keys';
+import { toUnix } from './zone';
 
-/** Longer bodies are told apart by a hash, so that remembering them costs little. */
-const MAX_KEY = 64;
+/** An upload as the history has it, with the key that its bytes and those of a live one share. */
+export interface Recorded {
+  readonly id: bigint;
+  /** Undefined for a record whose body cannot be read: it may be any upload. */
+  readonly key: string | undefined;
+  /** `create_time`, as the service writes it. */
+  readonly time?: string;
+  /** The key of its body as it is written. */
+  readonly mark?: string | undefined;
+  /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
+  upload: () => Upload;
+}
 
-const keyOf = (text: string): string =>
-  text.length <= MAX_KEY ? text : createHash('md5').update(text).digest('base64');
-
-/** How history records are read for one device. */
+/** How the records of one answer are read. */
 export interface HistoryForm {
   appid: string;
   chipid: string;
-  /** How the service writes `body`: not shown, so the application says it. */
-  encoding: 'text' | 'base64';
-  zone: Zone;
+  /** How bodies are written. */
+  encoding: Encoding;
+  /** Whether that is certain: then a body that is not Base64 is unreadable, and not taken as text. */
+  certain: boolean;
+  /** Milliseconds that the history's times are ahead of UTC. */
+  zone: number;
+  /** Milliseconds since 1970, for records without a time. */
+  now: number;
 }
 
-/** The key of an upload that arrived live: the one its history record has, too. */
-export const liveKey = (bytes: Buffer, encoding: HistoryForm['encoding']): string =>
-  keyOf(bytes.toString(encoding === 'base64' ? 'base64' : 'utf8'));
+/** One record of an answer, looked at no closer than it has to be. */
+export class HistoryRecord implements Recorded {
+  private text: string | undefined;
+  private bytes: string | false | undefined;
 
-/** What of a history cannot be used for recovery. */
-export class UnusableHistory extends Error {
-  override readonly name = 'UnusableHistory';
+  constructor(
+    readonly id: bigint,
+    /** The record; undefined if there is no body in it. */
+    private readonly record: UploadRecord | undefined,
+    private readonly form: HistoryForm,
+  ) {}
+
+  get body(): string | undefined {
+    return this.record?.body;
+  }
+
+  get time(): string {
+    const time: unknown = this.record?.create_time;
+    return typeof time === 'string' ? time : '';
+  }
+
+  /** The key if bodies are text; of a text, what its bytes would give. */
+  get mark(): string | undefined {
+    if (this.body === undefined) return undefined;
+    return (this.text ??= textKey(this.body.toWellFormed()));
+  }
+
+  /** The key if bodies are Base64; undefined if this one is not. */
+  get base64Key(): string | undefined {
+    if (this.body === undefined) return undefined;
+    if (this.bytes === undefined) {
+      const bytes = decodeBase64(this.body);
+      this.bytes = bytes ? bytesKey(bytes) : false;
+    }
+    return this.bytes === false ? undefined : this.bytes;
+  }
+
+  /** Whether there is a body, and it cannot be Base64. */
+  get isNoBase64(): boolean {
+    return this.body !== undefined && this.base64Key === undefined;
+  }
+
+  get key(): string | undefined {
+    if (this.form.encoding === 'text') return this.mark;
+    return this.base64Key ?? (this.form.certain ? undefined : this.mark);
+  }
+
+  upload(): Upload {
+    const { form, record, body = '' } = this;
+    const time = toUnix(this.time, form.zone);
+    const decoded = form.encoding === 'base64' ? decodeBase64(body) : undefined;
+    return {
+      chipid: form.chipid,
+      appid: form.appid,
+      timestamp: Number.isNaN(time) ? form.now : time,
+      body: decoded ?? Buffer.from(body, 'utf8'),
+      replayed: true,
+      id: record?.id ?? String(this.id),
+    };
+  }
 }
 
-function idOf({ id }: UploadRecord): bigint {
-  if (Number.isSafeInteger(id) && Number(id) >= 0) return BigInt(id);
-  const text = String(id);
-  if (!/^\d+$/.test(text)) throw new UnusableHistory('the ids of the history are not numbers');
-  return BigInt(text);
+/** Longer ids are refused: no counter comes so far, and each later upload would stand before it. */
+const MAX_DIGITS = 20;
+const DIGITS = /^\d+$/;
+
+/** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined if it is none */
+function idOf(id: unknown): bigint | undefined {
+  if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? BigInt(id) : undefined;
+  if (typeof id !== 'string' || id.length > MAX_DIGITS || !DIGITS.test(id)) return undefined;
+  return BigInt(id);
 }
 
-function bytesOf(body: string): Buffer {
-  const bytes = decodeBase64(body);
-  if (bytes) return bytes;
-  throw new UnusableHistory(
-    'a body of the history is not Base64: set the history encoding of the application to text',
-  );
+/** An answer as it can be used, and what in it could not. */
+export interface ReadAnswer {
+  /** By id, oldest first, each id once. */
+  records: HistoryRecord[];
+  /** How many have no place among the others, for want of an id. */
+  strays: number;
+  /** What is wrong with records that were left out, each in words for the log. */
+  faults: Set<string>;
 }
 
-function readRecord(record: UploadRecord, form: HistoryForm, now: number): Recorded {
-  const { body } = record as { body: unknown };
-  if (typeof body !== 'string') throw new UnusableHistory('a history record has no body');
-  const bytes = form.encoding === 'base64' ? bytesOf(body) : undefined;
-  return {
-    id: idOf(record),
-    // Of a text, what its bytes would give.
-    key: bytes ? liveKey(bytes, form.encoding) : keyOf(body.toWellFormed()),
-    upload() {
-      const time = form.zone.toUnix(record.create_time);
-      return {
-        chipid: form.chipid,
-        appid: form.appid,
-        timestamp: Number.isNaN(time) ? now : time,
-        body: bytes ?? Buffer.from(body, 'utf8'),
-        replayed: true,
-        id: record.id,
-      };
-    },
-  };
-}
-
-/**
- * Reads history records for recovery, oldest first whatever order the service keeps.
- * @throws UnusableHistory
- */
-export function readRecords(
-  records: readonly UploadRecord[],
-  form: HistoryForm,
-  now: number,
-): Recorded[] {
-  const read = records.map((record) => readRecord(record, form, now));
-  return read.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+/** Reads an answer for recovery. What is no record is left out and named; the rest is used. */
+export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadAnswer {
+  const byId = new Map<bigint, HistoryRecord>();
+  const faults = new Set<string>();
+  let strays = 0;
+  for (const item of answer) {
+    const id = isObject(item) ? idOf(item['id']) : undefined;
+    if (id === undefined) {
+      strays++;
+      faults.add(
+        isObject(item) ? 'its id is not a number of at most 20 digits' : 'it is no object',
+      );
+      continue;
+    }
+    const record = item as UploadRecord & { body: unknown };
+    const isWhole = typeof record.body === 'string';
+    if (!isWhole) faults.add('its body is not text');
+    const earlier = byId.get(id);
+    if (earlier && isWhole && earlier.body !== undefined && earlier.body !== record.body)
+      faults.add('its id is that of another record');
+    // Of two with one id the first that can be read: each id is one upload.
+    if (earlier?.body !== undefined) continue;
+    byId.set(id, new HistoryRecord(id, isWhole ? record : undefined, form));
+  }
+  const records = [...byId.values()];
+  records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  return { records, strays, faults };
 }

@@ -1,23 +1,28 @@
-import { backoff } from '../backoff';
-
-/** How much is remembered, and what happens beyond. */
+/** How much is remembered of one device, and what happens beyond. */
 export interface Limits {
   /** Live uploads held back at most while the history is read; further ones are left to the history. */
   held: number;
+  /** Bytes of them at most. */
+  heldBytes: number;
   /** Arrivals remembered at most; then the history is read to move the position on. */
   arrived: number;
   /** With so many, the history has been out of reach for too long, and what was missed can't be told. */
   forgotten: number;
 }
 
-export const LIMITS: Limits = { held: 1000, arrived: 500, forgotten: 10_000 };
+export const LIMITS: Limits = {
+  held: 1000,
+  heldBytes: 8 * 1024 * 1024,
+  arrived: 500,
+  forgotten: 10_000,
+};
 
-/** Milliseconds to wait for the channel before the history is read for the first time. */
-export const FIRST_READ = 5000;
 /** Milliseconds live uploads are held back at most: a history that is down must not stop them for good. */
 export const MAX_HOLD = 60_000;
 /** First readings that may be ambiguous before one is taken for good all the same. */
 export const FIRST_TRIES = 8;
+/** Answers in a row that are no history: after so many, live uploads no longer wait for a better one. */
+export const INVALID_TRIES = 2;
 
 const RETRY_BASE = 500;
 const RETRY_CAP = 30_000;
@@ -26,13 +31,20 @@ const HOLDING_CAP = 10_000;
 const FOLLOW_UP_BASE = 2000;
 const FOLLOW_UP_CAP = 30_000;
 
+/** Half fixed, half random: never at once, and never all together. */
+const jittered = (attempt: number, base: number, cap: number, random: () => number): number =>
+  Math.min(cap, base * 2 ** Math.min(attempt, 30)) * (0.5 + 0.5 * random());
+
 /**
  * Milliseconds until a reading that failed is tried again.
  * @param holding whether live uploads wait for it
  */
 export const retryDelay = (attempt: number, holding: boolean, random: () => number): number =>
-  RETRY_BASE / 2 + backoff(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random);
+  jittered(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random);
 
-/** Milliseconds until the history is looked at again that matched in more than one way. */
+/**
+ * Milliseconds until the history is read again because something was left open, or came unreadable:
+ * at least one second, doubling to thirty.
+ */
 export const followUpDelay = (attempt: number, random: () => number): number =>
-  FOLLOW_UP_BASE / 2 + backoff(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random);
+  jittered(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random);

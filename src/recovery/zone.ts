@@ -1,30 +1,60 @@
-import { BEIJING } from '../beijing';
+import { invalidInput } from '../errors';
+import { show } from '../show';
 
-const QUARTER = 15 * 60_000;
+const MINUTE = 60_000;
+const QUARTER = 15 * MINUTE;
 
 /** Zones lie within this of UTC; a larger difference is no zone but a clock that is wrong. */
-const WIDEST = 14 * 60 * 60_000;
+const WIDEST = 14 * 60 * MINUTE;
+
+const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
+
+/** What section 5.1 names as the server's time: Beijing's. */
+export const USUAL_ZONE = '+08:00';
 
 /**
- * The time zone of the history's `YYYY-MM-DD HH:MM:SS`, which is not shown. It is learned from uploads
- * that came both ways, since live ones carry Unix time; until then it is taken to be Beijing's.
+ * Reads the offset of a time zone, such as `+08:00`.
+ * @returns milliseconds ahead of UTC; undefined if it is no such offset, or one of 15 hours or more
  */
-export interface Zone {
-  /** Milliseconds since 1970 of a time as the history writes it. NaN if it is none. */
-  toUnix(text: unknown): number;
-  /** An upload that came live at one Unix time stands in the history at another one. */
-  learn(live: number, recorded: number): void;
+export function parseZone(text: string): number | undefined {
+  if (text === 'Z') return 0;
+  const [, sign, hours, minutes] = OFFSET.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE;
+  if (Number(hours) > 14) return undefined;
+  return sign === '-' ? -offset : offset;
 }
 
-export function createZone(): Zone {
-  let offset = BEIJING;
-  return {
-    toUnix(text) {
-      return typeof text === 'string' ? Date.parse(`${text.replace(' ', 'T')}Z`) - offset : NaN;
-    },
-    learn(live, recorded) {
-      const better = offset + Math.round((recorded - live) / QUARTER) * QUARTER;
-      if (Math.abs(better) <= WIDEST) offset = better;
-    },
-  };
+/**
+ * Reads the `zone` of a listener.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function zoneOffset(zone: unknown = USUAL_ZONE): number {
+  const offset = typeof zone === 'string' ? parseZone(zone) : undefined;
+  if (offset !== undefined) return offset;
+  throw invalidInput(
+    `The time zone of the history must be an offset such as ${USUAL_ZONE}, but is ${show(zone)}.`,
+  );
+}
+
+/** An offset as text, such as `+08:00`. */
+export function zoneText(offset: number): string {
+  const minutes = Math.abs(offset) / MINUTE;
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN if it is none. */
+export const toUnix = (text: unknown, offset: number): number =>
+  typeof text === 'string' ? Date.parse(`${text.replace(' ', 'T')}Z`) - offset : NaN;
+
+/**
+ * The zone in which an upload that came live at one time stands in the history at another.
+ * @param live Unix time of the live one, in milliseconds
+ * @param recorded what its time in the history is, if the zone is `offset`
+ * @returns milliseconds ahead of UTC; undefined if the difference is not that of a zone
+ */
+export function zoneOf(live: number, recorded: number, offset: number): number | undefined {
+  const zone = offset + Math.round((recorded - live) / QUARTER) * QUARTER;
+  return Math.abs(zone) <= WIDEST ? zone : undefined;
 }

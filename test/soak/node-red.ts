@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { app, node } from '../e2e/harness/nodes';
-import type { Position } from '../../src/recovery/ledger';
+import type { Position } from '../../src/recovery/position';
 import { keep, type Child } from './child';
 import { repository } from '../support/repository';
 import type { ServiceAddress } from './service-messages';

@@ -10,11 +10,22 @@ export interface HistoryOptions {
   firstId?: bigint;
   /** From one id of the device to the next, default 1: ids are given across an application. */
   step?: bigint;
+  /** Records among the others that are none: they stand for no upload. */
+  bad?: boolean;
 }
 
 /** A permutation that keeps nothing in its place for long. */
 const mixed = <T>(items: readonly T[]): T[] =>
   [0, 1, 2].flatMap((part) => items.filter((_, index) => (index * 7) % 3 === part));
+
+const BAD: readonly unknown[] = [
+  ...[null, 'text', [], {}, { id: null, body: 'a' }, { id: 1.5, body: 'a' }],
+  ...[
+    { id: -1, body: 'a' },
+    { id: '9'.repeat(40), body: 'a' },
+    { id: 'x', body: 'a' },
+  ],
+];
 
 /** The history of one device, as the open API answers it. */
 export function createHistory(accepted: readonly string[], options: HistoryOptions) {
@@ -40,8 +51,15 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
   return {
     bytesOf,
     textOf: (bytes: Buffer): string => bytes.toString(encoding === 'base64' ? 'latin1' : 'utf8'),
-    read(): UploadRecord[] {
-      const records = accepted.map(record).slice(-window);
+    /** Of a record whose encoding nothing had shown yet, and which was read in the wrong one. */
+    misreadOf(bytes: Buffer): string | undefined {
+      const written = encoding === 'base64' ? bytes.toString() : bytes.toString('base64');
+      return accepted.find((body) => bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8') === written); // prettier-ignore
+    },
+    read(): unknown[] {
+      const records: unknown[] = accepted.map(record).slice(-window);
+      // Each twice, and between them what is no record.
+      if (options.bad) records.splice(0, Infinity, ...records.flatMap((one) => [one, one]), ...BAD);
       if (order === 'mixed') return mixed(records);
       return order === 'newest-first' ? records.reverse() : records;
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createLedger } from '../../../src/recovery/ledger';
-import type { Recorded } from '../../../src/recovery/reconcile';
+import { Ledger } from '../../../src/recovery/ledger';
+import type { Recorded } from '../../../src/recovery/recorded';
 import type { Upload } from '../../../src/upload-event';
 import { holds } from '../support/fuzz';
 import { createModel, type Step } from './model';
@@ -48,8 +48,8 @@ const recordsOf = (...keys: string[]): Recorded[] =>
     ...{ id: BigInt(index), key },
     upload: () => ({ ...uploadOf(key), replayed: true }),
   }));
-const due = (ledger: ReturnType<typeof createLedger>, ...keys: string[]): string[] =>
-  ledger.settle(recordsOf(...keys)).due.map(({ body: bytes }) => bytes.toString());
+const due = (ledger: Ledger, ...keys: string[]): string[] =>
+  ledger.settle(recordsOf(...keys)).due.map((upload) => upload().body.toString());
 
 describe('recovery: the account of what was emitted', () => {
   holds(
@@ -87,17 +87,17 @@ describe('recovery: the account of what was emitted', () => {
   );
 
   it('keeps nothing of what was held back once it is left to the history', () => {
-    const ledger = createLedger({ id: '0', live: 0 });
+    const ledger = new Ledger({ id: '0', live: 0 });
     for (const key of ['a', 'b', 'c']) ledger.add(key, 0, uploadOf(key));
     ledger.drop();
-    assert.equal(ledger.size(), 0);
+    assert.equal(ledger.size, 0);
     assert.deepEqual(ledger.release(), []);
   });
 });
 
 describe('recovery: a history that lags behind the channel', () => {
   it('does not give an upload a second time that it has only later', () => {
-    const ledger = createLedger({ id: '0', live: 0 });
+    const ledger = new Ledger({ id: '0', live: 0 });
     ledger.add('a', 0);
     ledger.mark();
     assert.deepEqual(due(ledger, 'before'), []);
@@ -106,7 +106,7 @@ describe('recovery: a history that lags behind the channel', () => {
   });
 
   it('does not keep back for ever what it does not have', () => {
-    const ledger = createLedger({ id: '0', live: 0 });
+    const ledger = new Ledger({ id: '0', live: 0 });
     ledger.add('a', 0, uploadOf('a'));
     ledger.mark();
     assert.deepEqual(due(ledger, 'before', 'missed'), ['missed', 'a']);

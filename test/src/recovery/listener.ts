@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeviceCloudClient, type Position, type Upload } from '../../../src/index';
+import {
+  DeviceCloudClient,
+  type Position,
+  type RecoverOptions,
+  type Upload,
+} from '../../../src/index';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 
 export const CHIPID = '10000001';
@@ -48,7 +53,7 @@ export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient
 /** Listens to the first device. @param start where an earlier listener left off */
 export function listen(
   client: DeviceCloudClient,
-  { start, encoding = 'text' }: { start?: Position | undefined; encoding?: 'text' | 'base64' } = {},
+  { start, ...set }: Pick<RecoverOptions, 'start' | 'encoding'> = {},
 ): Listener {
   const uploads: Upload[] = [];
   const faults: string[] = [];
@@ -59,7 +64,7 @@ export function listen(
       onUpload: (upload) => void uploads.push(upload),
       onFault: (fault) => void faults.push(fault),
     },
-    { encoding, start, save: (saved) => (position = saved) },
+    { encoding: 'text', ...set, start, save: (saved) => (position = saved) },
   );
   const bodies = (): string[] => uploads.map(({ body }) => body.toString());
   return { uploads, faults, bodies, position: () => position, release: () => lease.release() };

@@ -1,5 +1,6 @@
-import { createLedger, type Position } from '../../../src/recovery/ledger';
-import type { Recorded } from '../../../src/recovery/reconcile';
+import { Ledger } from '../../../src/recovery/ledger';
+import type { Position } from '../../../src/recovery/position';
+import type { Recorded } from '../../../src/recovery/recorded';
 
 /** What can happen to one device, its service and its listener. */
 export type Step =
@@ -17,7 +18,7 @@ export function createModel() {
   const accepted: string[] = [];
   const emitted: string[] = [];
   let saved: Position | undefined;
-  let ledger = createLedger();
+  let ledger = new Ledger();
   let connected = false;
   let holding = false;
 
@@ -50,7 +51,7 @@ export function createModel() {
     afterAnswer.forEach(upload);
     const { due } = ledger.settle(records);
     holding = false;
-    for (const { body } of due) emitted.push(body.toString());
+    for (const upload of due) emitted.push(upload().body.toString());
     save();
   };
   const drop = (): void => {
@@ -62,7 +63,7 @@ export function createModel() {
     if (connected) drop();
     connected = true;
     ledger.gap();
-    holding = ledger.hasPosition();
+    holding = ledger.hasPosition;
     for (let attempt = 0; attempt < fails; attempt++) {
       ledger.mark();
       duringRead.forEach(upload);
@@ -89,7 +90,7 @@ export function createModel() {
           break;
         case 'restart':
           drop();
-          ledger = createLedger(saved);
+          ledger = new Ledger(saved);
           break;
       }
     },

@@ -13,8 +13,18 @@ const records = (...keys: string[]): Recorded[] =>
 const arrived = (...keys: string[]): Account['sure'] =>
   keys.map((key) => ({ key, timestamp: 0, held: undefined, late: false }));
 const due = (history: Recorded[], account: Partial<Account>): string[] => {
-  const nothing = { skip: 0, last: undefined, sure: [], open: [], truncated: false };
-  return reconcile(history, { ...nothing, ...account }).due.map(({ body }) => body.toString());
+  const nothing = {
+    skip: 0,
+    last: undefined,
+    sure: [],
+    open: [],
+    truncated: false,
+    broken: false,
+    strays: 0,
+  };
+  return reconcile(history, { ...nothing, ...account }).due.map((upload) =>
+    upload().body.toString(),
+  );
 };
 
 describe('arrivals held against the history', () => {

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { createRecovery, type Recovery, type RecoveryDeps } from '../../../src/recovery/recovery';
-import type { Position } from '../../../src/recovery/ledger';
+import { Accounts } from '../../../src/recovery/account';
+import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/facts';
+import type { Position } from '../../../src/recovery/position';
+import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
+import { Recovery } from '../../../src/recovery/recovery';
 import { LIMITS, type Limits } from '../../../src/recovery/timing';
-import type { History } from './history';
+import { sharedBy } from './shared';
+import type { History, HistoryOptions } from './history';
 
 export interface RunOptions {
-  encoding?: 'text' | 'base64';
+  /** What the listener is told, default the encoding that the history has. */
+  setting?: EncodingSetting;
   limits?: Partial<Limits>;
   /** Whoever is handed an upload fails at it. */
   chokes?: boolean;
@@ -19,10 +24,11 @@ interface Written {
 
 /** The runs of a listening process, one after the other, and what they leave behind. */
 export function createRuns(
-  options: RunOptions,
+  options: RunOptions & Pick<HistoryOptions, 'encoding'>,
   history: History,
-  { read, fence }: Pick<RecoveryDeps, 'read' | 'fence'>,
+  { read, fence }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'fence'>,
 ) {
+  const accounts = new Accounts();
   /** What was emitted; of a run that was killed, only what it had written down. */
   const emitted: string[] = [];
   /** The places of those that were emitted live. */
@@ -34,6 +40,8 @@ export function createRuns(
   let present = { closed: false };
   /** After so many emissions the process is killed, its last writes lost. */
   let doom: { left: number; lost: number } | undefined;
+  /** Kinds of the faults that were said. */
+  const faults = new Set<string>();
   /** Uploads come after later ones, as they may once the history was out of reach for a minute. */
   let late = false;
 
@@ -48,40 +56,51 @@ export function createRuns(
     const alive = (what: string): void => {
       if (self.closed) strays.push(what);
     };
-    return createRecovery({
-      appid: '1',
-      chipid: '1',
-      encoding: options.encoding ?? 'text',
-      read(signal, asked) {
+    const shared: RecoveryShared = {
+      ...sharedBy((chipid, signal) => {
         alive('the history is read');
-        return read(signal, asked);
-      },
+        return read(chipid, signal);
+      }),
+      limits: { ...LIMITS, ...options.limits },
+      accounts,
+      facts: new HistoryFacts(),
+    };
+    return new Recovery(shared, {
+      ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
+      start: written.at(-1)?.position,
+      saves: true,
       fence,
       emit({ body, replayed, timestamp }) {
         alive('an upload is emitted');
-        emitted.push(history.textOf(body));
+        emitted.push(bodyOf(body, replayed));
         if (!replayed) live.add(timestamp);
         // In the middle of a batch, perhaps.
         if (doom && --doom.left === 0) close();
         if (options.chokes) throw new Error('choked');
       },
-      fault: (text) => (late ||= text.includes('come late')),
-      start: written.at(-1)?.position,
+      fault(text, kind) {
+        late ||= text.includes('come late');
+        faults.add(kind);
+      },
       save(position) {
         alive('a position is saved');
         const copy = JSON.parse(JSON.stringify(position)) as Position;
         written.push({ position: copy, emitted: emitted.length });
       },
-      limits: { ...LIMITS, ...options.limits },
-      now: () => 0,
-      random: () => 0.5,
     });
   };
+
+  /** A recovered body may be read in the wrong encoding, until an upload has come both ways. */
+  const isGuess: boolean =
+    options.setting !== undefined && options.setting !== (options.encoding ?? 'text');
+  const bodyOf = (body: Buffer, replayed: boolean | undefined): string =>
+    (replayed && isGuess && history.misreadOf(body)) || history.textOf(body);
 
   recovery = listen();
   return {
     emitted,
     live,
+    faults,
     close,
     get recovery() {
       return recovery;
@@ -105,6 +124,11 @@ export function createRuns(
       // What came after the last write comes again: nobody knows of it any more.
       emitted.length = written.at(-1)?.emitted ?? 0;
       recovery = listen();
+    },
+    /** Fails if something stays on the accounts that all devices share. */
+    checkAccounts(): void {
+      const { held, answers, arrived } = accounts;
+      assert.deepEqual([held.used, answers.used, arrived.used], [0, 0, 0], 'on account');
     },
     /** Fails if a run did something after its end. */
     checkStrays: () => assert.deepEqual(strays, [], 'after the close'),

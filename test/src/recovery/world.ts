@@ -1,14 +1,13 @@
 import { mock } from 'node:test';
-import type { UploadRecord } from '../../../src/records';
 import { createHistory, type HistoryOptions } from './history';
 import { createRuns, type RunOptions } from './runs';
 import type { Step } from './steps';
 
 interface Asked {
-  resolve: (records: UploadRecord[]) => void;
+  resolve: (records: unknown[]) => void;
   reject: (error: Error) => void;
   signal: AbortSignal;
-  answer?: UploadRecord[];
+  answer?: unknown[];
 }
 
 export interface WorldOptions extends HistoryOptions, RunOptions {
@@ -32,9 +31,8 @@ export function createWorld(options: WorldOptions = {}) {
 
   for (let index = 0; index < (options.earlier ?? 0); index++) accepted.push(`earlier${index}`);
   const runs = createRuns(options, history, {
-    read: (signal, asked) =>
+    read: (_chipid, signal) =>
       new Promise((resolve, reject) => {
-        asked();
         readings.push({ resolve, reject, signal });
       }),
     fence(passed) {
@@ -124,6 +122,7 @@ export function createWorld(options: WorldOptions = {}) {
     accepted,
     emitted: runs.emitted,
     live: runs.live,
+    faults: runs.faults,
     run,
     get late() {
       return garbled || runs.late;
@@ -149,6 +148,7 @@ export function createWorld(options: WorldOptions = {}) {
       mock.timers.tick(200_000);
       await settled();
       runs.checkStrays();
+      runs.checkAccounts();
     },
   };
 }

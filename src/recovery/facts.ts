@@ -1,0 +1,24 @@
+/** How the service writes `body` in history records: not shown (sections 2.3 to 2.5). */
+export type Encoding = 'text' | 'base64';
+
+/** How it is said to write it; `auto`: that is learned. */
+export type EncodingSetting = Encoding | 'auto';
+
+/**
+ * What uploads that came both ways, live and from the history, have shown of how an application's
+ * history is written. Shared by its devices, so that a new one need not learn it again.
+ */
+export class HistoryFacts {
+  /** How bodies are written; undefined until an upload has shown it. */
+  encoding: Encoding | undefined;
+  /** The time zone of `create_time`, in milliseconds ahead of UTC; undefined until an upload has shown it. */
+  zone: number | undefined;
+  private readonly told = new Set<string>();
+
+  /** Whether this is said for the first time: a wrong setting is named once. */
+  isNews(text: string): boolean {
+    if (this.told.has(text)) return false;
+    this.told.add(text);
+    return true;
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+
+/** Longer bodies are told apart by a hash, so that remembering them costs little. */
+const MAX_KEY = 64;
+
+/** No text that is well formed begins with it: bytes that are no text cannot be taken for one. */
+const NOT_TEXT = '\ud800';
+
+/** The key of a body that is text. */
+export const textKey = (text: string): string =>
+  text.length <= MAX_KEY ? text : createHash('md5').update(text).digest('base64');
+
+/** The key of the bytes of an upload: that of their text, if they are UTF-8. */
+export const bytesKey = (bytes: Buffer): string =>
+  isUtf8(bytes) ? textKey(bytes.toString('utf8')) : NOT_TEXT + textKey(bytes.toString('base64'));
+
+/** The keys that the record of a live upload has: if the history writes text, and if Base64. */
+export interface LiveKeys {
+  text: string;
+  bytes: string;
+}
+
+/** One and the same, unless the bytes are no UTF-8: in text they are not what they were. */
+export function liveKeys(body: Buffer): LiveKeys {
+  const text = textKey(body.toString('utf8'));
+  return { text, bytes: isUtf8(body) ? text : bytesKey(body) };
+}
+
+/** Both keys in one, to be saved. */
+export const joinKeys = ({ text, bytes }: LiveKeys): string =>
+  text === bytes ? text : text + bytes;
+
+/** Both keys of one that was saved. */
+export function splitKeys(saved: string): LiveKeys {
+  const at = saved.indexOf(NOT_TEXT);
+  return at < 0
+    ? { text: saved, bytes: saved }
+    : { text: saved.slice(0, at), bytes: saved.slice(at) };
+}

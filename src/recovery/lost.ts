@@ -1,0 +1,26 @@
+import type { Since } from './edge';
+
+/** Ids between which the history has nothing any more. */
+export interface Lost {
+  after: bigint;
+  before: bigint;
+}
+
+/** Whether the ids of records follow each other, as if they were counted for this device alone. */
+const isCounted = (ids: readonly bigint[]): boolean =>
+  ids.length > 1 && ids.every((id, index) => id === (ids[0] ?? 0n) + BigInt(index));
+
+/**
+ * What a history that reaches back a little only has lost, as far as its ids tell. They may be counted
+ * across an application: then not every number that is missing is an upload.
+ * @param position newest id that was known, -1 if the history was empty
+ * @param arrived how many uploads are known to have come that the history no longer has
+ */
+export function lostBefore(since: Since, position: bigint, arrived: number): Lost | undefined {
+  const { fresh, truncated, restored } = since;
+  const first = fresh[0]?.id;
+  if (first === undefined || restored) return undefined;
+  if (!truncated && (position >= 0n || !isCounted(fresh.map(({ id }) => id)))) return undefined;
+  const after = position < 0n ? 0n : position;
+  return first - after - 1n > BigInt(arrived) ? { after, before: first } : undefined;
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { guessEncoding } from '../../../src/recovery/encoding';
+import { HistoryFacts, type Encoding } from '../../../src/recovery/facts';
+import { createSubject, record } from './subject';
+
+const written = (body: string | Buffer, encoding: Encoding): string =>
+  Buffer.from(body).toString(encoding === 'base64' ? 'base64' : 'utf8');
+
+describe('the encoding of a history, learned', () => {
+  for (const encoding of ['text', 'base64'] as const) {
+    const has = (...bodies: (string | Buffer)[]): object[] =>
+      bodies.map((body, index) => record(index + 1, written(body, encoding)));
+
+    it(`emits nothing twice with a history in ${encoding}, by default`, async () => {
+      const facts = new HistoryFacts();
+      const subject = createSubject({}, { facts });
+      await subject.connect();
+      for (const body of ['21.5', 'test']) subject.live(body);
+      subject.has(...has('21.5', 'test', 'missed'));
+      await subject.connect();
+      assert.deepEqual(subject.given, [
+        ['21.5', 'live'],
+        ['test', 'live'],
+        ['missed', 3],
+      ]);
+      assert.equal(facts.encoding, encoding);
+      assert.deepEqual(subject.faults, []);
+    });
+
+    it(`emits nothing twice and names the setting that is wrong for ${encoding}`, async () => {
+      const wrong = encoding === 'text' ? 'base64' : 'text';
+      const facts = new HistoryFacts();
+      const subject = createSubject({ encoding: wrong }, { facts });
+      await subject.connect();
+      for (const body of ['1024', 'test']) subject.live(body);
+      subject.has(...has('1024', 'test', 'missed'));
+      await subject.connect();
+      await subject.connect();
+      assert.deepEqual(subject.given.slice(2), [['missed', 3]]);
+      assert.equal(subject.faults.length, 1);
+      assert.match(subject.faults[0]!.text, new RegExp(`set it to ${encoding} or auto`));
+      const other = createSubject({ encoding: wrong }, { facts });
+      other.live('x');
+      assert.deepEqual(other.faults, []);
+    });
+
+    it(`is known to a new device, and after a restart (${encoding})`, async () => {
+      const facts = new HistoryFacts();
+      const subject = createSubject({}, { facts });
+      await subject.connect();
+      subject.live('21.5');
+      subject.has(...has('21.5'));
+      await subject.connect();
+      const start = subject.position();
+      for (const known of [createSubject({}, { facts }), createSubject({ start })]) {
+        known.has(...has('21.5'));
+        await known.connect();
+        // A guess would take these bytes for what they are written as.
+        known.has(...has('21.5', 'MTAyNA=='));
+        await known.connect();
+        assert.deepEqual(known.given, [['MTAyNA==', 2]]);
+      }
+    });
+  }
+
+  it('emits no record that is in doubt, and each one once it is known', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live('test');
+    // In text the second was missed; in Base64 the first, and the second is the one that arrived.
+    const doubtful = [record(1, 'test'), record(2, 'dGVzdA==')];
+    subject.has(...doubtful);
+    await subject.connect();
+    assert.deepEqual(subject.given, [['test', 'live']]);
+    subject.live('now');
+    subject.has(...doubtful, record(3, 'now'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['test', 'live'],
+      ['now', 'live'],
+      ['dGVzdA==', 2],
+    ]);
+    subject.recovery.close();
+  });
+
+  it('tells bytes that are no text apart, in Base64', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live(Buffer.from([0xfe]));
+    subject.has(record(1, '/g=='), record(2, '/w=='));
+    await subject.connect();
+    assert.equal(subject.given.length, 2);
+    assert.equal(subject.given[1]![1], 2);
+  });
+
+  it('takes a body that is not Base64 as text, unless it is known to be Base64', async () => {
+    const subject = createSubject({ encoding: 'base64' });
+    await subject.connect();
+    subject.has(record(1, 'this is no Base64'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['this is no Base64', 1]]);
+    assert.match(subject.faults[0]!.text, /history encoding/);
+    subject.live('21.5');
+    subject.has(record(2, 'MjEuNQ=='), record(3, '%%%'), record(4, 'bWlzc2Vk'));
+    await subject.connect();
+    assert.deepEqual(subject.given.slice(2), [['missed', 4]]);
+    assert.match(subject.faults[1]!.text, /its body is not Base64/);
+  });
+});
+
+describe('the encoding of a history, guessed from its bodies', () => {
+  it('is Base64 if all are, and stand for text or are padded', () => {
+    assert.equal(guessEncoding(['MjEuNQ==', 'dGVzdGVk']), 'base64');
+    assert.equal(guessEncoding(['bWlzc2Vk']), 'base64');
+    assert.equal(guessEncoding(['/v7+', '/w==']), 'base64');
+  });
+
+  it('is text otherwise', () => {
+    for (const bodies of [[], [''], ['test'], ['1024', '2048'], ['MjEuNQ==', '21.5'], [null]])
+      assert.equal(guessEncoding(bodies), 'text', JSON.stringify(bodies));
+  });
+});

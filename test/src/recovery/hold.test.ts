@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Account, Accounts } from '../../../src/recovery/account';
+import { DeviceCloudError } from '../../../src/errors';
+import { LIMITS } from '../../../src/recovery/timing';
+import { settled } from '../support/until';
+import { createSubject, record, type Given } from './subject';
+
+const MEBIBYTE = 1024 * 1024;
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
+/** A history that answers when a test says so. */
+function slowHistory() {
+  const answers: ((records: unknown[]) => void)[] = [];
+  return {
+    read: () => new Promise<unknown[]>((resolve) => answers.push(resolve)),
+    asked: (): number => answers.length,
+    async answer(...records: unknown[]): Promise<void> {
+      answers.shift()?.(records);
+      await settled();
+    },
+  };
+}
+
+const START = { start: { id: '0', live: 0 }, encoding: 'text' as const };
+
+describe('live uploads that are held back while the history is read', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('take 8 MiB of a device at most; the history gives back what was dropped, in order', async () => {
+    const history = slowHistory();
+    const accounts = new Accounts();
+    const subject = createSubject(START, { read: history.read, accounts });
+    await subject.connect();
+    const bodies = Array.from(LETTERS).map((letter) => letter.repeat(MEBIBYTE));
+    let most = 0;
+    for (const body of bodies) {
+      subject.live(body);
+      most = Math.max(most, accounts.held.used);
+    }
+    assert.ok(most > 6 * MEBIBYTE && most <= LIMITS.heldBytes, `${most} bytes`);
+    const records = bodies.map((body, index) => record(index + 1, body));
+    // What was answered while uploads were dropped is not trusted.
+    await history.answer(...records.slice(0, 3));
+    assert.equal(subject.given.length, 0);
+    mock.timers.tick(1000);
+    await settled();
+    await history.answer(...records);
+    assert.equal(subject.given.map(([body]) => body[0]).join(''), LETTERS);
+    assert.equal(accounts.held.used, 0);
+  });
+
+  it('take 64 MiB of an application at most, which its devices share', async () => {
+    const accounts = new Accounts();
+    const devices = Array.from({ length: 12 }, () => {
+      const history = slowHistory();
+      const subject = createSubject(START, { read: history.read, accounts });
+      return { history, subject };
+    });
+    for (const { subject } of devices) await subject.connect();
+    for (let round = 0; round < 7; round++) {
+      for (const { subject } of devices) subject.live(`${round}`.repeat(MEBIBYTE));
+      assert.ok(accounts.held.used <= 64 * MEBIBYTE);
+    }
+    const all = Array.from({ length: 7 }, (_, round) => record(round + 1, `${round}`.repeat(MEBIBYTE))); // prettier-ignore
+    for (const { history, subject } of devices) {
+      await history.answer(...all);
+      mock.timers.tick(1000);
+      await settled();
+      await history.answer(...all);
+      assert.deepEqual(subject.given.map(([body]) => body[0]), Array.from('0123456')); // prettier-ignore
+    }
+    assert.equal(accounts.held.used, 0);
+  });
+
+  it('leave the account with the device that leaves', async () => {
+    const accounts = new Accounts();
+    const subject = createSubject(START, { read: slowHistory().read, accounts });
+    await subject.connect();
+    subject.live('x');
+    subject.recovery.close();
+    assert.deepEqual([accounts.held.used, accounts.arrived.used], [0, 0]);
+  });
+
+  it('are not kept by many answers that wait for their channels', async () => {
+    const accounts = new Accounts();
+    const small = Object.assign(new Accounts(), { answers: new Account(1000) });
+    for (const [shared, given] of [
+      [accounts, 1],
+      [small, 0],
+    ] as const) {
+      const subject = createSubject(START, { accounts: shared });
+      subject.has(record(1, 'x'.repeat(2000)));
+      await subject.connect();
+      assert.equal(subject.given.length, given);
+      assert.equal(shared.answers.used, 0);
+      subject.recovery.close();
+    }
+  });
+
+  it('go on when the history is no history twice, which is asked less and less often', async () => {
+    const invalid = createSubject(START, {
+      random: () => 0,
+      read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer of device 1 is over 16 MiB.', 200)), // prettier-ignore
+    });
+    await invalid.connect();
+    invalid.live('live');
+    const readings = (): number => invalid.faults.filter(({ kind }) => kind.startsWith('recovery failed')).length; // prettier-ignore
+    const pauses: number[] = [];
+    for (let tick = 0, since = 0; pauses.length < 7 && tick < 2000; tick++, since += 100) {
+      const before = readings();
+      mock.timers.tick(100);
+      await settled(3);
+      if (readings() === before) continue;
+      pauses.push(since);
+      since = 0;
+    }
+    assert.deepEqual(invalid.given, [['live', 'live'] satisfies Given]);
+    assert.ok(pauses[0]! >= 900 && pauses.at(-1)! >= 14_000, pauses.join());
+    // Nor does a channel that comes and goes hammer it, or hold live uploads back.
+    const before = readings();
+    for (let round = 0; round < 20; round++) await invalid.connect();
+    invalid.live('live too');
+    assert.equal(readings(), before);
+    assert.equal(invalid.given.length, 2);
+    invalid.recovery.close();
+  });
+});
+
+describe('frames that cannot be read', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('do not start a reading anew that is under way, nor keep live uploads waiting', async () => {
+    const history = slowHistory();
+    let asked = 0;
+    const read = (): Promise<unknown[]> => {
+      asked++;
+      return history.read();
+    };
+    const subject = createSubject(START, { read });
+    await subject.connect();
+    subject.live('a');
+    subject.recovery.onFault();
+    subject.live('b');
+    subject.recovery.onFault();
+    assert.equal(asked, 1);
+    await history.answer(record(1, 'a'), record(2, 'unreadable'), record(3, 'b'));
+    assert.deepEqual(subject.given, [
+      ['a', 'live'],
+      ['unreadable', 2],
+      ['b', 'live'],
+    ]);
+    subject.recovery.close();
+  });
+
+  it('have the history read at least a second apart, up to half a minute, however many come', async () => {
+    const subject = createSubject(START, { random: () => 0 });
+    await subject.connect();
+    const at: number[] = [];
+    for (let time = 0, before = subject.readings(); time < 120_000; time += 50) {
+      for (let frame = 0; frame < 10; frame++) subject.recovery.onFault();
+      mock.timers.tick(50);
+      await settled(2);
+      if (subject.readings() > before) at.push(time);
+      before = subject.readings();
+    }
+    const gaps = at.map((time, index) => time - (at[index - 1] ?? 0));
+    assert.ok(gaps.every((gap) => gap >= 950), gaps.join()); // prettier-ignore
+    assert.ok(gaps.at(-1)! >= 14_000 && gaps.length < 15, gaps.join());
+    // With one that can be read it is once more as at first.
+    subject.live('x');
+    mock.timers.tick(30_000);
+    await settled();
+    const before = subject.readings();
+    subject.recovery.onFault();
+    mock.timers.tick(1100);
+    await settled();
+    assert.equal(subject.readings(), before + 1);
+    subject.recovery.close();
+  });
+});

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { createSubject, record } from './subject';
+
+describe('recovery from a history with records that are none', () => {
+  const BAD: [what: string, ...records: unknown[]][] = [
+    ['a record that is null', null],
+    ['a record that is text', 'text'],
+    ['a record without an id', record(null, 'x')],
+    ['a body that is null', record(2, null)],
+    ['a body that is a number', record(2, 5)],
+    ['an id of 40 digits', record('9'.repeat(40), 'x')],
+    ['a negative id', record(-7, 'x')],
+    ['an id that is no integer', record(1.5, 'x')],
+    ['an id that is no number', record('5f3a9c', 'x')],
+    ['an id that lost digits', record(1e21, 'x')],
+  ];
+  for (const [what, ...bad] of BAD) {
+    it(`skips and names ${what}, and gives the rest back, then and later`, async () => {
+      const subject = createSubject();
+      subject.has(record(1, 'before'), ...bad);
+      await subject.connect();
+      subject.has(record(1, 'before'), ...bad, record(3, 'missed'));
+      await subject.connect();
+      subject.has(record(1, 'before'), ...bad, record(3, 'missed'), record(4, 'missed too'));
+      await subject.connect();
+      assert.deepEqual(subject.given, [
+        ['missed', 3],
+        ['missed too', 4],
+      ]);
+      assert.equal(subject.kinds().length, 1);
+      assert.match(subject.faults[0]!.text, /record of the history could not be used/);
+    });
+  }
+
+  it('takes an upload whose record cannot be read for the one that arrived', async () => {
+    const subject = createSubject();
+    subject.has(record(1, 'before'));
+    await subject.connect();
+    for (const body of ['a', 'b', 'c']) subject.live(body);
+    subject.has(record(1, 'before'), record(2, 'a'), record(3, null), record(4, 'c'));
+    await subject.connect();
+    assert.deepEqual(subject.given.map(([, id]) => id), ['live', 'live', 'live']); // prettier-ignore
+  });
+
+  it('takes ids of up to 20 digits, as text or number', async () => {
+    const subject = createSubject();
+    subject.has(record('99999999999999999990', 'before'));
+    await subject.connect();
+    subject.has(record('99999999999999999990', 'before'), record('99999999999999999999', 'missed'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['missed', '99999999999999999999']]);
+    assert.deepEqual(subject.faults, []);
+  });
+});
+
+describe('recovery from a history with odd ids', () => {
+  it('gives an id back once, however often it stands there', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.has(record(2, 'b'), record(1, 'a'), record('1', 'a'), record(2, 'b'));
+    await subject.connect();
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['a', 1],
+      ['b', 2],
+    ]);
+  });
+
+  it('names an id that two records have', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.has(record(1, 'a'), record(1, 'other'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['a', 1]]);
+    assert.match(subject.faults[0]!.text, /its id is that of another record/);
+  });
+
+  it('gives back what was missed when ids begin at 1 again, and says so', async () => {
+    const subject = createSubject();
+    subject.has(record(500, 'before', '2026-01-01 00:00:00'));
+    await subject.connect();
+    const after = [1, 2, 3].map((id) => record(id, `missed ${id}`, '2026-01-01 01:00:00'));
+    subject.has(...after);
+    await subject.connect();
+    assert.deepEqual(subject.given.map(([body]) => body), ['missed 1', 'missed 2', 'missed 3']); // prettier-ignore
+    assert.match(subject.faults[0]!.text, /ids of the history have begun anew/);
+    subject.has(...after, record(4, 'missed 4', '2026-01-01 01:00:00'));
+    await subject.connect();
+    assert.deepEqual(subject.given.at(-1), ['missed 4', 4]);
+    assert.equal(subject.given.length, 4);
+  });
+
+  it('tells what a restored service has had before from what is new, by its time', async () => {
+    const subject = createSubject();
+    const old = [1, 2, 3].map((id) => record(id, `old ${id}`, `2026-01-01 00:00:0${id}`));
+    subject.has(...old);
+    await subject.connect();
+    // Set back to the first two; the ids go on past the position before anybody looks.
+    const later = [3, 4].map((id) => record(id, `new ${id}`, `2026-01-01 00:01:0${id}`));
+    subject.has(...old.slice(0, 2), ...later);
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['new 3', 3],
+      ['new 4', 4],
+    ]);
+  });
+
+  it('tells equal times apart by the bodies, and does not double what arrived', async () => {
+    const subject = createSubject();
+    subject.has(record(500, 'before'));
+    await subject.connect();
+    subject.live('live');
+    subject.has(record(1, 'live'), record(2, 'missed'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['live', 'live'],
+      ['missed', 2],
+    ]);
+  });
+
+  it('gives nothing a second time from a history that is behind for a while', async () => {
+    const subject = createSubject();
+    const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
+    subject.has(...all);
+    await subject.connect();
+    subject.has(...all.slice(0, 2));
+    await subject.connect();
+    subject.has(...all);
+    await subject.connect();
+    assert.deepEqual(subject.given, []);
+    assert.deepEqual(subject.faults, []);
+  });
+
+  it('goes on recovering after a record with an id far too high', async () => {
+    const subject = createSubject();
+    const odd = record('99999999999999999999', 'odd', '2026-01-01 00:00:01');
+    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd);
+    await subject.connect();
+    const missed = record(2, 'missed', '2026-01-01 00:00:02');
+    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd, missed);
+    await subject.connect();
+    await subject.connect();
+    assert.deepEqual(subject.given, [['missed', 2]]);
+  });
+
+  it('knows the history again after a restart', async () => {
+    const before = createSubject();
+    before.has(record(500, 'before', '2026-01-01 00:00:00'));
+    await before.connect();
+    const after = createSubject({ start: before.position() });
+    after.has(
+      record(1, 'before', '2026-01-01 00:00:00'),
+      record(2, 'missed', '2026-01-01 00:00:09'),
+    );
+    await after.connect();
+    assert.deepEqual(after.given, [['missed', 2]]);
+  });
+});
+
+describe('recovery from a history that reaches back a little only', () => {
+  it('says once that uploads may be lost', async () => {
+    const subject = createSubject();
+    subject.has(record(1, 'before'));
+    await subject.connect();
+    subject.has(record(5, 'missed 4'), record(6, 'missed 5'));
+    await subject.connect();
+    assert.deepEqual(subject.given.map(([body]) => body), ['missed 4', 'missed 5']); // prettier-ignore
+    assert.deepEqual(subject.kinds(), ['uploads lost']);
+    assert.match(subject.faults[0]!.text, /between the ids 1 and 5/);
+  });
+
+  it('says so of a history that was empty before', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.has(record(4, 'missed 4'), record(5, 'missed 5'));
+    await subject.connect();
+    assert.deepEqual(subject.kinds(), ['uploads lost']);
+  });
+
+  it('says nothing when what it no longer has arrived live, or nothing lies between', async () => {
+    const subject = createSubject();
+    subject.has(record(1, 'before'));
+    await subject.connect();
+    for (const body of ['a', 'b', 'c']) subject.live(body);
+    subject.has(record(4, 'c'), record(5, 'missed'));
+    await subject.connect();
+    subject.has(record(6, 'missed'), record(7, 'missed'));
+    await subject.connect();
+    assert.equal(subject.given.length, 6);
+    assert.deepEqual(subject.faults, []);
+  });
+});

@@ -1,0 +1,16 @@
+import { Accounts } from '../../../src/recovery/account';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import type { RecoveryShared } from '../../../src/recovery/deps';
+import { LIMITS } from '../../../src/recovery/timing';
+
+/** What recoveries share, where each has its turn at once and nothing is left to chance. */
+export const sharedBy = (read: RecoveryShared['read']): RecoveryShared => ({
+  appid: '1',
+  read,
+  turns: { wait: (reader) => reader.turn(), leave: () => undefined, release: () => undefined },
+  accounts: new Accounts(),
+  facts: new HistoryFacts(),
+  limits: LIMITS,
+  now: () => 0,
+  random: () => 0.5,
+});

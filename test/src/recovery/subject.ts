@@ -1,0 +1,68 @@
+import type { Position } from '../../../src/recovery/position';
+import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
+import { Recovery } from '../../../src/recovery/recovery';
+import { settled } from '../support/until';
+import { sharedBy } from './shared';
+
+/** One emission, as a test reads it: `live`, or the id it was recovered with. */
+export type Given = [body: string, id: unknown];
+
+/**
+ * The recovery of one device whose channel and history a test drives: the history answers at once with
+ * `history`, and channel and history are in step.
+ */
+export function createSubject(
+  device: Partial<RecoveryDevice> = {},
+  shared: Partial<RecoveryShared> = {},
+) {
+  const given: Given[] = [];
+  const faults: { text: string; kind: string }[] = [];
+  let history: unknown[] = [];
+  let readings = 0;
+  let position: Position | undefined;
+  const recovery = new Recovery(
+    {
+      ...sharedBy(() => {
+        readings++;
+        return Promise.resolve(structuredClone(history));
+      }),
+      ...shared,
+    },
+    {
+      ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, saves: true },
+      fence: (passed) => passed(),
+      emit: ({ body, replayed, id }) => given.push([body.toString(), replayed ? id : 'live']),
+      fault: (text, kind) => faults.push({ text, kind }),
+      save: (saved) => (position = JSON.parse(JSON.stringify(saved)) as Position),
+      ...device,
+    },
+  );
+
+  return {
+    recovery,
+    given,
+    faults,
+    kinds: (): string[] => [...new Set(faults.map(({ kind }) => kind))],
+    readings: () => readings,
+    position: () => position,
+    /** What the history answers from now on. */
+    has(...records: unknown[]): void {
+      history = records;
+    },
+    /** The channel comes up, for the first time or again; the history is read. */
+    async connect(): Promise<void> {
+      recovery.onConnected();
+      await settled();
+    },
+    live(body: string | Buffer, timestamp = 0): void {
+      recovery.onUpload({ chipid: '1', appid: '1', timestamp, body: Buffer.from(body) });
+    },
+  };
+}
+
+/** A record of section 2.3. */
+export const record = (
+  id: unknown,
+  body: unknown,
+  create_time: unknown = '2026-01-01 00:00:00',
+): object => ({ id, body, create_time, dev: '1', app: 'a' });
