@@ -3,7 +3,7 @@ import { current, opened } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
-import type { APP_TYPE, AppConfig, AppCredentials } from './app.config';
+import { DEFAULT_ZONE, type APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
 import { appidError, baseUrlError, isCloud, pairError } from './app-rules.editor';
 import { prepareTest } from './test-button.editor';
 
@@ -80,7 +80,8 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
       label: t('label.deviceGap'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS * 1000))),
     },
-    historyEncoding: { value: 'text' },
+    historyEncoding: { value: 'auto' },
+    historyZone: { value: DEFAULT_ZONE },
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
   },

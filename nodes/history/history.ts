@@ -4,6 +4,8 @@ import { parseChipid } from '../../src/chipid';
 import { parsePeriod } from '../../src/day';
 import { DeviceCloudError } from '../../src/errors';
 import { DEFAULT_ZONE } from '../app/app.config';
+import { guessEncoding } from '../../src/recovery/encoding';
+import type { Encoding } from '../../src/recovery/facts';
 import { findApp } from '../app/app-node';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
@@ -13,7 +15,6 @@ import { onlyNew } from './incremental';
 import { splitRecords } from './split';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
-type Encoding = 'text' | 'base64';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 
 const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
@@ -30,13 +31,19 @@ async function read(call: HistoryCall, chipid: string): Promise<Answer<HistoryRe
     : client.uploads(chipid, { signal });
 }
 
-/** How the application says that the service writes its history. */
-function formOf(RED: NodeAPI, config: HistoryConfig): { encoding: Encoding; zone: string } {
+/** How the service writes its history: as it is set; with `auto` what recovery has learned, or what these records look like. */
+function formOf(
+  RED: NodeAPI,
+  { client, config }: HistoryCall,
+  records: readonly HistoryRecord[],
+): { encoding: Encoding; zone: string } {
   const app = findApp(RED, config.app);
-  if (app instanceof DeviceCloudError) return { encoding: 'text', zone: DEFAULT_ZONE };
-  // What a listener learns of the encoding is not known here: text is what the document suggests.
-  const encoding = app.historyEncoding === 'base64' ? 'base64' : 'text';
-  return { encoding, zone: app.historyZone };
+  const isKnown = !(app instanceof DeviceCloudError);
+  const setting = isKnown ? app.historyEncoding : 'auto';
+  const zone = isKnown ? app.historyZone : DEFAULT_ZONE;
+  if (setting !== 'auto') return { encoding: setting, zone };
+  const learned = client.historyEncoding;
+  return { encoding: learned ?? guessEncoding(records.map(({ body }) => body)), zone };
 }
 
 /** Reads, decodes and hands over the records that are due. */
@@ -47,7 +54,7 @@ async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
   const { statusCode, body } = await read(call, chipid);
   const operation = isSync || config.operation === 'pushes' ? config.operation : 'uploads';
   const due = config.incremental ? await onlyNew(node, operation, chipid, body) : undefined;
-  const { encoding, zone } = formOf(RED, config);
+  const { encoding, zone } = formOf(RED, call, body);
   const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
