@@ -1,29 +1,70 @@
-/** Milliseconds in which a fault that repeats is counted and not written again. */
-const QUIET = 60_000;
+/** Milliseconds in which further faults of a kind are counted and not written. */
+const WINDOW = 60_000;
 
-interface Seen {
-  at: number;
+/** Kinds told apart; what comes beyond is one kind more. */
+const MAX_KINDS = 100;
+const OTHERS = 'others';
+
+interface Kind {
+  timer: NodeJS.Timeout;
   more: number;
+  example: string;
 }
 
-/**
- * Writes each kind of fault once, then at most once a minute with the count since: never a flood.
- * @returns takes the kind of the fault, and the line for the log
- */
-export function createFaultLog(
-  write: (line: string) => void,
-  now: () => number = () => performance.now(),
-): (kind: string, line: string) => void {
-  const faults = new Map<string, Seen>();
+/** Writes faults without flooding the log. */
+export interface FaultLog {
+  /**
+   * The first fault of a kind is written at once; further ones of that minute are counted, and written
+   * at its end as one line, with the last of them as an example.
+   * @param kind the same for faults that differ only in the device, an id, a number
+   */
+  write(kind: string, line: string): void;
+  /** Writes what has been counted, and no more after that. */
+  close(): void;
+}
 
-  return (kind, line) => {
-    const at = now();
-    const seen = faults.get(kind);
-    if (seen && at - seen.at < QUIET) {
-      seen.more++;
-      return;
-    }
-    write(seen && seen.more > 0 ? `${line} (and ${seen.more} more like it)` : line);
-    faults.set(kind, { at, more: 0 });
+/** @param write takes a line for the log */
+export function createFaultLog(write: (line: string) => void): FaultLog {
+  const kinds = new Map<string, Kind>();
+  let closed = false;
+
+  const writeCounted = ({ more, example }: Kind): void => {
+    if (more === 1) write(example);
+    else if (more > 1) write(`${more} more of this kind within a minute, the last: ${example}`);
+  };
+  const start = (name: string): Kind => {
+    const timer = setTimeout(() => endWindow(name), WINDOW);
+    return { timer, more: 0, example: '' };
+  };
+  /** While a kind goes on, a line a minute; after a quiet minute it is new again. */
+  const endWindow = (name: string): void => {
+    const kind = kinds.get(name);
+    kinds.delete(name);
+    if (!kind || kind.more === 0) return;
+    kinds.set(name, start(name));
+    writeCounted(kind);
+  };
+
+  return {
+    write(kind, line) {
+      if (closed) return;
+      const name = kinds.has(kind) || kinds.size < MAX_KINDS ? kind : OTHERS;
+      const known = kinds.get(name);
+      if (known) {
+        known.more++;
+        known.example = line;
+        return;
+      }
+      kinds.set(name, start(name));
+      write(line);
+    },
+    close() {
+      closed = true;
+      for (const kind of kinds.values()) {
+        clearTimeout(kind.timer);
+        writeCounted(kind);
+      }
+      kinds.clear();
+    },
   };
 }

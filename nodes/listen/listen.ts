@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
-import { findApp } from '../app/app-node';
+import { findApp, type AppNode } from '../app/app-node';
 import { createFaultLog } from '../common/fault-log';
 import { numberOf } from '../common/number';
 import { failureStatus } from '../common/status';
@@ -30,6 +30,14 @@ const asError = (error: unknown): Error =>
 
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
+
+/** A fault may end as a sentence already. */
+const faultLine = (chipid: string, fault: string): string =>
+  `Device ${chipid}: ${fault.replace(/\.$/, '')}.`;
+
+const recoverBy = (app: AppNode, positions: Positions): Recover => ({
+  ...{ encoding: app.historyEncoding, zone: app.historyZone, positions },
+});
 
 /** Where the positions are kept that recovery begins from; undefined without recovery. */
 async function positionsOf(
@@ -81,7 +89,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
 
   const failed = (error: unknown): void => {
     const { message } = asError(error);
-    log(message, message);
+    log.write(message, message);
     if (!subscriptions || subscriptions.chipids().length === 0) status.show(failureStatus(error));
   };
 
@@ -94,7 +102,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
         else node.send(message);
       },
       onChange: () => status.change(() => listenStatus(opened.states())),
-      onFault: (chipid, fault) => log(fault, `Device ${chipid}: ${fault}.`),
+      onFault: (chipid, fault, kind) => log.write(kind, faultLine(chipid, fault)),
     };
     const opened = createSubscriptions(client, listener, recover);
     subscriptions = opened;
@@ -107,8 +115,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
       if (app instanceof DeviceCloudError) throw app;
       const client = await app.client('open');
       positions = await positionsOf(node, config, failed, closing.signal);
-      const encoding = app.historyEncoding === 'base64' ? 'base64' : 'text';
-      start(client, positions && { encoding, positions });
+      start(client, positions && recoverBy(app, positions));
     } catch (error) {
       if (closing.signal.aborted) return;
       failure = error;
@@ -154,6 +161,7 @@ function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void
     status.close();
     stop?.();
     subscriptions?.close();
+    log.close();
     if (!(app instanceof DeviceCloudError)) app.leave(node);
     (positions?.flush() ?? Promise.resolve()).then(done, done);
   });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
-import type { Position } from '../../src/recovery/ledger';
+import type { Position } from '../../src/recovery/position';
+import { isObject } from '../../src/shapes';
 import { contextGet, contextSet } from '../common/context';
 
 /** How far the uploads of each device have been emitted. */
@@ -28,14 +29,25 @@ export function memoryPositions(): Positions {
   };
 }
 
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const isEdge = (value: unknown): boolean =>
+  isObject(value) && typeof value['time'] === 'string' && isTexts(value['keys']);
+
+/** What is saved may be an older version's, or anybody's. */
 function isPosition(value: unknown): value is Position {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, live, keys = [] } = value as Partial<Position>;
+  if (!isObject(value)) return false;
+  const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;
   return (
     typeof id === 'string' &&
-    /^-?\d+$/.test(id) &&
+    /^(-1|\d{1,20})$/.test(id) &&
     Number.isSafeInteger(live) &&
-    Array.isArray(keys)
+    Number(live) >= 0 &&
+    typeof last === 'string' &&
+    isTexts(keys) &&
+    (edge === undefined || isEdge(edge)) &&
+    (encoding === 'text' || encoding === 'base64')
   );
 }
 

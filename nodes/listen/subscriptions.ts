@@ -1,5 +1,12 @@
-import type { ChannelLease, ChannelUser, RecoverOptions } from '../../src/channel-user';
+import type {
+  ChannelLease,
+  ChannelState,
+  ChannelUser,
+  RecoverOptions,
+} from '../../src/channel-user';
 import type { DeviceCloudClient } from '../../src/client';
+import type { EncodingSetting } from '../../src/recovery/facts';
+import type { Position } from '../../src/recovery/position';
 import type { Upload } from '../../src/upload-event';
 import type { DeviceState } from './listen-status';
 import type { Positions } from './positions';
@@ -12,7 +19,7 @@ export interface Subscriptions {
   /** Listens to exactly these. One that comes back is owed what it uploaded meanwhile. */
   replace(chipids: readonly string[]): void;
   chipids(): string[];
-  states(): DeviceState[];
+  states(): Iterable<DeviceState>;
   close(): void;
 }
 
@@ -21,18 +28,65 @@ export interface Listener {
   onUpload(upload: Upload): void;
   /** A channel's state or the set of devices has changed. */
   onChange(): void;
-  /** Something is wrong with a device's channel, in words for the log. */
-  onFault(chipid: string, fault: string): void;
+  /**
+   * Something is wrong with a device's channel or its recovery, in words for the log.
+   * @param kind the same for all faults of a kind, whatever the device
+   */
+  onFault(chipid: string, fault: string, kind: string): void;
 }
 
 /** How missed uploads are recovered; undefined: not at all. */
 export interface Recover {
-  encoding: 'text' | 'base64';
+  encoding: EncodingSetting;
+  zone: string;
   positions: Positions;
 }
 
-interface Subscription extends DeviceState {
-  lease: ChannelLease;
+/** The subscription to one device: there may be very many, so that it has no functions of its own. */
+class Subscription implements ChannelUser, RecoverOptions, DeviceState {
+  state: ChannelState = 'connecting';
+  reason: string | undefined = undefined;
+  lease: ChannelLease | undefined = undefined;
+
+  constructor(
+    private readonly chipid: string,
+    private readonly listener: Listener,
+    private readonly recover: Recover | undefined,
+  ) {}
+
+  get encoding(): EncodingSetting | undefined {
+    return this.recover?.encoding;
+  }
+
+  get zone(): string | undefined {
+    return this.recover?.zone;
+  }
+
+  get start(): Position | undefined {
+    return this.recover?.positions.get(this.chipid);
+  }
+
+  save(position: Position): void {
+    this.recover?.positions.set(this.chipid, position);
+  }
+
+  onUpload(upload: Upload): void {
+    this.listener.onUpload(upload);
+  }
+
+  onState(state: ChannelState, reason?: string): void {
+    this.state = state;
+    this.reason = reason;
+    if (state === 'disconnected') {
+      const why = reason ?? 'closed';
+      this.listener.onFault(this.chipid, `the channel is down (${why})`, `down ${why}`);
+    }
+    this.listener.onChange();
+  }
+
+  onFault(fault: string, kind = fault): void {
+    this.listener.onFault(this.chipid, fault, kind);
+  }
 }
 
 export function createSubscriptions(
@@ -42,29 +96,13 @@ export function createSubscriptions(
 ): Subscriptions {
   const open = new Map<string, Subscription>();
 
-  const recoverOptions = (chipid: string): RecoverOptions | undefined =>
-    recover && {
-      encoding: recover.encoding,
-      start: recover.positions.get(chipid),
-      save: (position) => recover.positions.set(chipid, position),
-    };
-
   const add = (chipid: string): void => {
     if (open.has(chipid)) return;
-    const user: ChannelUser = {
-      onUpload: (upload) => listener.onUpload(upload),
-      onState: (state, reason) => {
-        Object.assign(subscription, { state, reason });
-        if (state === 'disconnected') {
-          listener.onFault(chipid, `the channel is down (${reason ?? 'closed'})`);
-        }
-        listener.onChange();
-      },
-      onFault: (fault) => listener.onFault(chipid, fault),
-    };
-    const lease = client.listen(chipid, user, recoverOptions(chipid));
-    const { state, reason } = lease.channel;
-    const subscription: Subscription = { lease, state, reason };
+    const subscription = new Subscription(chipid, listener, recover);
+    const lease = client.listen(chipid, subscription, recover && subscription);
+    subscription.lease = lease;
+    subscription.state = lease.channel.state;
+    subscription.reason = lease.channel.reason;
     open.set(chipid, subscription);
     listener.onChange();
   };
@@ -73,7 +111,7 @@ export function createSubscriptions(
     const subscription = open.get(chipid);
     if (!subscription) return;
     open.delete(chipid);
-    subscription.lease.release();
+    subscription.lease?.release();
     listener.onChange();
   };
 
@@ -89,9 +127,9 @@ export function createSubscriptions(
       for (const chipid of wanted) add(chipid);
     },
     chipids: () => [...open.keys()],
-    states: () => [...open.values()],
+    states: () => open.values(),
     close() {
-      for (const { lease } of open.values()) lease.release();
+      for (const { lease } of open.values()) lease?.release();
       open.clear();
     },
   };

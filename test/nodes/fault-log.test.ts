@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { createFaultLog, type FaultLog } from '../../nodes/common/fault-log';
+
+describe('the log of faults', () => {
+  let lines: string[];
+  let log: FaultLog;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    lines = [];
+    log = createFaultLog((line) => lines.push(line));
+  });
+  afterEach(() => {
+    log.close();
+    mock.timers.reset();
+  });
+
+  it('has the first of a kind at once, with its device, and the others of a minute as one line', () => {
+    for (let device = 1; device <= 40; device++) log.write('down', `Device ${device}: down.`);
+    assert.deepEqual(lines, ['Device 1: down.']);
+    mock.timers.tick(60_000);
+    assert.deepEqual(lines.slice(1), [
+      '39 more of this kind within a minute, the last: Device 40: down.',
+    ]);
+  });
+
+  it('has one line a minute while it goes on, and begins anew after a quiet minute', () => {
+    for (let second = 0; second < 600; second++) {
+      log.write('down', `at ${second}`);
+      mock.timers.tick(1000);
+    }
+    assert.equal(lines.length, 11);
+    mock.timers.tick(120_000);
+    log.write('down', 'again');
+    assert.equal(lines.at(-1), 'again');
+  });
+
+  it('writes a second one as it is, and each kind for itself', () => {
+    log.write('a', 'a 1');
+    log.write('b', 'b 1');
+    log.write('a', 'a 2');
+    mock.timers.tick(60_000);
+    assert.deepEqual(lines, ['a 1', 'b 1', 'a 2']);
+  });
+
+  it('tells no more than a hundred kinds apart', () => {
+    for (let kind = 0; kind < 10_000; kind++) log.write(`kind ${kind}`, `line ${kind}`);
+    assert.equal(lines.length, 101);
+    mock.timers.tick(60_000);
+    assert.equal(lines.length, 102);
+    assert.match(lines.at(-1)!, /^9899 more .* line 9999$/);
+  });
+
+  it('writes at the close what it has counted, and nothing after it', () => {
+    log.write('a', 'a 1');
+    log.write('a', 'a 2');
+    log.close();
+    log.write('a', 'a 3');
+    mock.timers.tick(600_000);
+    assert.deepEqual(lines, ['a 1', 'a 2']);
+  });
+});
