@@ -65,6 +65,7 @@ export function createApplication(options: ClientOptions): Application {
   const line: HttpLine = {
     dispatcher,
     origin: settings.origin,
+    proxy: proxy?.url,
     permits: createPermits(settings.connections),
     deadlines,
     redact,

@@ -139,15 +139,37 @@ function timeoutText(call: Call, seconds: number, sent: boolean): string {
   return `no answer within ${seconds} s. ${advice[call.reach]}`;
 }
 
+/** Where a request goes: scheme, host and port of the service, and of a proxy on the way. */
+export interface Route {
+  origin: string;
+  proxy: string | undefined;
+}
+
+function unreachable({ origin, proxy }: Route, detail: string): string {
+  const [, status] = /^PROXY_(\d+)$/.exec(detail) ?? [];
+  if (proxy !== undefined && status !== undefined) {
+    const why = status === '407' ? 'it asks for a user name and password' : 'it refused';
+    return (
+      `the proxy ${proxy} made no connection to ${origin}: ${why} (${status}). ` +
+      'Check the proxy settings, its user name and password, and what it allows.'
+    );
+  }
+  const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  return (
+    `${origin} could not be reached${through} (${detail}). ` +
+    'Check the address, the network, TLS and proxy settings.'
+  );
+}
+
 /**
  * The error for a request that got no answer, or half of one.
- * @param origin scheme, host and port of the service
+ * @param route the service and the proxy on the way to it: scheme, host and port of each
  * @param seconds how long the call could take
  */
 export function transportError(
   call: Call,
   failure: Failure,
-  origin: string,
+  route: Route,
   seconds: number,
 ): DeviceCloudError {
   const failed = `${call.name} failed: `;
@@ -172,8 +194,7 @@ export function transportError(
       if (!failure.sent) {
         return new DeviceCloudError(
           'UNREACHABLE',
-          `${failed}it was not sent, since ${origin} could not be reached (${detail}). ` +
-            'Check the address, the network, TLS and proxy settings.',
+          `${failed}it was not sent, since ${unreachable(route, detail)}`,
         );
       }
       if (NOT_HTTP.test(detail)) {

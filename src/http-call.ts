@@ -46,6 +46,8 @@ export interface Shape<T> {
 export interface HttpLine {
   dispatcher: Dispatcher;
   origin: string;
+  /** Scheme, host and port of the proxy that leads there, if one does. */
+  proxy: string | undefined;
   permits: Permits;
   deadlines: Deadlines;
   /** Takes secrets out of what the service says. */
@@ -122,12 +124,12 @@ function readAnswer<T>(line: HttpLine, spec: CallSpec<T>, answer: HttpAnswer): T
 
 function toError(line: HttpLine, call: Call, deadline: Deadline, error: unknown): unknown {
   if (error instanceof ExchangeFailed) {
-    return transportError(call, error.failure, line.origin, deadline.seconds);
+    return transportError(call, error.failure, line, deadline.seconds);
   }
   if (error instanceof CallEnd) {
     const { reason: kind, detail } = error;
     const failure = detail === undefined ? { kind, sent: false } : { kind, sent: false, detail };
-    return transportError(call, failure, line.origin, deadline.seconds);
+    return transportError(call, failure, line, deadline.seconds);
   }
   return error;
 }

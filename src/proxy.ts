@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { DeviceCloudError } from './errors';
 
 /** A proxy to go through, with `Proxy-Authorization` apart, so that the URL can be shown. */
@@ -41,12 +42,26 @@ const decode = (text: string): string => {
   }
 };
 
-/** Whether an entry of `NO_PROXY` names the host: `*`, `host`, `.domain`, `*.domain`, each also with a port. */
+/** An IPv6 address as a URL has it, in brackets and in its shortest form; undefined if it is none. */
+function ipv6(text: string): string | undefined {
+  const address = text.replace(/^\[(.*)\]$/, '$1');
+  return isIPv6(address) && !address.includes('%')
+    ? new URL(`http://[${address}]`).hostname
+    : undefined;
+}
+
+/**
+ * Whether an entry of `NO_PROXY` names the host: `*`, `host`, `.domain`, `*.domain`, each also with a
+ * port. An IPv6 address may stand bare or in brackets; with a port it needs them, as each of its
+ * colons could begin one. (proxy-from-env and undici take the last group of a bare one for a port.)
+ */
 function names(entry: string, host: string, port: string): boolean {
-  const [, pattern = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? [];
+  const text = entry.trim().toLowerCase();
+  if (isIPv6(text)) return ipv6(text) === host;
+  const [, pattern = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(text) ?? [];
   if (pattern === '' || (entryPort !== undefined && entryPort !== port)) return false;
   if (pattern === '*') return true;
-  const domain = pattern.replace(/^\*?\./, '');
+  const domain = ipv6(pattern) ?? pattern.replace(/^\*?\./, '');
   return host === domain || host.endsWith(`.${domain}`);
 }
 

@@ -13,6 +13,9 @@ const TIMEOUT = 5000;
 const fault = (code: string): Error =>
   Object.assign(new Error('The proxy gave no tunnel.'), { code });
 
+/** The error for a proxy that answers CONNECT with another status than 200; its code names that status. */
+export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
+
 /** Tunnels to one host. */
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
@@ -23,7 +26,9 @@ export interface Tunnels {
 
 /**
  * Makes connections to one host through a proxy's CONNECT. HTTP calls have undici's own proxy
- * support; `ws` has none.
+ * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it takes any certificate that is
+ * valid for localhost when the host is an IP address, leaves a CONNECT that was given up open, and
+ * passes a refusal of the proxy off as one of the service.
  * @param origin `ws://host[:port]` or `wss://host[:port]`
  * @param secure TLS settings for the host behind the proxy
  */
@@ -61,19 +66,16 @@ export function tunnelsThrough(
         pending.delete(connect);
       };
       pending.add(connect);
-      connect.once('connect', ({ statusCode = 0 }, socket: Socket) => {
+      // Node.js emits it for every answer to a CONNECT, a refusal among them.
+      connect.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
         done();
         if (statusCode === 200) {
+          if (head.length > 0) socket.unshift(head);
           connected(null, wrap(socket));
           return;
         }
         socket.destroy();
-        connected(fault(`PROXY_${statusCode}`));
-      });
-      connect.once('response', (response) => {
-        done();
-        response.destroy();
-        connected(fault(`PROXY_${response.statusCode ?? 0}`));
+        connected(refusedBy(statusCode));
       });
       connect.on('error', (error) => {
         done();

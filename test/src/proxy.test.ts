@@ -67,6 +67,38 @@ describe('the proxy of the environment', () => {
   });
 });
 
+describe('an IPv6 address in NO_PROXY', () => {
+  const through = (host: string, entry: string): boolean =>
+    url(`http://${host}`, { HTTP_PROXY: 'http://b:2', NO_PROXY: `other,${entry}` }) !== undefined;
+
+  const named: [host: string, entry: string][] = [
+    ['[::1]', '::1'],
+    ['[::1]:8080', '::1'],
+    ['[::1]:8080', '[::1]:8080'],
+    ['[::1]', '0:0:0:0:0:0:0:1'],
+    ['[fd00::5]', 'FD00::5'],
+    ['[fd00::5]', '[fd00:0::0005]'],
+    ['[::1]', '*'],
+    ['[::ffff:1.2.3.4]', '::ffff:1.2.3.4'],
+  ];
+  for (const [host, entry] of named) {
+    it(`names ${host} as ${entry}`, () => assert.ok(!through(host, entry)));
+  }
+
+  const others: [host: string, entry: string][] = [
+    ['[::1]:8080', '[::1]:80'],
+    ['[::2]', '::1'],
+    ['[fd00::5:80]', 'fd00::5'],
+    ['[fd00::5]:80', 'fd00::5:80'],
+    ['[fe80::1]', 'fe80::1%eth0'],
+    ['[::1]', '[::1'],
+    ['[::1]', ':1'],
+  ];
+  for (const [host, entry] of others) {
+    it(`does not name ${host} as ${entry}`, () => assert.ok(through(host, entry)));
+  }
+});
+
 describe('a proxy that was set', () => {
   it('comes before the environment, and keeps its password apart from its address', () => {
     const settings = { url: 'http://me:pass%40word@proxy:3128/' };

@@ -53,7 +53,10 @@ describe('calls through a proxy', () => {
       clientOf(service.baseUrl, { proxy: { url } }).push(1, 'x'),
       'UNREACHABLE',
     );
-    assert.match(message, /ECONNREFUSED.*proxy/);
+    assert.ok(
+      message.includes(`could not be reached through the proxy ${url} (ECONNREFUSED)`),
+      message,
+    );
     assert.equal(service.connections(), 0);
   });
 
@@ -66,6 +69,11 @@ describe('calls through a proxy', () => {
       for (let call = 0; call < 3; call++) {
         const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
         assert.doesNotMatch(message, /the-password/);
+        assert.ok(message.includes(`the proxy ${through.url} made no connection to`), message);
+        assert.match(
+          message,
+          status === 407 ? /asks for a user name.*\(407\)/ : new RegExp(`refused \\(${status}\\)`),
+        );
       }
       assert.equal(service.connections(), 0);
       through.behaviour = 'tunnel';
