@@ -14,7 +14,6 @@ import { proxyFor, proxySecrets } from './proxy';
 import { redactor } from './redact';
 import { createServiceClock } from './service-clock';
 import { serverApi, type ServerApi } from './server-api';
-import { anyArray } from './shapes';
 import { readSettings, type ClientOptions } from './settings';
 import { oneLine } from './show';
 import { USER_AGENT } from './user-agent';
@@ -84,9 +83,8 @@ export function createApplication(options: ClientOptions): Application {
       appid: identity.appid,
       channels,
       readUploads: async (chipid, signal) => {
-        // A record that is none must not keep the others from being recovered.
-        const spec = { ...api.uploads(chipid), accepts: anyArray };
-        return (await callService(line, spec, settings.timeout, signal)).body;
+        const { body } = await callService(line, api.history(chipid), settings.timeout, signal);
+        return body;
       },
       now,
       random,

@@ -33,6 +33,8 @@ export interface ChannelUser {
    * @param kind the same for all faults of a kind, whatever ids and numbers the text has; default: the text
    */
   onFault?(fault: string, kind?: string): void;
+  /** What came could not be read, and may have been an upload: it can only be had from the history. */
+  onGap?(): void;
 }
 
 /** What a user sees of a channel. */

@@ -104,7 +104,10 @@ export class Channel implements ChannelView, ConnectionEvents {
     if ('upload' in frame) {
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
-    } else if ('fault' in frame) this.#report(frame.fault);
+    } else if ('fault' in frame) {
+      for (const user of [...this.#users]) user.onGap();
+      this.#report(frame.fault);
+    }
   }
 
   ended(reason: string, openFor: number): void {

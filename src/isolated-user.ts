@@ -54,9 +54,13 @@ export class IsolatedUser {
     this.#call('onState', () => this.#user.onState?.(state, reason));
   }
 
-  onFault(fault: string): void {
+  onFault(fault: string, kind?: string): void {
     // A fault about `onFault` has nowhere to go.
-    this.#run(() => this.#user.onFault?.(fault), () => undefined); // prettier-ignore
+    this.#run(() => this.#user.onFault?.(fault, kind), () => undefined); // prettier-ignore
+  }
+
+  onGap(): void {
+    this.#call('onGap', () => this.#user.onGap?.());
   }
 
   #call(name: string, callback: () => unknown): void {

@@ -1,5 +1,6 @@
 import type { ChannelLease, ChannelState, ChannelUser, RecoverOptions } from './channel-user';
 import type { Channels, OpenLease } from './channels';
+import { IsolatedUser } from './isolated-user';
 import { Accounts } from './recovery/account';
 import { encodingSetting } from './recovery/encoding';
 import { HistoryFacts, type Encoding } from './recovery/facts';
@@ -37,15 +38,18 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
   readonly zone: number;
   private readonly recovery: Recovery;
   private readonly lease: OpenLease;
+  private readonly user: IsolatedUser;
 
   constructor(
     readonly chipid: string,
-    private readonly user: ChannelUser,
+    user: ChannelUser,
     private readonly options: RecoverOptions,
     private readonly active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
   ) {
+    // What its callbacks throw is no fault of the channel, and must not keep recovery from its work.
+    this.user = new IsolatedUser(user);
     this.encoding = encodingSetting(options.encoding);
     this.zone = zoneOffset(options.zone);
     this.recovery = new Recovery(shared, this);
@@ -75,12 +79,16 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
   onState(state: ChannelState, reason?: string): void {
     if (state === 'connected') this.recovery.onConnected();
     else if (state === 'disconnected') this.recovery.onDisconnected();
-    this.user.onState?.(state, reason);
+    this.user.onState(state, reason);
   }
 
   onFault(fault: string, kind?: string): void {
-    this.recovery.onFault();
-    this.user.onFault?.(fault, kind);
+    this.user.onFault(fault, kind);
+  }
+
+  onGap(): void {
+    this.recovery.onGap();
+    this.user.onGap();
   }
 
   fence(passed: () => void): void {
@@ -88,11 +96,11 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
   }
 
   emit(upload: Upload): void {
-    this.user.onUpload?.(upload);
+    this.user.onUpload(upload);
   }
 
   fault(text: string, kind: string): void {
-    this.user.onFault?.(text, kind);
+    this.user.onFault(text, kind);
   }
 
   save(position: Position): void {
@@ -100,6 +108,7 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
   }
 
   release(): void {
+    this.user.release();
     this.active.delete(this.recovery);
     this.recovery.close();
     this.lease.release();

@@ -5,7 +5,7 @@ import type { CallSpec, Shape } from './http-call';
 import type { Call, Refusal } from './failures';
 import { encodeQuery } from './query';
 import type { PushFormat, PushRecord, SyncRecord, UploadRecord } from './records';
-import { anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
+import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from './show';
 import { signOpenApi, type Params, type SignCase } from './signing';
 
@@ -130,6 +130,15 @@ export function openApi(identity: OpenApiIdentity) {
         'GET',
         `up_messages/dev/${chipid}/`,
         listOf(),
+      ),
+
+    /** The same for recovery, which judges each record by itself: one that is invalid spoils no other. */
+    history: (chipid: string) =>
+      spec<unknown[]>(
+        inCloud(`Reading the uploads of device ${chipid}`),
+        'GET',
+        `up_messages/dev/${chipid}/`,
+        anyArray,
       ),
 
     pushes: (chipid: string) =>

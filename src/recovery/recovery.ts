@@ -92,7 +92,7 @@ export class Recovery implements ReadingOwner {
   }
 
   /** Something came that could not be read, perhaps an upload. */
-  onFault(): void {
+  onGap(): void {
     if (this.closed) return;
     // What arrives now follows after a gap.
     this.ledger.gap();

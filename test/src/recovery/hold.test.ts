@@ -142,9 +142,9 @@ describe('frames that cannot be read', () => {
     const subject = createSubject(START, { read });
     await subject.connect();
     subject.live('a');
-    subject.recovery.onFault();
+    subject.recovery.onGap();
     subject.live('b');
-    subject.recovery.onFault();
+    subject.recovery.onGap();
     assert.equal(asked, 1);
     await history.answer(record(1, 'a'), record(2, 'unreadable'), record(3, 'b'));
     assert.deepEqual(subject.given, [
@@ -160,7 +160,7 @@ describe('frames that cannot be read', () => {
     await subject.connect();
     const at: number[] = [];
     for (let time = 0, before = subject.readings(); time < 120_000; time += 50) {
-      for (let frame = 0; frame < 10; frame++) subject.recovery.onFault();
+      for (let frame = 0; frame < 10; frame++) subject.recovery.onGap();
       mock.timers.tick(50);
       await settled(2);
       if (subject.readings() > before) at.push(time);
@@ -174,7 +174,7 @@ describe('frames that cannot be read', () => {
     mock.timers.tick(30_000);
     await settled();
     const before = subject.readings();
-    subject.recovery.onFault();
+    subject.recovery.onGap();
     mock.timers.tick(1100);
     await settled();
     assert.equal(subject.readings(), before + 1);

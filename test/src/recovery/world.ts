@@ -55,7 +55,7 @@ export function createWorld(options: WorldOptions = {}) {
     accepted.push(body);
     if (!connected) return;
     garbled = true;
-    inFlight.push(() => runs.recovery.onFault());
+    inFlight.push(() => runs.recovery.onGap());
   };
   const deliver = (frames: number): void => {
     for (const arrive of inFlight.splice(0, frames)) if (!runs.closed) arrive();
