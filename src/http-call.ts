@@ -4,17 +4,11 @@ import { backoff } from './backoff';
 import { CallEnd, type Deadline, type Deadlines } from './deadline';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
 import { exchange, ExchangeFailed, type HttpAnswer, type HttpRequest } from './exchange';
-import {
-  answerError,
-  notAcceptedError,
-  statusError,
-  transportError,
-  type Call,
-  type Refusal,
-} from './failures';
+import { answerError, notAcceptedError, statusError, type Call, type Refusal } from './failures';
 import { parseJson } from './json';
 import type { Permits } from './permits';
 import type { ServiceClock } from './service-clock';
+import { transportError } from './transport-failures';
 
 /** One call: how to sign its request, and what its answer has to be. */
 export interface CallSpec<T> {
