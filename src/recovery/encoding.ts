@@ -92,7 +92,7 @@ interface Choice {
  * @returns false if that is not known and makes a difference to which uploads were missed
  */
 export function chooseEncoding(
-  { records, strays }: ReadAnswer,
+  { records }: ReadAnswer,
   form: HistoryForm,
   { setting, facts, ledger, tell }: Choice,
 ): boolean {
@@ -119,9 +119,9 @@ export function chooseEncoding(
   const guess = guessEncoding(records.map(({ body }) => body));
   if (ledger.size > 0) {
     use(guess === 'text' ? 'base64' : 'text');
-    const other = ledger.preview(records, strays);
+    const other = ledger.preview(records);
     use(guess);
-    return ledger.preview(records, strays) === other;
+    return ledger.preview(records) === other;
   }
   use(guess);
   return true;

@@ -149,22 +149,34 @@ export class Ledger {
   }
 
   /** What settling would find missed, as text: to compare one way of reading the records with another. */
-  preview(records: readonly Recorded[], strays = 0): string {
+  preview(records: readonly Recorded[]): string {
     const open = this.arrived.slice(this.certain);
     if (this.id === undefined) return String(this.firstTail(records, open));
-    const { tail, missed } = this.reconcile(this.since(records), strays);
+    const { tail, missed } = this.reconcile(this.since(records));
     return `${tail}:${missed.join()}`;
+  }
+
+  /**
+   * Whether settling would find something missed that is like what has arrived since the history was
+   * asked. Where records cannot be read, it may be just that.
+   */
+  isRisky(records: readonly Recorded[]): boolean {
+    if (this.id === undefined) return false;
+    const since = this.since(records);
+    const { tail, missed } = this.reconcile(since);
+    const open = new Set(this.arrived.slice(this.certain + tail).map(({ key }) => key));
+    const ids = new Set(missed);
+    return since.fresh.some(({ id, key = '' }) => ids.has(id) && open.has(key));
   }
 
   /**
    * Holds the history against the arrivals.
    * @param records all that the history gave, by id, oldest first
    * @param insist take a first reading for good, even if it is ambiguous
-   * @param strays how many more records it gave, without an id
    */
-  settle(records: readonly Recorded[], insist = false, strays = 0): Settlement {
+  settle(records: readonly Recorded[], insist = false): Settlement {
     const settlement =
-      this.id === undefined ? this.settleFirst(records, insist) : this.settleNew(records, strays);
+      this.id === undefined ? this.settleFirst(records, insist) : this.settleNew(records);
     this.certain = 0;
     return settlement;
   }
@@ -234,18 +246,19 @@ export class Ledger {
     return NOTHING;
   }
 
-  private reconcile({ fresh, truncated }: Since, strays: number): Reconciled {
+  private reconcile({ fresh, truncated }: Since): Reconciled {
     const { skip, arrived, certain, broken } = this;
     const last = this.last === undefined ? undefined : this.keyIn(splitKeys(this.last));
     const [sure, open] = [arrived.slice(0, certain), arrived.slice(certain)];
-    return reconcile(fresh, { skip, last, sure, open, truncated, broken, strays });
+    return reconcile(fresh, { skip, last, sure, open, truncated, broken });
   }
 
-  private settleNew(records: readonly Recorded[], strays: number): Settlement {
+  private settleNew(records: readonly Recorded[]): Settlement {
     const since = this.since(records);
     const { fresh, truncated, restored } = since;
-    const { due, pair, tail, unfound, broken } = this.reconcile(since, strays);
-    const ambiguous = broken ? !this.broken : this.isAmbiguous(fresh, tail);
+    const { due, pair, tail, unfound } = this.reconcile(since);
+    const { broken } = this;
+    const ambiguous = !broken && this.isAmbiguous(fresh, tail);
     const lost = this.missing
       ? lostBefore(since, this.id ?? -1n, unfound.length + this.skip)
       : undefined;

@@ -47,6 +47,14 @@ export function endsWith(
   );
 }
 
+/** How many items at the beginning of `open` the records have enough of. */
+interface Enough {
+  /** Counting those that only a record without a key can be. */
+  most: number;
+  /** Without such ones at the end: an item that is followed by one that the records have is there, too. */
+  proven: number;
+}
+
 /**
  * How many items at the beginning of `open` the records have enough of, if they have those of `sure`,
  * too. Nothing is said of their order: something may have been missed between them.
@@ -55,7 +63,7 @@ export function enoughFor(
   records: readonly Keyed[],
   sure: readonly Keyed[],
   open: readonly Keyed[],
-): number {
+): Enough {
   const spare = new Map(open.map(({ key }) => [key, 0]));
   let any = 0;
   const count = (items: readonly Keyed[], step: number): void => {
@@ -68,13 +76,19 @@ export function enoughFor(
   count(records, 1);
   count(sure, -1);
   let most = 0;
+  let proven = 0;
   for (const { key } of open) {
     const left = spare.get(key) ?? 0;
-    if (left > 0) spare.set(key, left - 1);
-    else if (--any < 0) break;
     most++;
+    if (left > 0) {
+      spare.set(key, left - 1);
+      proven = most;
+    } else if (--any < 0) {
+      most--;
+      break;
+    }
   }
-  return most;
+  return { most, proven };
 }
 
 /**
@@ -86,7 +100,7 @@ export const tailOf = (
   sure: readonly Keyed[],
   open: readonly Keyed[],
 ): number =>
-  records.length === 0 ? 0 : overlap(records, open.slice(0, enoughFor(records, sure, open)));
+  records.length === 0 ? 0 : overlap(records, open.slice(0, enoughFor(records, sure, open).most));
 
 /** How many items at the beginning of `open` stand among the records in this order. */
 export function orderedWithin(records: readonly Keyed[], open: readonly Keyed[]): number {

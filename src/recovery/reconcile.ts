@@ -28,8 +28,6 @@ export interface Account {
   truncated: boolean;
   /** Something may have been missed among those of `open`: the history need not end with the first. */
   broken: boolean;
-  /** Records that have no place among the others, for want of an id. */
-  strays: number;
 }
 
 /** What holding arrivals against the history gave. */
@@ -44,8 +42,6 @@ export interface Reconciled {
   tail: number;
   /** Those of `sure` that the history does not have. */
   unfound: Arrived[];
-  /** The records do not simply end with the first of `open`. */
-  broken: boolean;
 }
 
 const heldOf = (entries: readonly Arrived[]): (() => Upload)[] =>
@@ -84,7 +80,7 @@ const strictTail = (records: readonly Recorded[], account: Account): number =>
  */
 function looseTail(records: readonly Recorded[], account: Account): number {
   const { sure, open, truncated } = account;
-  if (!truncated) return enoughFor(records.slice(skipped(records, account)), sure, open);
+  if (!truncated) return enoughFor(records.slice(skipped(records, account)), sure, open).proven;
   const keys = new Set(records.map(({ key }) => key));
   return open.findLastIndex(({ key }) => keys.has(key)) + 1;
 }
@@ -95,7 +91,7 @@ function matchAll(
   sure: readonly Arrived[],
   open: readonly Arrived[],
   { truncated }: Account,
-): Omit<Reconciled, 'tail' | 'broken'> {
+): Omit<Reconciled, 'tail'> {
   // What fell out of the history must not be taken for what is in it.
   const pool = groupByKey(truncated ? endWithin(sure, records) : sure);
   const found = new Set<Arrived>();
@@ -133,15 +129,12 @@ function matchAll(
  * @param records oldest first
  */
 export function reconcile(records: readonly Recorded[], account: Account): Reconciled {
-  const { sure, open } = account;
-  const strict = account.broken ? 0 : strictTail(records, account);
-  const loose = account.broken || account.strays > 0 ? looseTail(records, account) : 0;
-  const broken = account.broken || loose > strict;
-  const tail = broken ? loose : strict;
+  const { sure, open, broken } = account;
+  const tail = broken ? looseTail(records, account) : strictTail(records, account);
   const body = broken ? records : records.slice(0, Math.max(0, records.length - tail));
   const known = broken ? [...sure, ...open.slice(0, tail)] : sure;
   const rest = broken ? open.slice(tail) : open;
   const matched = matchAll(body.slice(skipped(body, account)), known, rest, account);
   const missing = new Set(matched.unfound);
-  return { ...matched, tail, broken, unfound: sure.filter((entry) => missing.has(entry)) };
+  return { ...matched, tail, unfound: sure.filter((entry) => missing.has(entry)) };
 }

@@ -110,8 +110,6 @@ function idOf(id: unknown): bigint | undefined {
 export interface ReadAnswer {
   /** By id, oldest first, each id once. */
   records: HistoryRecord[];
-  /** How many have no place among the others, for want of an id. */
-  strays: number;
   /** What is wrong with records that were left out, each in words for the log. */
   faults: Set<string>;
 }
@@ -120,11 +118,9 @@ export interface ReadAnswer {
 export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadAnswer {
   const byId = new Map<bigint, HistoryRecord>();
   const faults = new Set<string>();
-  let strays = 0;
   for (const item of answer) {
     const id = isObject(item) ? idOf(item['id']) : undefined;
     if (id === undefined) {
-      strays++;
       faults.add(
         isObject(item) ? 'its id is not a number of at most 20 digits' : 'it is no object',
       );
@@ -142,5 +138,5 @@ export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadA
   }
   const records = [...byId.values()];
   records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return { records, strays, faults };
+  return { records, faults };
 }

@@ -184,7 +184,11 @@ export class Recovery implements ReadingOwner {
       this.reading.later(followUpDelay(this.followUps++, random));
       return;
     }
-    const settlement = ledger.settle(read.records, insist, read.strays);
+    if (read.faults.size > 0 && !insist && ledger.isRisky(read.records)) {
+      this.reading.later(retryDelay(this.followUps++, this.holding, random));
+      return;
+    }
+    const settlement = ledger.settle(read.records, insist);
     reportOn(settlement, form, device.zone, facts, tell);
     if (settlement.truncated)
       this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));

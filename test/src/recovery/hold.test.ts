@@ -155,6 +155,22 @@ describe('frames that cannot be read', () => {
     subject.recovery.close();
   });
 
+  it('do not double what arrives while a history with a bad record is read', async () => {
+    for (const bad of [record(2, null), record(null, 'b')]) {
+      const history = slowHistory();
+      const subject = createSubject(START, { read: history.read });
+      await subject.connect();
+      for (const body of ['a', 'b', 'c']) subject.live(body);
+      for (let reading = 0; reading < 2; reading++) {
+        await history.answer(record(0, 'before'), record(1, 'a'), bad, record(3, 'c'));
+        mock.timers.tick(1000);
+        await settled();
+      }
+      assert.deepEqual(subject.given.map(([, id]) => id), ['live', 'live', 'live']); // prettier-ignore
+      subject.recovery.close();
+    }
+  });
+
   it('have the history read at least a second apart, up to half a minute, however many come', async () => {
     const subject = createSubject(START, { random: () => 0 });
     await subject.connect();

@@ -95,6 +95,19 @@ describe('recovery: the account of what was emitted', () => {
   });
 });
 
+describe('recovery: something unreadable after the history has answered', () => {
+  it('is not counted among what the next run may skip', () => {
+    const ledger = new Ledger({ id: '0', live: 0 });
+    ledger.mark();
+    ledger.gap();
+    assert.deepEqual(due(ledger), []);
+    ledger.add('a', 0);
+    const next = new Ledger(ledger.position());
+    next.mark();
+    assert.deepEqual(due(next, 'before', 'unreadable', 'a'), ['unreadable']);
+  });
+});
+
 describe('recovery: a history that lags behind the channel', () => {
   it('does not give an upload a second time that it has only later', () => {
     const ledger = new Ledger({ id: '0', live: 0 });

@@ -20,7 +20,6 @@ const due = (history: Recorded[], account: Partial<Account>): string[] => {
     open: [],
     truncated: false,
     broken: false,
-    strays: 0,
   };
   return reconcile(history, { ...nothing, ...account }).due.map((upload) =>
     upload().body.toString(),
