@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
 import type { FaultName, Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
+import { journal } from './support/journal';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from './support/until';
@@ -47,6 +49,28 @@ describe('listen, when something goes wrong', () => {
     await connected(one);
     cloud.upload(one, 'at last');
     await emitted('at last');
+  });
+
+  it('logs what happens to many devices as one line, and the rest of it at the close', async () => {
+    const devices = 20;
+    cloud = await startCloud({ devices });
+    const chipids = [...cloud.devices.keys()];
+    await load([cloudApp(cloud), node('listen', { chipids, recover: 'reconnect' })]);
+    await until('the channels are open', () => cloud.channels() === devices);
+    cloud.fail('server-error', { path: 'up_messages' });
+    cloud.disconnect(undefined, { code: 1011 });
+    const failed = (): number =>
+      cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 500).length; // prettier-ignore
+    await until('several histories have failed', () => failed() > devices);
+    const lines = (): string[] =>
+      journal.logs.filter(({ id }) => id === 'listen').map(({ msg }) => String(msg));
+    const down = (): string[] => lines().filter((line) => line.includes('is down'));
+    const unread = (): string[] =>
+      lines().filter((line) => line.includes('could not be recovered'));
+    assert.deepEqual([down().length, unread().length], [1, 1], lines().join('\n'));
+    assert.match(down()[0]!, /^Device \d+: /);
+    await helper.unload();
+    assert.match(down()[1]!, /^19 more of this kind/);
   });
 
   const ODD: FaultName[] = [
