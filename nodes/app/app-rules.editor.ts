@@ -2,7 +2,7 @@ import { t } from '../common/editor/catalogue';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
 import { isVariable } from '../common/editor/validators';
-import type { AppConfig } from './app.config';
+import { ZONE, type AppConfig } from './app.config';
 
 /** The simulator needs no address and no key. */
 export function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
@@ -33,6 +33,10 @@ export function appidError(value: string): string | undefined {
     return nothing ? t('error.no-account') : undefined;
   }
   return /^[0-9]{1,20}$/.test(value) ? undefined : t('error.appid');
+}
+
+export function zoneError(value: string): string | undefined {
+  return ZONE.test(value) ? undefined : t('error.zone');
 }
 
 /** What is wrong with the settings as they are in the form, before they are tried. */

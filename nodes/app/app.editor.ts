@@ -4,7 +4,7 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
 import { DEFAULT_ZONE, type APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
-import { appidError, baseUrlError, isCloud, pairError } from './app-rules.editor';
+import { appidError, baseUrlError, isCloud, pairError, zoneError } from './app-rules.editor';
 import { prepareTest } from './test-button.editor';
 
 type Config = AppConfig & Named;
@@ -19,6 +19,15 @@ const USUAL = {
   deviceGap: '0',
 };
 
+/** The defaults of the choices. */
+const USUAL_CHOICES = {
+  timestampUnit: 'ms',
+  historyEncoding: 'auto',
+  historyZone: DEFAULT_ZONE,
+  postParameters: 'body',
+  signCase: 'unicode',
+} as const;
+
 /** The longest time a timer can hold, in seconds. */
 const MAX_SECONDS = 2_147_483;
 
@@ -30,7 +39,7 @@ function adapt(node: EditorNode<Config>): void {
 
 /** A setting that is not the usual one should be seen at once. */
 function isUnusual(node: EditorNode<Config>): boolean {
-  const usual = { ...USUAL, timestampUnit: 'ms', historyEncoding: 'text', tls: '', proxy: '' };
+  const usual = { ...USUAL, ...USUAL_CHOICES, tls: '', proxy: '' };
   return Object.entries(usual).some(([property, value]) => {
     const saved = node[property as keyof typeof usual];
     return saved !== undefined && String(saved) !== String(value);
@@ -69,7 +78,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
       label: t('label.ping'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS))),
     },
-    timestampUnit: { value: 'ms' },
+    timestampUnit: { value: USUAL_CHOICES.timestampUnit },
     connections: {
       value: USUAL.connections,
       label: t('label.connections'),
@@ -80,8 +89,26 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
       label: t('label.deviceGap'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS * 1000))),
     },
-    historyEncoding: { value: 'auto' },
-    historyZone: { value: DEFAULT_ZONE },
+    historyEncoding: {
+      value: USUAL_CHOICES.historyEncoding,
+      label: t('label.historyEncoding'),
+      validate: validator(orDefault(oneOf('auto', 'text', 'base64'))),
+    },
+    historyZone: {
+      value: USUAL_CHOICES.historyZone,
+      label: t('label.historyZone'),
+      validate: validator<Config>(orDefault(zoneError), isCloud),
+    },
+    postParameters: {
+      value: USUAL_CHOICES.postParameters,
+      label: t('label.postParameters'),
+      validate: validator(orDefault(oneOf('body', 'query'))),
+    },
+    signCase: {
+      value: USUAL_CHOICES.signCase,
+      label: t('label.signCase'),
+      validate: validator(orDefault(oneOf('unicode', 'ascii'))),
+    },
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
   },

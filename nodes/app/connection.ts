@@ -4,7 +4,7 @@ import { DeviceCloudError } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Face } from './app-node';
-import { clientOptions, numberSettings, type ReadOptions } from './options';
+import { clientOptions, commonSettings, type ReadOptions } from './options';
 import { useSimulator, type SimulatorUse } from './shared-simulator';
 
 /** The client of a config node, made when it is first needed. */
@@ -89,7 +89,7 @@ function simulatorConnection(config: AppConfig): Connection {
     const { baseUrl, appid, appkey, serverKey, serverPassword } = simulator;
     client = new DeviceCloudClient({
       ...{ baseUrl, appid, appkey, serverKey, serverPassword },
-      ...numberSettings(config),
+      ...commonSettings(config),
       proxy: false,
     });
     return client;

@@ -66,15 +66,15 @@ export function clientOptions(
     appkey: key('open', credentials.appkey),
     serverKey: key('server', credentials.serverKey),
     serverPassword: key('server', credentials.serverPassword),
-    ...numberSettings(settings),
+    ...commonSettings(settings),
     ...(tls ? { tls } : {}),
     ...(proxy ? { proxy } : {}),
   };
   return { options, unset };
 }
 
-/** The settings that hold for the simulator as well as for the cloud. */
-export function numberSettings(settings: AppSettings) {
+/** The settings that hold for every service, the simulator included, numbers and choices. */
+export function commonSettings(settings: AppSettings) {
   return {
     timeout: numberOf(settings.timeout, 15),
     heartbeat: numberOf(settings.heartbeat, 300),
@@ -82,5 +82,7 @@ export function numberSettings(settings: AppSettings) {
     connections: numberOf(settings.connections, 64),
     deviceGap: numberOf(settings.deviceGap, 0),
     timestampUnit: settings.timestampUnit === 's' ? ('s' as const) : ('ms' as const),
+    postParameters: settings.postParameters === 'query' ? ('query' as const) : ('body' as const),
+    signCase: settings.signCase === 'ascii' ? ('ascii' as const) : ('unicode' as const),
   };
 }

@@ -30,6 +30,8 @@ function settings(id: string): Record<string, unknown> {
     baseUrl: typed('baseUrl'),
     appid: typed('appid'),
     timeout: typed('timeout'),
+    postParameters: typed('postParameters'),
+    signCase: typed('signCase'),
     tls: chosen('tls'),
     proxy: chosen('proxy'),
     credentials: credentials(),

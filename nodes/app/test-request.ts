@@ -8,7 +8,8 @@ type Fields = Record<string, unknown>;
 
 const SETTINGS = [
   ...['id', 'service', 'baseUrl', 'appid', 'timeout', 'heartbeat', 'ping', 'timestampUnit'],
-  ...['connections', 'deviceGap', 'historyEncoding', 'tls', 'proxy'],
+  ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'postParameters', 'signCase'],
+  ...['tls', 'proxy'],
 ];
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 

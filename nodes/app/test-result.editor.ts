@@ -11,6 +11,9 @@ interface Outcome {
   ok: boolean;
   code?: string;
   message?: string;
+  /** Why it was not tried, and the settings that this is about. */
+  reason?: 'retype' | 'variable' | 'network';
+  settings?: string[];
   /** Name of the application. */
   name?: string;
   /** How many devices are online. */
@@ -44,12 +47,29 @@ function host(baseUrl: string): string {
   }
 }
 
+/**
+ * Says why in the reader's language. A wrong appid may be 401 or 404 (section 7), so both may mean that
+ * the open API knows no such account; 404 of the server API may as well be another address.
+ */
+function reasonOf(
+  interfaceName: string,
+  { code = '', reason, settings = [] }: Outcome,
+  at: string,
+) {
+  const names = settings.map((name) => t(`label.${name}`)).join(', ');
+  if (reason !== undefined) return t(`test.reason.${reason}`, { settings: names });
+  const isRefused = code === 'UNAUTHORIZED' || code === 'NOT_FOUND';
+  if (interfaceName === 'test.open' && isRefused) return t('test.refused');
+  const key = `test.code.${code}`;
+  const known = t(key, { host: at });
+  return known.endsWith(key) ? t('test.code.other') : known;
+}
+
 function failed(name: string, outcome: Outcome, baseUrl: string): ResultRow {
-  const key = `test.code.${outcome.code ?? ''}`;
-  const known = t(key, { host: host(baseUrl) });
-  const why = known.endsWith(key) ? t('test.code.other') : known;
-  const row = { icon: 'fa-times', text: said(t(name), why) };
-  return outcome.message === undefined ? row : { ...row, detail: outcome.message };
+  const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
+  if (outcome.reason !== undefined || outcome.message === undefined) return row;
+  // The code stays to be searched for.
+  return { ...row, detail: [outcome.code, outcome.message].filter(Boolean).join(': ') };
 }
 
 function clockRow(skew: number): ResultRow {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { httpService, json } from '../src/support/http-service';
 import { closeDialog, openDialog } from './dialog';
 import { appOf } from './samples';
 import { world } from './world';
@@ -47,12 +48,29 @@ describe('the test button of an application', () => {
     const { lines, sent } = await press();
     await here.editor.picture('test-refused');
     assert.equal(sent.credentials['appkey'], 'wrong');
-    assert.match(lines[0]!, /^Open API: the key is refused/);
-    assert.match(lines[1]!, /^Server API: the key is refused/);
+    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+UNAUTHORIZED: .*401/);
+    assert.match(lines[1]!, /^Server API: Key or password is refused/);
+  });
+
+  it('takes 404 of the open API for a refused account, and says what the server API means', async () => {
+    const service = await httpService(json({ msg: 'nothing here' }, 404));
+    await type({ baseUrl: service.baseUrl, appkey: 'typed', serverPassword: 'typed' });
+    const { lines } = await press();
+    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+NOT_FOUND: .*nothing here/);
+    assert.match(lines[1]!, /^Server API: 127\.0\.0\.1:\d+ has no such account or address/);
+    await service.close();
+  });
+
+  it('wants stored keys typed again for another address', async () => {
+    await type({ baseUrl: 'http://nowhere.invalid:8080' });
+    const { lines } = await press();
+    await here.editor.picture('test-type-again');
+    assert.match(lines[0]!, /^Open API: type it again: App key\. What is stored/);
+    assert.match(lines[1]!, /^Server API: type it again: Password\. What is stored/);
   });
 
   it('names a host that cannot be reached', async () => {
-    await type({ baseUrl: 'http://nowhere.invalid:8080' });
+    await type({ baseUrl: 'http://nowhere.invalid:8080', appkey: 'typed' });
     const { lines } = await press();
     assert.match(lines[0]!, /nowhere\.invalid:8080 cannot be reached/);
   });
@@ -86,7 +104,7 @@ describe('the test button, where the clock is three hours off', () => {
     const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
     await here.editor.picture('test-clock');
     assert.equal(lines[0], 'Open API: not tried, no key is given');
-    assert.match(lines[1]!, /^Server API: the key is refused/);
+    assert.match(lines[1]!, /^Server API: Key or password is refused, or the clock is wrong/);
     assert.match(lines[2]!, /^This clock is 10\d{3} s off.* refuses more than 7200 s$/);
     await closeDialog(here.editor, 'cancel');
   });

@@ -123,12 +123,63 @@ describe('a dialog', () => {
     assert.equal(await here.editor.page.locator('#listen .red-ui-flow-port-input').count(), 0);
   });
 
+  it('takes a device to listen to that a variable names', async () => {
+    await openDialog(here.editor, 'listen');
+    await here.editor.page.selectOption('#node-input-devices', 'list');
+    await here.editor.page.click('#list-row .red-ui-editableList-addButton');
+    const last = here.editor.page.locator('.device-cloud-chipid').last();
+    await last.fill('${DEVICE}');
+    assert.doesNotMatch((await last.getAttribute('class')) ?? '', /input-error/);
+    await closeDialog(here.editor);
+    assert.ok(
+      ((await exported(here.editor, 'listen'))['chipids'] as string[]).includes('${DEVICE}'),
+    );
+    assert.deepEqual(await errors('listen'), []);
+  });
+
+  it('says that reading uploads of the server API needs a query', async () => {
+    await openDialog(here.editor, 'bare-server');
+    await here.editor.page.selectOption('#node-input-operation', 'uploads');
+    await closeDialog(here.editor);
+    const [error, ...others] = await errors('bare-server');
+    assert.match(error ?? '', /^Query: is empty: pagination parameters are required.*not show/);
+    assert.deepEqual(others, []);
+    await openDialog(here.editor, 'bare-server');
+    await fill(here.editor, input('query'), '{"page":1}');
+    await closeDialog(here.editor);
+    assert.deepEqual(await errors('bare-server'), []);
+  });
+
+  it('keeps the encoding of an application that was saved, and says which zone is none', async () => {
+    const saved = `RED.nodes.node('app')`;
+    await here.editor.run(`(${saved}).historyEncoding = 'text'`);
+    await here.editor.run(`for (const name of ['historyZone', 'postParameters', 'signCase'])
+      delete (${saved})[name]`);
+    await openDialog(here.editor, 'app');
+    await closeDialog(here.editor);
+    const { historyEncoding, historyZone, postParameters, signCase } = await exported(here.editor, 'app'); // prettier-ignore
+    assert.deepEqual(
+      [historyEncoding, historyZone, postParameters, signCase],
+      ['text', '+08:00', 'body', 'unicode'],
+    );
+    await openDialog(here.editor, 'app');
+    await here.editor.page.selectOption('#node-config-input-service', 'cloud');
+    await here.editor.page.fill('#node-config-input-historyZone', '8');
+    await here.editor.page.keyboard.press('Tab');
+    assert.equal(
+      await here.editor.run(`$('#node-config-input-historyZone').hasClass('input-error')`),
+      true,
+    );
+    await closeDialog(here.editor, 'cancel');
+  });
+
   it('of a new application shows the defaults and adds a simulator as it is', async () => {
     await here.editor.run(`RED.editor.editConfig('', 'device-cloud-app', '_ADD_')`);
     await here.editor.page.waitForSelector('#node-config-input-service');
     const shown = await here.editor
       .run(`Object.fromEntries(['service', 'timeout', 'heartbeat', 'ping',
-      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding'].map((property) =>
+      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding', 'historyZone',
+      'postParameters', 'signCase'].map((property) =>
         [property, $('#node-config-input-' + property).val()]))`);
     assert.deepEqual(shown, {
       service: 'cloud',
@@ -138,7 +189,10 @@ describe('a dialog', () => {
       timestampUnit: 'ms',
       connections: '64',
       deviceGap: '0',
-      historyEncoding: 'text',
+      historyEncoding: 'auto',
+      historyZone: '+08:00',
+      postParameters: 'body',
+      signCase: 'unicode',
     });
     await here.editor.page.selectOption('#node-config-input-service', 'simulator');
     await closeDialog(here.editor);

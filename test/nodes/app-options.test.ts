@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { commonSettings, type AppSettings } from '../../nodes/app/options';
+
+describe('the settings of an application that its client gets', () => {
+  const choices = (settings: AppSettings): unknown[] => {
+    const { timestampUnit, postParameters, signCase } = commonSettings(settings);
+    return [timestampUnit, postParameters, signCase];
+  };
+
+  it('are the defaults for what an earlier version did not save, or what is no choice', () => {
+    const usual = ['ms', 'body', 'unicode'];
+    assert.deepEqual(choices({}), usual);
+    const odd = { timestampUnit: 'h', postParameters: '', signCase: null };
+    assert.deepEqual(choices(odd as unknown as AppSettings), usual);
+  });
+
+  it('are those that were chosen', () => {
+    const chosen: AppSettings = { timestampUnit: 's', postParameters: 'query', signCase: 'ascii' };
+    assert.deepEqual(choices(chosen), ['s', 'query', 'ascii']);
+  });
+});
