@@ -70,7 +70,7 @@ describe('a service whose answers hold a key where something else is due', () =>
     await load([
       cloudApp({ baseUrl, appid: '10001' }),
       node('history', { datatype: 'json' }),
-      node('history', { id: 'incremental', incremental: true }),
+      node('history', { id: 'incremental', incremental: true, datatype: 'json' }),
       node('listen', { devices: 'online' }),
     ]);
     await fail('history', { chipid }, 'INVALID_RESPONSE');
