@@ -15,24 +15,30 @@ export interface Permits {
   give(): void;
 }
 
+/** A call that waits, in a list that goes both ways: it is left from anywhere without a trace. */
 interface Waiter {
   grant: () => void;
-  gone: boolean;
+  before: Waiter | undefined;
+  after: Waiter | undefined;
 }
 
 export function createPermits(size: number): Permits {
   let free = size;
-  let waiting: Waiter[] = [];
-  let head = 0;
+  let first: Waiter | undefined;
+  let last: Waiter | undefined;
 
-  const next = (): Waiter | undefined => {
-    while (head < waiting.length) {
-      const waiter = waiting[head++];
-      if (waiter && !waiter.gone) return waiter;
-    }
-    waiting = [];
-    head = 0;
-    return undefined;
+  const join = (grant: () => void): Waiter => {
+    const waiter: Waiter = { grant, before: last, after: undefined };
+    if (last) last.after = waiter;
+    else first = waiter;
+    last = waiter;
+    return waiter;
+  };
+  const leave = ({ before, after }: Waiter): void => {
+    if (before) before.after = after;
+    else first = after;
+    if (after) after.before = before;
+    else last = before;
   };
 
   return {
@@ -42,24 +48,26 @@ export function createPermits(size: number): Permits {
         return undefined;
       }
       return new Promise((resolve, reject) => {
-        const waiter: Waiter = {
-          gone: false,
-          grant: () => {
-            deadline.listen(undefined);
-            resolve();
-          },
-        };
+        if (deadline.ended) {
+          reject(deadline.ended);
+          return;
+        }
+        const waiter = join(() => {
+          deadline.listen(undefined);
+          resolve();
+        });
         deadline.listen((end) => {
-          waiter.gone = true;
+          leave(waiter);
           reject(end);
         });
-        if (!waiter.gone) waiting.push(waiter);
       });
     },
     give() {
-      const waiter = next();
-      if (waiter) waiter.grant();
-      else free++;
+      const waiter = first;
+      if (waiter) {
+        leave(waiter);
+        waiter.grant();
+      } else free++;
     },
   };
 }

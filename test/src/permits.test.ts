@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { CallEnd, createDeadlines, type Deadline } from '../../src/deadline';
 import { createPermits } from '../../src/permits';
+import { held } from './support/garbage';
 import { settled } from './support/until';
 
 describe('the calls that may run at once', () => {
@@ -39,6 +40,75 @@ describe('the calls that may run at once', () => {
     const waiting = permits.take(start(controller.signal));
     controller.abort();
     await assert.rejects(waiting ?? Promise.resolve(), CallEnd);
+    permits.give();
+    assert.equal(permits.take(start()), undefined, 'the place is free again');
+  });
+
+  it('keep their order when some give up, wherever they stand', async () => {
+    const permits = createPermits(1);
+    assert.equal(permits.take(start()), undefined);
+    const turns: number[] = [];
+    const controllers = Array.from({ length: 8 }, () => new AbortController());
+    for (const [index, { signal }] of controllers.entries()) {
+      permits.take(start(signal))?.then(
+        () => turns.push(index),
+        () => undefined,
+      );
+    }
+    for (const gone of [0, 3, 4, 7]) controllers[gone]?.abort();
+    for (let given = 0; given < 4; given++) permits.give();
+    await settled();
+    assert.deepEqual(turns, [1, 2, 5, 6]);
+    permits.give();
+    assert.equal(permits.take(start()), undefined, 'nobody waits any more');
+  });
+
+  it('refuse a call whose deadline has ended, and keep its place free', async () => {
+    const permits = createPermits(1);
+    assert.equal(permits.take(start()), undefined);
+    await assert.rejects(permits.take(start(AbortSignal.abort())) ?? Promise.resolve(), CallEnd);
+    permits.give();
+    assert.equal(permits.take(start()), undefined, 'the place is free again');
+  });
+
+  it('forget the calls that are done, even while one always waits', async () => {
+    const permits = createPermits(1);
+    const deadlines = createDeadlines();
+    const calls: WeakRef<Deadline>[] = [];
+    const call = (): Promise<void> | undefined => {
+      const deadline = deadlines.start(60);
+      calls.push(new WeakRef(deadline));
+      return permits.take(deadline)?.then(() => deadline.clear());
+    };
+    assert.equal(permits.take(start()), undefined);
+    let waiting = call();
+    for (let count = 0; count < 1000; count++) {
+      const next = call();
+      permits.give();
+      await waiting;
+      waiting = next;
+    }
+    const kept = await held(calls);
+    permits.give();
+    await waiting;
+    assert.ok(kept < 20, `${kept} of ${calls.length} calls are kept`);
+  });
+
+  it('forget the calls that gave up while no permit was given', async () => {
+    const permits = createPermits(1);
+    assert.equal(permits.take(start()), undefined);
+    const calls: WeakRef<Deadline>[] = [];
+    for (let count = 0; count < 1000; count++) {
+      const controller = new AbortController();
+      const deadline = createDeadlines().start(60, controller.signal);
+      calls.push(new WeakRef(deadline));
+      const turn = permits.take(deadline);
+      controller.abort();
+      await assert.rejects(turn ?? Promise.resolve(), CallEnd);
+      deadline.clear();
+    }
+    const kept = await held(calls);
+    assert.ok(kept < 20, `${kept} of ${calls.length} calls are kept`);
     permits.give();
     assert.equal(permits.take(start()), undefined, 'the place is free again');
   });
