@@ -1,4 +1,5 @@
 import { invalidInput } from './errors';
+import { checkJson, JsonLimitError } from './json-scan';
 import { show } from './show';
 
 const LEVELS: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
@@ -50,8 +51,14 @@ export function parseCodes(value: unknown): LevelCodes {
   let codes = value;
   if (typeof value === 'string') {
     try {
+      checkJson(Buffer.from(value));
       codes = JSON.parse(value) as unknown;
-    } catch {
+    } catch (error) {
+      if (error instanceof JsonLimitError) {
+        throw invalidInput(
+          `The level codes are ${error.what}. Give an object such as {"0":0,"1":1}.`,
+        );
+      }
       throw invalidInput('The level codes are not JSON. Give an object such as {"0":0,"1":1}.');
     }
   }

@@ -2,6 +2,7 @@ import { decodeBase64 } from '../../src/base64';
 import { dropLeadingZeros } from '../../src/chipid';
 import { decodeUpload } from '../../src/decode';
 import { DeviceCloudError } from '../../src/errors';
+import { JsonLimitError } from '../../src/json-scan';
 import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
 import type { HistoryConfig } from './history.config';
 
@@ -21,7 +22,7 @@ const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) 
 const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `The body of the history record${named(record)} is not ${what}. ` +
+    `The body of the history record${named(record)} is ${what}. ` +
       'Choose another output, such as auto-detect, or another encoding in the application.',
   );
 
@@ -37,12 +38,12 @@ export function decodeRecord(
 ): DecodedRecord {
   if (datatype === 'raw') return record;
   const { body: text } = record;
-  if (typeof text !== 'string') throw undecodable(record, 'text');
+  if (typeof text !== 'string') throw undecodable(record, 'not text');
   const bytes = encoding === 'base64' ? decodeBase64(text) : Buffer.from(text, 'utf8');
-  if (!bytes) throw undecodable(record, 'Base64');
+  if (!bytes) throw undecodable(record, 'not Base64');
   try {
     return { ...record, body: decodeUpload(bytes, datatype) };
-  } catch {
-    throw undecodable(record, 'JSON');
+  } catch (error) {
+    throw undecodable(record, error instanceof JsonLimitError ? error.what : 'not JSON');
   }
 }

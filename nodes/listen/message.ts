@@ -1,6 +1,7 @@
 import type { NodeMessage } from 'node-red';
 import { decodeUpload } from '../../src/decode';
 import { DeviceCloudError } from '../../src/errors';
+import { JsonLimitError } from '../../src/json-scan';
 import type { Datatype } from '../../src/records';
 import type { Upload } from '../../src/upload-event';
 
@@ -19,10 +20,11 @@ export function uploadMessage(
   try {
     message.payload = decodeUpload(upload.body, datatype);
     return { message };
-  } catch {
+  } catch (reason) {
+    const what = reason instanceof JsonLimitError ? reason.what : 'not JSON';
     const error = new DeviceCloudError(
       'INVALID_RESPONSE',
-      `An upload of device ${upload.chipid} is not JSON. Its bytes are in the message of this error; ` +
+      `An upload of device ${upload.chipid} is ${what}. Its bytes are in the message of this error; ` +
         'choose another output, such as auto-detect, if the device uploads other data, too.',
     );
     return { message, error };

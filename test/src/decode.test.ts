@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { decodeUpload } from '../../src/decode';
 
+const nested = (levels: number): Buffer =>
+  Buffer.from('{"a":'.repeat(levels) + '1' + '}'.repeat(levels));
+const row = Buffer.from(`[${'[],'.repeat(1_000_000)}1]`);
 const binary = Buffer.from([0xff, 0x00, 0x7b]);
 
 describe('the payload of an upload', () => {
@@ -14,6 +17,10 @@ describe('the payload of an upload', () => {
     ['nothing, as empty text', Buffer.alloc(0), ''],
     ['space alone, as text', Buffer.from('  '), '  '],
     ['bytes that are not UTF-8', binary, binary],
+    ['JSON of 100 levels', nested(100), JSON.parse(nested(100).toString())],
+    ['JSON nested deeper, as text', nested(101), nested(101).toString()],
+    ['5 KB of brackets, as text', nested(2500), nested(2500).toString()],
+    ['JSON of a million arrays and more, as text', row, row.toString()],
   ];
   for (const [what, bytes, payload] of detected) {
     it(`is found out to be ${what}`, () => {
@@ -33,5 +40,10 @@ describe('the payload of an upload', () => {
   it('fails as JSON that is none', () => {
     assert.throws(() => decodeUpload(Buffer.from('{'), 'json'), SyntaxError);
     assert.throws(() => decodeUpload(Buffer.alloc(0), 'json'), SyntaxError);
+  });
+
+  it('fails as JSON that a flow could not handle', () => {
+    assert.throws(() => decodeUpload(nested(101), 'json'), /nested deeper than 100 levels/);
+    assert.throws(() => decodeUpload(row, 'json'), /more than 1,000,000 arrays and objects/);
   });
 });
