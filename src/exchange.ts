@@ -1,8 +1,14 @@
 import type { Dispatcher } from 'undici';
+import { AnswerBody } from './answer-body';
 import type { CallEnd, Deadline } from './deadline';
 
+const MEBIBYTE = 1024 * 1024;
+
 /** The longest answer that is read, in bytes. */
-export const MAX_ANSWER = 64 * 1024 * 1024;
+export const MAX_ANSWER = 64 * MEBIBYTE;
+
+/** The longest history that is read to recover uploads, in bytes: many devices may be read at once. */
+export const MAX_RECOVERY_ANSWER = 16 * MEBIBYTE;
 
 /** Of an answer that is an error, only so much is read: enough for its `msg`. */
 const MAX_ERROR_ANSWER = 64 * 1024;
@@ -30,7 +36,7 @@ export interface HttpAnswer {
 export interface Failure {
   kind: 'timeout' | 'aborted' | 'error' | 'too-large';
   sent: boolean;
-  /** The error code of Node.js or undici, for example `ECONNREFUSED`; of an abort its reason. */
+  /** The error code of Node.js or undici, for example `ECONNREFUSED`; the reason of an abort; the limit of `too-large`. */
   detail?: string;
 }
 
@@ -63,9 +69,10 @@ export function errorCode(error: unknown): string {
 }
 
 /**
- * Sends one request and reads its whole answer, at most {@link MAX_ANSWER} bytes.
+ * Sends one request and reads its whole answer.
  * The handler sits directly on undici's dispatch: `onRequestStart` comes right before the first byte
  * is written, which tells exactly whether a failed request can have reached the service.
+ * @param maxAnswer the longest answer that is read, in bytes
  * @throws ExchangeFailed
  */
 export function exchange(
@@ -73,6 +80,7 @@ export function exchange(
   origin: string,
   request: HttpRequest,
   deadline: Deadline,
+  maxAnswer: number,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -80,8 +88,7 @@ export function exchange(
     let statusCode = 0;
     let encoding: string | undefined;
     let date: string | undefined;
-    let size = 0;
-    const chunks: Buffer[] = [];
+    let body = new AnswerBody(maxAnswer);
 
     const settle = (): boolean => {
       if (settled) return false;
@@ -90,9 +97,7 @@ export function exchange(
       return true;
     };
     const answer = (): void => {
-      if (!settle()) return;
-      const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
-      resolve({ statusCode, body, encoding, date });
+      if (settle()) resolve({ statusCode, body: body.read(), encoding, date });
     };
     const fail = (kind: Failure['kind'], detail?: string): void => {
       // A status that is an error says enough, even if its body broke off.
@@ -125,16 +130,11 @@ export function exchange(
           statusCode = status;
           encoding = contentEncoding(headers['content-encoding']);
           date = headerText(headers.date);
+          if (!isSuccess(status)) body = new AnswerBody(MAX_ERROR_ANSWER);
         },
         onResponseData(current, chunk) {
-          size += chunk.length;
-          const max = isSuccess(statusCode) ? MAX_ANSWER : MAX_ERROR_ANSWER;
-          if (size <= max) {
-            chunks.push(chunk);
-            return;
-          }
-          size -= chunk.length;
-          if (isSuccess(statusCode)) fail('too-large');
+          if (body.add(chunk)) return;
+          if (isSuccess(statusCode)) fail('too-large', `${maxAnswer / MEBIBYTE} MiB`);
           else answer();
           current.abort(new Error('answer too large'));
         },

@@ -84,20 +84,23 @@ export function statusError(
   );
 }
 
+const NOT_THE_SERVICE =
+  "Check that the address is the service's, and no proxy or portal answers in its place.";
+
 /**
  * The error for an answer that is not what the interface describes.
- * @param said the answer's `msg`, without secrets
+ * @param more `said`, the answer's `msg` without secrets; `advice`, what to do about it
  */
 export function answerError(
   call: Call,
   what: string,
   statusCode: number,
-  said?: string,
+  { said, advice = NOT_THE_SERVICE }: { said?: string; advice?: string } = {},
 ): DeviceCloudError {
   const words = said === undefined || said === '' ? '' : `; the service says ${quote(said)}`;
   return new DeviceCloudError(
     'INVALID_RESPONSE',
-    `${call.name} failed: ${what}${words}.${MAY_HAVE_ACTED[call.reach]} Check that the address is the service's, and no proxy or portal answers in its place.`,
+    `${call.name} failed: ${what}${words}.${MAY_HAVE_ACTED[call.reach]} ${advice}`,
     statusCode,
   );
 }

@@ -3,9 +3,16 @@ import type { Answer } from './answers';
 import { backoff } from './backoff';
 import { CallEnd, type Deadline, type Deadlines } from './deadline';
 import { DeviceCloudError, isDeviceCloudError } from './errors';
-import { exchange, ExchangeFailed, type HttpAnswer, type HttpRequest } from './exchange';
+import {
+  exchange,
+  ExchangeFailed,
+  MAX_ANSWER,
+  type HttpAnswer,
+  type HttpRequest,
+} from './exchange';
 import { answerError, notAcceptedError, statusError, type Call, type Refusal } from './failures';
 import { parseJson } from './json';
+import { JsonLimitError } from './json-scan';
 import type { Permits } from './permits';
 import type { ServiceClock } from './service-clock';
 import { transportError } from './transport-failures';
@@ -27,6 +34,8 @@ export interface CallSpec<T> {
   anyText?: boolean;
   /** What makes an answer of the right shape no success, if anything does. */
   refusal?: (answer: T) => Refusal | undefined;
+  /** The longest answer that is read, in bytes; {@link MAX_ANSWER} if left out. */
+  maxAnswer?: number;
 }
 
 /** A shape that an answer has to have. */
@@ -94,18 +103,21 @@ function readAnswer<T>(line: HttpLine, spec: CallSpec<T>, answer: HttpAnswer): T
     if (!spec.anyText) throw answerError(spec.call, 'the answer is empty', statusCode);
     value = null;
   } else {
-    const text = body.toString('utf8');
     try {
-      value = parseJson(text);
-    } catch {
+      value = parseJson(body);
+    } catch (error) {
+      if (error instanceof JsonLimitError) {
+        const { what, advice } = error;
+        throw answerError(spec.call, `the answer is ${what}`, statusCode, { advice });
+      }
       if (!spec.anyText) throw answerError(spec.call, 'the answer is not JSON', statusCode);
-      value = text;
+      value = body.toString('utf8');
     }
   }
   if (!spec.accepts.is(value)) {
     const msg = msgOf(value);
-    const said = msg === undefined ? undefined : line.redact(msg);
-    throw answerError(spec.call, `the answer is not ${spec.accepts.name}`, statusCode, said);
+    const more = msg === undefined ? {} : { said: line.redact(msg) };
+    throw answerError(spec.call, `the answer is not ${spec.accepts.name}`, statusCode, more);
   }
   const refusal = spec.refusal?.(value);
   if (refusal !== undefined) {
@@ -138,7 +150,8 @@ async function attempt<T>(
     const turn = line.permits.take(deadline);
     if (turn) await turn;
     try {
-      answer = await exchange(line.dispatcher, line.origin, spec.build(), deadline);
+      const { maxAnswer = MAX_ANSWER } = spec;
+      answer = await exchange(line.dispatcher, line.origin, spec.build(), deadline, maxAnswer);
     } finally {
       line.permits.give();
     }

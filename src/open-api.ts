@@ -1,6 +1,6 @@
 import type { PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
 import { invalidInput } from './errors';
-import type { HttpRequest } from './exchange';
+import { MAX_RECOVERY_ANSWER, type HttpRequest } from './exchange';
 import type { CallSpec, Shape } from './http-call';
 import type { Call, Refusal } from './failures';
 import { encodeQuery } from './query';
@@ -133,13 +133,15 @@ export function openApi(identity: OpenApiIdentity) {
       ),
 
     /** The same for recovery, which judges each record by itself: one that is invalid spoils no other. */
-    history: (chipid: string) =>
-      spec<unknown[]>(
+    history: (chipid: string): CallSpec<unknown[]> => ({
+      ...spec<unknown[]>(
         inCloud(`Reading the uploads of device ${chipid}`),
         'GET',
         `up_messages/dev/${chipid}/`,
         anyArray,
       ),
+      maxAnswer: MAX_RECOVERY_ANSWER,
+    }),
 
     pushes: (chipid: string) =>
       spec<PushRecord[]>(

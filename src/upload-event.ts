@@ -65,9 +65,7 @@ function unixTime(value: unknown): number | undefined {
 /** An id as digits without leading zeros, from text or a number; undefined if it is none. */
 function idOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && DIGITS.test(text)
-    ? dropLeadingZeros(text)
-    : undefined;
+  return typeof text === 'string' && DIGITS.test(text) ? dropLeadingZeros(text) : undefined;
 }
 
 /** Whether the bytes may be a JSON object, told at their beginning. */

@@ -9,6 +9,8 @@ import { wireService } from './support/wire-service';
 
 const MIB = 1024 * 1024;
 
+const DEEP = `{"msg":${'['.repeat(2500)}${']'.repeat(2500)}}`;
+
 /** Successes whose body is not what is due, by name. */
 const WRONG: Record<string, { script: Script; why: RegExp }> = {
   empty: { script: raw(''), why: /empty/ },
@@ -18,6 +20,8 @@ const WRONG: Record<string, { script: Script; why: RegExp }> = {
   null: { script: raw('null'), why: /not a JSON object/ },
   'a number': { script: raw('1'), why: /not a JSON object/ },
   'an array for an object': { script: raw('["OK"]'), why: /not a JSON object/ },
+  'nested too deeply': { script: raw(DEEP), why: /nested deeper than 100 levels.*firmware/ },
+  'of too many objects': { script: raw(`{"a":[${'{},'.repeat(1_000_000)}1]}`), why: /1,000,000/ },
   gzip: {
     script: raw(gzipSync('{"msg":"OK"}'), 200, { 'content-encoding': 'gzip' }),
     why: /compressed/,
@@ -56,6 +60,9 @@ describe('a success whose body is not what is due', () => {
     ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
     ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
     ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
+    ['serverDevice', (client) => client.serverDevice('a'), [DEEP]],
+    ['rtStatus', (client) => client.rtStatus(1, 'k'), [DEEP, `[${DEEP}]`]],
+    ['sync', (client) => client.sync('20260101', '20260102'), [`[${DEEP}]`]],
   ];
   for (const [call, run, bodies] of shapes) {
     it(`is INVALID_RESPONSE for ${call} as ${bodies.map((body) => body || 'nothing').join(' ')}`, async () => {

@@ -1,0 +1,39 @@
+/** What the buffer has room for at first, if a second chunk comes. */
+const SMALL = 16 * 1024;
+
+/**
+ * Collects the chunks of an answer in one buffer, which doubles. A list of them would take a hundred
+ * bytes or more for each: an answer in chunks of one byte would fill the heap long before its limit.
+ */
+export class AnswerBody {
+  #bytes: Buffer = Buffer.alloc(0);
+  #size = 0;
+
+  /** @param limit bytes that it holds at most */
+  constructor(readonly limit: number) {}
+
+  /** Adds a chunk. @returns false, and adds nothing of it, if it does not fit */
+  add(chunk: Buffer): boolean {
+    const size = this.#size + chunk.length;
+    if (size > this.limit) return false;
+    if (this.#size === 0) this.#bytes = chunk;
+    else {
+      if (size > this.#bytes.length) this.#grow(size);
+      chunk.copy(this.#bytes, this.#size);
+    }
+    this.#size = size;
+    return true;
+  }
+
+  #grow(size: number): void {
+    const room = Math.min(this.limit, Math.max(SMALL, 2 * this.#bytes.length, size));
+    const bytes = Buffer.allocUnsafeSlow(room);
+    this.#bytes.copy(bytes, 0, 0, this.#size);
+    this.#bytes = bytes;
+  }
+
+  /** All that was added. */
+  read(): Buffer {
+    return this.#bytes.subarray(0, this.#size);
+  }
+}
