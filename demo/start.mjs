@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { SetupError } from '../scripts/npm.mjs';
 import { fail, setup } from '../scripts/setup.mjs';
-import { answering, startNodeRed } from './node-red.mjs';
 import { checkPort, wantedPort } from './port.mjs';
 import { prepareUserDir } from './user-dir.mjs';
 
@@ -21,7 +19,7 @@ let ending;
 /** Ends what was started, once; a second Ctrl-C does not wait for anything. */
 function end(code) {
   if (ending) process.exit(1);
-  ending = Promise.allSettled([nodeRed?.stop(), simulator?.close()]).then(() => process.exit(code));
+  ending = Promise.allSettled([nodeRed?.end(), simulator?.close()]).then(() => process.exit(code));
   return ending;
 }
 
@@ -33,12 +31,14 @@ async function start() {
   setup();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));
 
-  const { startSimulator } = createRequire(import.meta.url)('../dist/src/simulator/index.js');
+  // What is imported here needs what setup builds.
+  const { startSimulator } = await import('../dist/src/simulator/index.js');
+  const { answering, startNodeRed } = await import('./node-red.mjs');
   simulator = await startSimulator({ devices: DEVICES, interval: SECONDS_BETWEEN_UPLOADS });
-  prepareUserDir({ port, reset });
+  prepareUserDir({ reset });
   const noProxy = `${process.env.no_proxy ?? process.env.NO_PROXY ?? ''},127.0.0.1`;
   console.log('Starting Node-RED …');
-  nodeRed = startNodeRed({
+  nodeRed = startNodeRed(port, {
     DEVICE_CLOUD_BASE_URL: simulator.baseUrl,
     DEVICE_CLOUD_APPID: String(simulator.appid),
     DEVICE_CLOUD_APPKEY: simulator.appkey,

@@ -58,7 +58,7 @@ async function tryOn(version, tarball) {
 const packed = mkdtempSync(join(tmpdir(), 'device-cloud-packed-'));
 try {
   const { versions, tarball } = options();
-  setup({ build: !tarball });
+  setup();
   const file = tarball ? resolve(tarball) : pack(packed);
   for (const version of versions) {
     if (!(await tryOn(version, file))) process.exitCode = 1;

@@ -31,7 +31,7 @@ async function build() {
 
 /** The demo, ended by its id, or by itself should this process be killed. */
 function start() {
-  const preload = ['--require', join(root, 'scripts', 'end-with-parent.cjs')];
+  const preload = ['--require', join(root, 'tooling', 'end-with-parent.cjs')];
   const child = spawn(process.execPath, [...preload, join(root, 'demo', 'start.mjs')], {
     cwd: root,
     env,

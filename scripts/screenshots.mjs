@@ -37,11 +37,11 @@ function folder(...path) {
 async function takeAll({ parts, only, editor }) {
   setup();
   // What is imported here needs what setup installs and builds.
-  const { launchChromium } = await import('./screenshots/chromium.mjs');
+  const { launchBrowser } = await import('../dist/tooling/editor/chromium.js');
   const { takeDemo } = await import('./screenshots/demo.mjs');
   const { takeDialogs } = await import('./screenshots/readme.mjs');
   const { takeGallery } = await import('./screenshots/gallery.mjs');
-  const browser = await launchChromium();
+  const browser = await launchBrowser();
   try {
     if (parts.includes('readme')) {
       // Node-RED serves `resources` to the editor, for the help.

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { startProcess } from '../node-red-process.mjs';
+import { startNodeRed as start } from '../../dist/tooling/node-red/process.js';
 import { SetupError } from '../npm.mjs';
 
 /** What every Node-RED with such settings says at its start, by itself. */
@@ -18,9 +18,10 @@ const SERIOUS = /\[(warn|error|fatal)\]|\w(Warning|Error): /;
 export async function startNodeRed(folder, node) {
   const nodeRed = join(folder, 'node_modules', 'node-red');
   // Example 15 writes into the folder for temporary files.
-  const options = { settings: { lang: 'en-US' }, env: { TEMP: folder } };
-  const running = await startProcess({ node, nodeRed }, folder, options);
-  const { url, log, logged, stop } = running;
+  const env = { ...process.env, NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1', TEMP: folder };
+  // What examples need comes from the palette: with all nodes, and through whatever proxy there is.
+  const settings = { lang: 'en-US', nodesExcludes: [] };
+  const { url, log, logged, end } = await start({ userDir: folder, node, nodeRed, settings, env });
 
   /** The lines after a position that tell of something wrong. */
   const problems = (from) =>
@@ -33,9 +34,9 @@ export async function startNodeRed(folder, node) {
     const strange = problems().filter((line) => !OWN_WARNINGS.some((own) => line.endsWith(own)));
     if (strange.length > 0) throw new SetupError(strange.join('\n'));
     const call = (method, path, body) => callAdmin(`${url}${path}`, method, body);
-    return { versions, call, logged, problems, log, position: () => log().length, stop };
+    return { versions, call, logged, problems, log, position: () => log().length, stop: end };
   } catch (error) {
-    await stop();
+    await end();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { addNode, closeDialogs, openDialog, settled } from './editor.mjs';
-import { bareNodes, sampleNodes, variants } from './flows.mjs';
+import { bareNodes, sampleNodes, variants } from '../../dist/tooling/editor/samples.js';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 const MESSAGE = '#node-input-message ~ .red-ui-typedInput-container .red-ui-typedInput-input';

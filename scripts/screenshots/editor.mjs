@@ -1,30 +1,14 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { root } from '../npm.mjs';
-
-const dialog = createRequire(import.meta.url)(join(root, 'dist', 'test', 'editor', 'dialog.js'));
+import * as dialog from '../../dist/tooling/editor/dialog.js';
+import { openPage } from '../../dist/tooling/editor/page.js';
 
 /** Room for the longest dialog. */
-const VIEWPORT = { width: 1280, height: 1240 };
+const HEIGHT = 1240;
 
 const TRAY = '.red-ui-tray';
 
 /** Opens the editor of a Node-RED, in a language and a theme. */
-export async function openEditor(browser, url, { language, theme = 'light' }) {
-  const context = await browser.newContext({
-    viewport: VIEWPORT,
-    locale: language,
-  });
-  // The choice in the editor's settings; an editor without themes does not look at it.
-  await context.addInitScript(`localStorage.setItem('view-dark-theme', '${theme}')`);
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
-  await page.goto(url);
-  await page.waitForSelector('.red-ui-palette-node[data-palette-type="device-cloud-listen"]');
-  await page.waitForFunction('RED.nodes.getWorkspaceOrder().length > 0');
-  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
-  return page;
-}
+export const openEditor = (browser, url, { language, theme = 'light' }) =>
+  openPage(browser, url, { language, theme, height: HEIGHT });
 
 /** Waits until what moves has come to rest. */
 export const settled = (page) => page.waitForTimeout(400);

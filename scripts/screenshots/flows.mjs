@@ -1,13 +1,32 @@
-import { createRequire } from 'node:module';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { EDITOR_SETTINGS } from '../../dist/tooling/editor/page.js';
+import {
+  appOf,
+  apps,
+  bareNodes,
+  sampleNodes,
+  variants,
+} from '../../dist/tooling/editor/samples.js';
+import { startNodeRed } from '../../dist/tooling/node-red/process.js';
+import { makeUserDir } from '../../dist/tooling/node-red/user-dir.js';
 import { root } from '../npm.mjs';
 
-const require = createRequire(import.meta.url);
-
-/** What the editor's tests open too: each node, in each variant that shows other rows. */
-export const { sampleNodes, variants, bareNodes, apps, appOf } = require(
-  join(root, 'dist', 'test', 'editor', 'samples.js'),
-);
+/** Starts a version of Node-RED with these flows, this package, and nothing but this package. */
+export async function startWithFlows({ name, node, nodeRed }, flows) {
+  const userDir = join(root, '.cache', 'screenshots', name);
+  rmSync(userDir, { recursive: true, force: true });
+  makeUserDir(userDir);
+  const red = await startNodeRed({ userDir, node, nodeRed, settings: EDITOR_SETTINGS });
+  const response = await fetch(`${red.url}/flows`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(flows),
+  });
+  if (response.ok) return red;
+  await red.end();
+  throw new Error(`The flows were not taken: ${await response.text()}`);
+}
 
 /** The flows of the gallery; `app` is a simulator as the cloud would be. */
 export function galleryFlows(simulator) {

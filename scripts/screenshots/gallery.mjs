@@ -1,15 +1,12 @@
-import { createRequire } from 'node:module';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { startSimulator } from '../../dist/src/simulator/index.js';
 import { root } from '../npm.mjs';
 import { writeContents } from './contents.mjs';
 import { dialogArea, openEditor } from './editor.mjs';
-import { galleryFlows } from './flows.mjs';
-import { startNodeRed } from './node-red.mjs';
+import { galleryFlows, startWithFlows } from './flows.mjs';
 import { scenes } from './scenes.mjs';
 import { versions } from './versions.mjs';
-
-const { startSimulator } = createRequire(import.meta.url)('../../dist/src/simulator/index.js');
 
 const LANGUAGES = ['en-US', 'zh-CN'];
 
@@ -73,11 +70,11 @@ export async function takeGallery(browser, { only = '', editor = '' }) {
   const simulator = await startSimulator({ interval: 0, answerDelay: 1, appName: 'Greenhouses' });
   try {
     for (const version of all.filter(({ name }) => new RegExp(editor).test(name))) {
-      const red = await startNodeRed(version, galleryFlows(simulator));
+      const red = await startWithFlows(version, galleryFlows(simulator));
       try {
         for (const column of columns(version)) await takeColumn(browser, red.url, column, wanted);
       } finally {
-        await red.stop();
+        await red.end();
       }
     }
   } finally {

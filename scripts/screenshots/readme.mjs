@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { startSimulator } from '../../dist/src/simulator/index.js';
 import { root } from '../npm.mjs';
 import { closeDialogs, dialogArea, openDialog, openEditor, settled } from './editor.mjs';
-import { appOf, sampleNodes } from './flows.mjs';
-import { startNodeRed } from './node-red.mjs';
+import { appOf, sampleNodes } from '../../dist/tooling/editor/samples.js';
+import { startWithFlows } from './flows.mjs';
 import { writeSmall } from './small.mjs';
-
-const { startSimulator } = createRequire(import.meta.url)('../../dist/src/simulator/index.js');
 
 /** As in the README, so that the address in the pictures is the one it speaks of. */
 const PORT = 8787;
@@ -70,11 +68,11 @@ export async function takeDialogs(browser, folder) {
   const nodeRed = join(root, 'node_modules', 'node-red');
   const version = { name: 'readme', node: process.execPath, nodeRed };
   try {
-    const red = await startNodeRed(version, flows(simulator));
+    const red = await startWithFlows(version, flows(simulator));
     try {
       for (const language of ['en-US', 'zh-CN']) await takeIn(browser, red.url, language, folder);
     } finally {
-      await red.stop();
+      await red.end();
     }
   } finally {
     await simulator.close();

@@ -7,7 +7,7 @@ import { ADMIN_SETTINGS, FULL, READER, logIn } from './harness/admin';
 import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 import { around } from './harness/flows';
 
 const SECRETS = {

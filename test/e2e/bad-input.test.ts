@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, fixture } from './harness/fixture';
 import { around, buffer, js } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 const CHIPIDS = [
   ...['../x', '%2f', '1.5', '-1', '', ' ', 'a b', '1e3', '0x10', '١٢', '1\r\n2', '__proto__'],

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { CloseOptions, FaultName } from '../../src/simulator';
-import { ONE, THREE, TWO, eventually, fixture } from './harness/fixture';
-import { around, js, type FlowNode } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { ONE, THREE, TWO, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
+import { around, js } from './harness/flows';
+import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 
 /** Events that cost nothing but themselves, and those that end the connection. */
 const FRAMES: FaultName[] = [
@@ -46,7 +47,7 @@ describe('a real Node-RED goes on', () => {
   async function works(chipid = ONE): Promise<void> {
     const { sent, error } = await here.red.ask('push', { chipid, payload: 'good' });
     assert.deepEqual([sent[0]?.payload, error], [{ msg: 'OK' }, undefined]);
-    await eventually(() => here.simulator.channels(chipid) === 1, 'the channel is open');
+    await until(() => here.simulator.channels(chipid) === 1, 'the channel is open');
     const body = `good ${++good}`;
     here.simulator.upload(chipid, body);
     let emitted = await here.red.results('listen', 'out');
@@ -79,7 +80,7 @@ describe('a real Node-RED goes on', () => {
   it('after channels that were cut off, closed with any code, and refused when they came back', async () => {
     for (const [index, end] of ENDS.entries()) {
       const chipid = chipidOf(FRAMES.length + index);
-      await eventually(() => here.simulator.channels(chipid) === 1, 'the channel is open');
+      await until(() => here.simulator.channels(chipid) === 1, 'the channel is open');
       here.simulator.fail(index % 2 ? 'answer-upgrade' : 'reset-upgrade', { times: 1, chipid });
       here.simulator.disconnect(chipid, end);
     }
@@ -130,7 +131,7 @@ describe('a real Node-RED goes on', () => {
         const messages = ['hangs', 'waits'].map((payload) => ({ chipid: THREE, payload }));
         await post('traffic', ...messages, { chipid: ONE, payload: 'is answered' });
         await post('traffic-channel', { chipid: TWO, payload: 'x' });
-        await eventually(() => hanging() === before + 1, 'a push is in flight');
+        await until(() => hanging() === before + 1, 'a push is in flight');
         await here.red.deploy(flows(here.simulator), round % 2 ? 'full' : 'flows');
       }
     } finally {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { writeOutcomes, type Line } from '../nodes/matrix/outcomes';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { openEditor } from './harness/editor';
-import { ONE, eventually } from './harness/fixture';
-import { around, idOf, type FlowNode } from './harness/flows';
+import { ONE } from './harness/fixture';
+import { until } from '../../tooling/until';
+import { around, idOf } from './harness/flows';
+import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 import { startNodeRed, type NodeRed } from './harness/node-red';
-import { app, node } from './harness/nodes';
 
 describe('a real Node-RED with a wrong credential secret', () => {
   const outcomes: Line[] = [];
@@ -20,7 +21,7 @@ describe('a real Node-RED with a wrong credential secret', () => {
   const works = async (): Promise<void> => {
     const { sent, error } = await red.ask('push', { chipid: ONE, payload: 'x' });
     assert.deepEqual([sent[0]?.payload, error], [{ msg: 'OK' }, undefined]);
-    await eventually(() => simulator.channels(ONE) === 1, 'the channel is open');
+    await until(() => simulator.channels(ONE) === 1, 'the channel is open');
   };
 
   before(async () => {
@@ -45,7 +46,7 @@ describe('a real Node-RED with a wrong credential secret', () => {
     const editor = await openEditor(red.url);
     for (const name of ['push', 'server', 'listen']) {
       const shown = () => editor.statuses.get(idOf(name));
-      await eventually(() => shown() !== undefined, `${name} shows a status`);
+      await until(() => shown() !== undefined, `${name} shows a status`);
       const expected = { fill: 'red', shape: 'ring', text: 'status.not-configured' };
       assert.deepEqual(shown(), expected);
     }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { ONE, TWO, eventually, fixture } from './harness/fixture';
+import { ONE, TWO, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 const LONG = '12345678901234567890';
 
@@ -71,7 +72,7 @@ describe('calls to a device in a real Node-RED', () => {
     const { boots } = here.simulator.device(TWO);
     const { sent } = await here.red.ask('reboot', { chipid: TWO });
     assert.deepEqual(sent[0]!.payload, { result: 'OK' });
-    await eventually(() => here.simulator.device(TWO).boots === boots + 1, 'the device is back');
+    await until(() => here.simulator.device(TWO).boots === boots + 1, 'the device is back');
   });
 
   it('tells a device that is online from one that is not', async () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { FaultName } from '../../src/simulator';
 import { openEditor } from './harness/editor';
-import { ONE, eventually, fixture } from './harness/fixture';
+import { ONE, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around, idOf } from './harness/flows';
 import type { Message } from './harness/node-red';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 /** A port of the reserved ones that nobody listens on. */
 const NOBODY = 'http://127.0.0.1:1';
@@ -129,7 +130,7 @@ describe('every error code reaches a Catch node, once', () => {
     it(`NOT_CONFIGURED when ${why}, red from the start and without touching the network`, async () => {
       const before = requests();
       const editor = await openEditor(here.red.url);
-      await eventually(() => editor.statuses.get(idOf(name))?.fill === 'red', 'the node is red');
+      await until(() => editor.statuses.get(idOf(name))?.fill === 'red', 'the node is red');
       editor.close();
       await failure(name, 'NOT_CONFIGURED');
       assert.equal(requests(), before);

@@ -13,7 +13,7 @@ import { retry } from './examples/retry';
 import { silentDevices } from './examples/silent-devices';
 import { useStage } from './examples/stage';
 import { uploads } from './examples/uploads';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 describe('the examples', () => {
   it('use every node of the package', () => {

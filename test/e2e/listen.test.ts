@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { openEditor } from './harness/editor';
-import { ONE, THREE, TWO, eventually, fixture } from './harness/fixture';
+import { ONE, THREE, TWO, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around, idOf } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 describe('device-cloud-listen in a real Node-RED', () => {
   const here = fixture((simulator) => [
@@ -16,7 +17,7 @@ describe('device-cloud-listen in a real Node-RED', () => {
   ]);
 
   const open = (chipid: string, count = 1): Promise<void> =>
-    eventually(() => here.simulator.channels(chipid) === count, `${chipid} has ${count} channels`);
+    until(() => here.simulator.channels(chipid) === count, `${chipid} has ${count} channels`);
 
   const payloads = async (name: string, chipid: string, count: number): Promise<unknown[]> => {
     const all = await here.red.waitFor(name, 'out', count);
@@ -59,7 +60,7 @@ describe('device-cloud-listen in a real Node-RED', () => {
   it('shows that it is connected, and of several devices how many are', async () => {
     const editor = await openEditor(here.red.url);
     const shown = (name: string): unknown => editor.statuses.get(idOf(name));
-    await eventually(() => shown('same') !== undefined && shown('list') !== undefined, 'a status');
+    await until(() => shown('same') !== undefined && shown('list') !== undefined, 'a status');
     editor.close();
     assert.deepEqual(shown('same'), { fill: 'green', shape: 'dot', text: 'status.connected' });
     assert.deepEqual(shown('list'), { fill: 'green', shape: 'dot', text: '2/2' });
@@ -95,7 +96,7 @@ describe('device-cloud-listen in a real Node-RED', () => {
   it('connects again by itself after the service has dropped it', async () => {
     const before = (await here.red.results('same', 'out')).length;
     here.simulator.disconnect(undefined, { terminate: true });
-    await eventually(() => here.simulator.channels(ONE) === 0, 'the channel is down');
+    await until(() => here.simulator.channels(ONE) === 0, 'the channel is down');
     await open(ONE);
     here.simulator.upload(ONE, 'back again');
     const sent = await here.red.waitFor('text', 'out', before + 1);
@@ -103,16 +104,13 @@ describe('device-cloud-listen in a real Node-RED', () => {
     const colours = (await here.red.results('text', 'status')).map(({ status }) => status?.fill);
     assert.ok(colours.includes('red'), 'the loss was shown');
     const editor = await openEditor(here.red.url);
-    await eventually(
-      () => editor.statuses.get(idOf('text'))?.fill === 'green',
-      'it is green again',
-    );
+    await until(() => editor.statuses.get(idOf('text'))?.fill === 'green', 'it is green again');
     editor.close();
   });
 
   it('closes its channels when it is removed', async () => {
     await here.red.deploy([app(here.simulator), ...around('list', node('listen', { chipids: [TWO] }))]); // prettier-ignore
-    await eventually(() => here.simulator.channels() === 1, 'only one channel is left');
+    await until(() => here.simulator.channels() === 1, 'only one channel is left');
     assert.equal(here.simulator.channels(TWO), 1);
   });
 });

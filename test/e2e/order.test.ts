@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { ONE, THREE, TWO, eventually, fixture } from './harness/fixture';
+import { ONE, THREE, TWO, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 describe('commands to devices in a real Node-RED', () => {
   const here = fixture(
@@ -39,7 +40,7 @@ describe('commands to devices in a real Node-RED', () => {
     here.simulator.delay(TWO, 1000);
     await here.red.inject('push', { chipid: ONE, payload: 'a' }, { chipid: TWO, payload: 'a' });
     await here.red.inject('other', { chipid: ONE, payload: 'b' }, { chipid: TWO, payload: 'b' });
-    await eventually(() => one.inFlight === 1 && two.inFlight === 1, 'both devices are busy');
+    await until(() => one.inFlight === 1 && two.inFlight === 1, 'both devices are busy');
     await here.red.waitFor('other', 'complete', 2);
     assert.deepEqual([one.maxInFlight, two.maxInFlight], [1, 1]);
     assert.deepEqual([texts(ONE).slice(-2), texts(TWO).slice(-2)], [['a', 'b'], ['a', 'b']]); // prettier-ignore

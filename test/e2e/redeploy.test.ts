@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { ONE, THREE, TWO, eventually, fixture } from './harness/fixture';
+import { ONE, THREE, TWO, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around } from './harness/flows';
-import type { FlowNode } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 
 describe('redeploying in a real Node-RED', () => {
   const all = (simulator: Parameters<typeof app>[0], timeout = '10'): FlowNode[] => [
@@ -19,9 +19,9 @@ describe('redeploying in a real Node-RED', () => {
       await here.red.ask('push', { chipid: ONE, payload: `push ${times}` });
       await here.red.ask('channel', { chipid: TWO, payload: `channel ${times}` });
     }
-    await eventually(() => here.simulator.channels() === 3, 'there is one channel a device');
+    await until(() => here.simulator.channels() === 3, 'there is one channel a device');
     await here.red.deploy([]);
-    await eventually(() => here.simulator.sockets() === 0, 'no socket is left');
+    await until(() => here.simulator.sockets() === 0, 'no socket is left');
   });
 
   it('ends the calls that are on their way, without waiting for the device', async () => {
@@ -32,7 +32,7 @@ describe('redeploying in a real Node-RED', () => {
     const before = pushes();
     const [hangs, waits] = ['hangs', 'waits'].map((payload) => ({ chipid: ONE, payload }));
     await here.red.inject('push', hangs!, waits!);
-    await eventually(() => pushes() === before + 1, 'the call is on its way');
+    await until(() => pushes() === before + 1, 'the call is on its way');
     await here.red.deploy(hearing(all(here.simulator, '11')).map(withoutCredentials), 'nodes');
     const errors = await here.red.waitFor('push', 'error', 2);
     assert.deepEqual(

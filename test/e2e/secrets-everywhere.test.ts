@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ANSWER_FAULTS } from '../../src/simulator/answer-faults';
-import { secretSearch } from '../support/secret-search';
-import { eventually, ONE } from './harness/fixture';
+import { secretSearch } from '../../tooling/secret-search';
+import { until } from '../../tooling/until';
+import { ONE } from './harness/fixture';
 import { OPERATIONS } from './harness/operations';
 import { deviceOf, EVENTS, KEYS, TYPED, UPGRADES } from './harness/secrets-flow';
 import { secretsWorld } from './harness/secrets-world';
@@ -50,7 +51,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
   });
 
   it('are nowhere when something else comes over a channel', async () => {
-    await eventually(() => here.simulator.channels() >= EVENTS.length, 'every channel is open');
+    await until(() => here.simulator.channels() >= EVENTS.length, 'every channel is open');
     const from = here.red.log().length;
     EVENTS.forEach((fault, index) => {
       const chipid = deviceOf(index);
@@ -123,7 +124,8 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.askAll({ plant: { secret: planted } });
     for (let look = 0; missing.size > 0; look++) {
       assert.ok(look < 50, `it is not found in ${[...missing].join(', ')}`);
-      for (const { where, text } of await here.ear.told()) if (find(text)) missing.delete(where);
+      for (const { where, text } of await here.observer.collect())
+        if (find(text)) missing.delete(where);
       await sleep(200);
     }
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { ONE, eventually, fixture } from './harness/fixture';
+import { ONE, fixture } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { around } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 const KEYS = {
   appkey: 'E2E-App-Key-Secret',
@@ -57,7 +58,7 @@ describe('secrets in a real Node-RED', () => {
       const before = here.simulator.requests.length;
       here.simulator.fail(fault, { times: 1 });
       here.simulator.disconnect();
-      await eventually(() => here.simulator.requests.length > before, 'it has tried to connect');
+      await until(() => here.simulator.requests.length > before, 'it has tried to connect');
       await here.red.ask('channel', { chipid: ONE, payload: 'x' });
       here.simulator.heal();
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO, fixture } from './harness/fixture';
 import { around } from './harness/flows';
-import { app, node } from './harness/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 describe('device-cloud-server in a real Node-RED', () => {
   const here = fixture((simulator) => [

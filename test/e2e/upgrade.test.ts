@@ -1,27 +1,18 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DeviceCloudClient } from '../../src/client';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
-import { ONE, THREE, TWO, eventually } from './harness/fixture';
+import { ONE, THREE, TWO } from './harness/fixture';
+import { until } from '../../tooling/until';
 import { startNetwork } from './harness/network';
 import type { Network } from './harness/network';
 import { startNodeRed } from './harness/node-red';
 import type { Message, NodeRed } from './harness/node-red';
-import { PATIENCE } from './harness/process';
 import { due, saved, userFiles } from './harness/saved';
 import type { Case } from './harness/saved';
 
 const withoutId = (message: Message): Message =>
   Object.fromEntries(Object.entries(message).filter(([name]) => name !== '_msgid'));
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + PATIENCE;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Over ${PATIENCE / 1000} s until ${what}.`);
-    await sleep(20);
-  }
-}
 
 describe('a Node-RED with flows, credentials and context of version 1.0', () => {
   let simulator: Simulator;
@@ -56,9 +47,9 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
   });
 
   const shows = (node: string, text: string): Promise<void> =>
-    until(`${node} shows ${text}`, async () => {
+    until(async () => {
       return (await red.results(node, 'status')).at(-1)?.status?.text === text;
-    });
+    }, `${node} shows ${text}`);
 
   for (const [go, cases] of Object.entries(saved.behaviour)) {
     it(`gives what it gave: ${go}`, async () => {
@@ -70,8 +61,9 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
   }
 
   async function check({ node, gives, request, body }: Case, from: number): Promise<void> {
-    await until(`${node} is done`, async () =>
-      (await red.results(node)).some((msg) => 'error' in msg || 'complete' in msg),
+    await until(
+      async () => (await red.results(node)).some((msg) => 'error' in msg || 'complete' in msg),
+      `${node} is done`,
     );
     const errors = await red.results(node, 'error');
     assert.deepEqual(errors, [], node);
@@ -122,7 +114,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
       simulator.requests.filter((each) => each.path === path(chipid)).map(({ at }) => at);
     const before = asked(TWO).length;
     const devices = [...simulator.devices.values()];
-    await eventually(() => devices.every(({ online }) => online), 'all have booted again');
+    await until(() => devices.every(({ online }) => online), 'all have booted again');
     simulator.delay(TWO, 200);
     await red.inject(node, { chipid: TWO }, { chipid: TWO }, { chipid: THREE });
     await red.waitFor(node, 'complete', 3);
@@ -144,7 +136,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
       .map((query) => [query.get('chipid'), query.get('timestamp')?.length]);
     assert.ok(timestamps.some(([chipid, digits]) => chipid === THREE && digits === 10));
     assert.ok(timestamps.some(([chipid, digits]) => chipid === ONE && digits === 13));
-    await eventually(
+    await until(
       () => simulator.frames.some(({ chipid, text }) => chipid === THREE && /heartbeat/.test(text)),
       'there is a heartbeat',
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { closeDialog, openDialog } from './dialog';
-import { apps, sampleNodes } from './samples';
+import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { apps, sampleNodes } from '../../tooling/editor/samples';
 import { world } from './world';
 
 /** The rows of a dialog that come and go, and for each choice those that are shown. */

@@ -5,10 +5,10 @@ import { ADMIN_SETTINGS, FULL, READER } from '../e2e/harness/admin';
 import { ONE, TWO } from '../e2e/harness/fixture';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS, openEditor } from './browser';
-import type { Editor } from './browser';
-import { closeDialog, fill, openDialog, rows } from './dialog';
-import { appOf, sampleNodes } from './samples';
+import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { openEditor, type Editor } from './browser';
+import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
+import { appOf, sampleNodes } from '../../tooling/editor/samples';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 

@@ -1,18 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import type { User } from '../e2e/harness/admin';
-import { launchBrowser } from '../e2e/harness/chromium';
-import { repository } from '../support/repository';
-import { useChineseFont } from './chinese-font';
+import { launchBrowser } from '../../tooling/editor/chromium';
+import type { Editor as Driven } from '../../tooling/editor/dialog';
+import { repository } from '../../tooling/repository';
+import { openPage, type PageOptions } from '../../tooling/editor/page';
 
 /** Node-RED's editor in a browser. */
-export interface Editor {
-  page: Page;
+export interface Editor extends Driven {
   /** What went wrong on the page: errors and warnings of its console, and exceptions. */
   problems: string[];
-  /** Runs a script in the page, which has types of its own. */
-  run: <T>(script: string) => Promise<T>;
   /** Keeps a picture for a person who has asked for pictures, in a folder that git ignores. */
   picture: (name: string) => Promise<void>;
   /** Keeps a picture in any case, of what went wrong. */
@@ -43,11 +40,7 @@ function watch(page: Page): string[] {
   return problems;
 }
 
-export interface EditorOptions {
-  language?: string | undefined;
-  /** Who logs in, where Node-RED wants to know. */
-  user?: User;
-}
+export type EditorOptions = Pick<PageOptions, 'language' | 'user'>;
 
 /** Without what slides and fades: painting that took half of the browser's time. */
 const STILL = `document.addEventListener('DOMContentLoaded', () => {
@@ -59,28 +52,19 @@ const STILL = `document.addEventListener('DOMContentLoaded', () => {
 
 /** Opens the editor of a running Node-RED. */
 export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
-  const { language = 'en-US', user } = options;
-  const viewport = { width: 1280, height: 1100 };
-  const context = await browser!.newContext({ viewport, locale: language });
-  if (language === 'zh-CN') await useChineseFont(context);
-  // Node-RED 5 is dark when the system is.
-  await context.addInitScript(`localStorage.setItem('view-dark-theme', 'auto')`);
-  await context.addInitScript(STILL);
-  const page = await context.newPage();
-  // Sooner than the test's own, so that the failure names the step.
-  page.setDefaultTimeout(30_000);
-  const problems = watch(page);
-  await page.goto(url);
-  if (user) {
-    await page.waitForSelector('#node-dialog-login-username');
-    // It is by a 401 that the editor knows to ask for a log-in, and the browser logs it.
-    const before = problems.splice(0).filter((text) => !/401.*\/settings/.test(text));
-    problems.push(...before);
-    await logIn(page, user);
-  }
-  await page.waitForSelector('.red-ui-palette-node[data-palette-type="device-cloud-listen"]');
-  await page.waitForFunction('RED.nodes.getWorkspaceOrder().length > 0');
-  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' });
+  const { language = 'en-US' } = options;
+  let problems: string[] = [];
+  const page = await openPage(browser!, url, {
+    ...options,
+    async prepare(fresh) {
+      await fresh.addInitScript(STILL);
+      problems = watch(fresh);
+    },
+    onLogin() {
+      // It is by a 401 that the editor knows to ask for a log-in, and the browser logs it.
+      problems.push(...problems.splice(0).filter((text) => !/401.*\/settings/.test(text)));
+    },
+  });
   const version = await page.evaluate<string>('RED.settings.version');
   const folder = join(repository, 'screenshots', 'editor', version, language);
   const keepPicture = async (name: string): Promise<void> => {
@@ -95,17 +79,6 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
       if (process.env['PICTURES']) await keepPicture(name);
     },
     keepPicture,
-    close: () => context.close(),
+    close: () => page.context().close(),
   };
 }
-
-async function logIn(page: Page, { username, password }: User): Promise<void> {
-  await page.fill('#node-dialog-login-username', username);
-  await page.fill('#node-dialog-login-password', password);
-  await page.click('#node-dialog-login-submit');
-}
-
-/** What Node-RED is started with, so that the page asks nothing of the world outside. */
-export const EDITOR_SETTINGS = {
-  editorTheme: { tours: false, palette: { catalogues: [] } },
-};

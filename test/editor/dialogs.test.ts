@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { faint, inEachTheme } from './colours';
-import { closeDialog, exported, openDialog, untranslated } from './dialog';
+import { closeDialog, exported, openDialog, untranslated } from '../../tooling/editor/dialog';
 import { misfits } from './layout';
-import { apps, sampleNodes, variants } from './samples';
+import { apps, sampleNodes, variants } from '../../tooling/editor/samples';
 import { isChinese } from '../support/wording';
 import { untranslatedTexts } from './untranslated';
 import { world } from './world';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { examples, ofType } from '../e2e/examples/files';
-import type { FlowNode } from '../e2e/harness/flows';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS, openEditor } from './browser';
-import type { Editor } from './browser';
+import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { openEditor, type Editor } from './browser';
 
 /** Picks an example in the import dialog, as a person does, and imports it. */
 async function importFromMenu({ page, run }: Editor, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
 import { openEditor } from './browser';
-import { closeDialog, fill, openDialog, rows, settled } from './dialog';
+import { closeDialog, fill, openDialog, rows, settled } from '../../tooling/editor/dialog';
 import { world } from './world';
 
 const ROW = '.red-ui-autoComplete-container:visible a';

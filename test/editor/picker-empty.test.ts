@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, fill, openDialog, rows } from './dialog';
-import { appOf, sampleNodes } from './samples';
+import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
+import { appOf, sampleNodes } from '../../tooling/editor/samples';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { secretSearch } from '../support/secret-search';
-import { closeDialog, openDialog } from './dialog';
-import { appOf, sampleNodes } from './samples';
+import { secretSearch } from '../../tooling/secret-search';
+import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { appOf, sampleNodes } from '../../tooling/editor/samples';
 import { world } from './world';
 
 const KEYS = {

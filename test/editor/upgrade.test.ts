@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isOurs, saved } from '../e2e/harness/saved';
-import { exported } from './dialog';
+import { exported } from '../../tooling/editor/dialog';
 import { world } from './world';
 
 interface NewNode {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
-import type { FlowNode } from '../e2e/harness/flows';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS, openEditor } from './browser';
-import type { Editor } from './browser';
+import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { openEditor, type Editor } from './browser';
 
 /** What the tests of one `describe` work with. */
 export interface World {

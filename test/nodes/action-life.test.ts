@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, post, send, type Caught } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('the life of a message', () => {
   useNodeRed();
@@ -19,7 +19,7 @@ describe('the life of a message', () => {
   const settle = async (): Promise<void> => {
     const { length } = arrivedAt('completed');
     await call('devices', {});
-    await until('the Complete node is told', () => arrivedAt('completed').length > length);
+    await until(() => arrivedAt('completed').length > length, 'the Complete node is told');
   };
 
   it('ends a success with one message, one Complete and no Catch', async () => {
@@ -69,7 +69,7 @@ describe('the life of a message', () => {
     const endings = await Promise.all(all.map((msg) => send('push', msg)));
     const errors = endings.map(({ error }) => (error as { code?: string } | undefined)?.code);
     assert.deepEqual(new Set(errors), new Set([undefined, 'INVALID_INPUT']));
-    await until('all have arrived', () => arrivedAt('completed').length === good.length);
+    await until(() => arrivedAt('completed').length === good.length, 'all have arrived');
     await settle();
     assert.equal(arrivedAt('caught').length, bad.length);
     assert.equal(arrivedAt('out').filter(({ topic }) => topic === 'good').length, good.length);
@@ -78,7 +78,7 @@ describe('the life of a message', () => {
   it('works with no wire, no Catch and no Complete behind it', async () => {
     await start({ wires: [] });
     post('push', { chipid, payload: 'x' });
-    await until('it has arrived', () => cloud.device(chipid).received.length === 1);
+    await until(() => cloud.device(chipid).received.length === 1, 'it has arrived');
     await settle();
   });
 

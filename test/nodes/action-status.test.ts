@@ -7,7 +7,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const CALLING = { fill: 'blue', shape: 'dot', text: 'status.calling' };
 const red = (key: string) => ({ fill: 'red', shape: 'ring', text: `status.${key}` });
@@ -47,7 +47,7 @@ describe('the status of an action node', () => {
     await start();
     cloud.fail('hang', { chipid: '10000002' });
     post('push', { chipid: '10000002', payload: 'slow' });
-    await until('it is under way', () => cloud.requests.length === 1);
+    await until(() => cloud.requests.length === 1, 'it is under way');
     await call('push', { chipid, payload: 'quick' });
     assert.deepEqual(statusesOf('push'), [CALLING]);
   });

@@ -56,7 +56,7 @@ describe('the list of devices for the editor', () => {
     for (let time = 0; time < 2; time++) {
       const { body } = await get('app');
       assert.equal((body as unknown[]).length, 3);
-      await until('its connection ends', () => cloud.sockets() === 0);
+      await until(() => cloud.sockets() === 0, 'its connection ends');
     }
   });
 

@@ -5,7 +5,7 @@ import type { DeviceRecord } from '../../src/records';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 /** Servers of this process that listen: the test helper's own, and simulators. */
 const servers = (): number =>
@@ -30,7 +30,7 @@ describe('an application with the simulator as its service', () => {
     assert.equal(devices.length, 3);
     assert.equal((await call('server', {}))['statusCode'], 200);
     await shows('listen', 'status.connected');
-    await until('a living device uploads', () => arrivedAt('out').some(({ topic }) => topic === chipid)); // prettier-ignore
+    await until(() => arrivedAt('out').some(({ topic }) => topic === chipid), 'a living device uploads'); // prettier-ignore
     const reading = arrivedAt('out').find(({ topic }) => topic === chipid)?.payload as object;
     assert.deepEqual(Object.keys(reading), ['temperature', 'humidity']);
   });
@@ -51,7 +51,7 @@ describe('an application with the simulator as its service', () => {
     await deploy([...two, other], 'nodes');
     assert.equal((await call('read', { chipid })).payload, 1, 'it runs on for the other');
     await deploy(two, 'nodes');
-    await until('it has stopped', () => servers() === before);
+    await until(() => servers() === before, 'it has stopped');
 
     await deploy([...two, other], 'nodes');
     assert.equal((await call('read', { chipid })).payload, 0, 'a new one has started');
@@ -78,7 +78,7 @@ describe('an application with the simulator as its service', () => {
     const before = servers();
     await load([simulatorApp(), node('push'), node('listen', { devices: 'online' })]);
     await deploy([]);
-    await until('it has stopped', () => servers() === before);
+    await until(() => servers() === before, 'it has stopped');
   });
 });
 
@@ -137,7 +137,7 @@ describe('an application', () => {
     const cloud = await startCloud();
     const listen = node('listen', { chipids: [chipid] });
     await load([cloudApp(cloud, { heartbeat: '0.05' }), listen]);
-    await until('two have come', () => cloud.frames.length >= 2);
+    await until(() => cloud.frames.length >= 2, 'two have come');
     assert.deepEqual(JSON.parse(cloud.frames[0]!.text), { type: 'heartbeat' });
   });
 });

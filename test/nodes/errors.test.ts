@@ -5,7 +5,7 @@ import { httpService, json } from '../src/support/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 /** What goes wrong with an answer, what the error is, and the status on the message. */
 const FAULTS: [fault: FaultName, code: ErrorCode, statusCode: number | undefined][] = [
@@ -106,7 +106,7 @@ describe('errors', () => {
     assert.match(caught.error.message, /10000001.*100/);
     assert.ok(!('statusCode' in caught));
     await call('push', { chipid: '10000002', payload: 'to another device' });
-    await until('the first is under way', () => cloud.requests.length === 2);
+    await until(() => cloud.requests.length === 2, 'the first is under way');
   });
 
   it('NOT_CONNECTED: a push over a channel that does not come up', async () => {

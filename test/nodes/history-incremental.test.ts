@@ -10,7 +10,7 @@ import {
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, call, fail, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('history, only what is new', () => {
   useNodeRed();
@@ -73,11 +73,11 @@ describe('history, only what is new', () => {
     await configureSlowContextStore();
     const letGo = holdContextStore();
     const sent = [1, 2, 3, 4].map(() => send('history', { chipid }));
-    await until('the first has its answer', () => cloud.requests[0]?.status === 200);
+    await until(() => cloud.requests[0]?.status === 200, 'the first has its answer');
     await send('push', { chipid, payload: 'for the others to have theirs, were they asked' });
     letGo();
     await Promise.all(sent);
-    await until('the records arrive', () => arrivedAt('out').length >= 5);
+    await until(() => arrivedAt('out').length >= 5, 'the records arrive');
     assert.deepEqual(
       arrivedAt('out').map(({ payload }) => payload),
       ['0', '1', '2', '3', '4'],

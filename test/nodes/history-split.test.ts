@@ -6,7 +6,7 @@ import { httpService, json } from '../src/support/http-service';
 import { cloudApp, coreNode, load, node } from './support/flow';
 import { arrivedAt, call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 interface Split extends NodeMessage {
   record: UploadRecord;
@@ -25,7 +25,7 @@ describe('history, one message per record', () => {
     await load([cloudApp(cloud), history, coreNode('join', { mode: 'auto' })]);
   }
   const sent = async (count: number): Promise<Split[]> => {
-    await until(`${count} messages arrive`, () => arrivedAt('out').length >= count);
+    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
     return arrivedAt('out') as Split[];
   };
 
@@ -49,7 +49,7 @@ describe('history, one message per record', () => {
       const { id } = messages[0]!.parts;
       assert.deepEqual(message.parts, { id, type: 'array', len: 1, index, count: 3 });
     }
-    await until('the Complete node is told', () => arrivedAt('completed').length > 0);
+    await until(() => arrivedAt('completed').length > 0, 'the Complete node is told');
     assert.equal(arrivedAt('completed').length, 1);
   });
 
@@ -95,7 +95,7 @@ describe('history, one message per record', () => {
     await start();
     const { error } = await send('history', { chipid: '10000002' });
     assert.equal(error, undefined);
-    await until('the Complete node is told', () => arrivedAt('completed').length === 1);
+    await until(() => arrivedAt('completed').length === 1, 'the Complete node is told');
     assert.deepEqual(arrivedAt('out'), []);
   });
 });

@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, type Caught } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
 
@@ -49,14 +49,14 @@ describe('listen, the payload', () => {
   async function start(properties: object): Promise<void> {
     cloud = await startCloud();
     await load([cloudApp(cloud), node('listen', { chipids: [chipid], ...properties })]);
-    await until('the channel is open', () => cloud.channels(chipid) === 1);
+    await until(() => cloud.channels(chipid) === 1, 'the channel is open');
   }
 
   for (const [datatype, uploads] of Object.entries(OUTPUTS)) {
     it(`is as ${datatype} says`, async () => {
       await start({ datatype });
       for (const [upload] of uploads) cloud.upload(chipid, upload);
-      await until('all are emitted', () => arrivedAt('out').length === uploads.length);
+      await until(() => arrivedAt('out').length === uploads.length, 'all are emitted');
       assert.deepEqual(
         arrivedAt('out').map(({ payload }) => payload),
         uploads.map(([, payload]) => payload),
@@ -67,7 +67,7 @@ describe('listen, the payload', () => {
   it('is detected when nothing is set', async () => {
     await start({});
     cloud.upload(chipid, '{"a":1}');
-    await until('it is emitted', () => arrivedAt('out').length === 1);
+    await until(() => arrivedAt('out').length === 1, 'it is emitted');
     assert.deepEqual(arrivedAt('out')[0]?.payload, { a: 1 });
   });
 
@@ -75,8 +75,8 @@ describe('listen, the payload', () => {
     await start({ datatype: 'json' });
     cloud.upload(chipid, 'no JSON');
     cloud.upload(chipid, '{"good":true}');
-    await until('the good one is emitted', () => arrivedAt('out').length === 1);
-    await until('the bad one is caught', () => arrivedAt('caught').length === 1);
+    await until(() => arrivedAt('out').length === 1, 'the good one is emitted');
+    await until(() => arrivedAt('caught').length === 1, 'the bad one is caught');
     const caught = arrivedAt('caught')[0] as Caught;
     assert.equal(caught.error.code, 'INVALID_RESPONSE');
     assert.match(caught.error.message, /10000001/);

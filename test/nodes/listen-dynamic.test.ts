@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 import { BAD_CHIPIDS } from './support/values';
 
 describe('listen, told by messages', () => {
@@ -22,10 +22,10 @@ describe('listen, told by messages', () => {
   };
   const listed = async (): Promise<unknown> => (await call('listen', { action: 'list' })).payload;
   const channels = (...chipids: string[]): Promise<void> =>
-    until(`the channels are those of ${chipids.join()}`, () => {
+    until(() => {
       const open = [one, two, three].filter((chipid) => cloud.channels(chipid) === 1);
       return cloud.channels() === chipids.length && open.join() === chipids.join();
-    });
+    }, `the channels are those of ${chipids.join()}`);
 
   it('listens to nobody at first', async () => {
     await shows('listen', 'status.no-devices');
@@ -47,7 +47,7 @@ describe('listen, told by messages', () => {
     cloud.upload(one, 'x');
     cloud.upload(two, 'not any more');
     cloud.upload(one, 'y');
-    await until('both are emitted', () => arrivedAt('out').some(({ payload }) => payload === 'y'));
+    await until(() => arrivedAt('out').some(({ payload }) => payload === 'y'), 'both are emitted');
     const emitted = arrivedAt('out').filter(({ topic }) => topic !== undefined);
     assert.deepEqual(
       emitted.map(({ payload }) => payload),
@@ -77,7 +77,7 @@ describe('listen, told by messages', () => {
   it('sends nothing on for a subscription', async () => {
     await tell('subscribe', one);
     await tell('unsubscribe', one);
-    await until('Complete is told', () => arrivedAt('completed').length === 2);
+    await until(() => arrivedAt('completed').length === 2, 'Complete is told');
     assert.deepEqual(await listed(), []);
     assert.equal(arrivedAt('out').length, 1);
   });
@@ -112,9 +112,9 @@ describe('listen, told by messages', () => {
     await tell('subscribe', [one, two]);
     await channels(one, two);
     cloud.disconnect(one);
-    await until('the channel is closed', () => cloud.channels(one) === 0);
+    await until(() => cloud.channels(one) === 0, 'the channel is closed');
     await channels(one, two);
     cloud.upload(one, 'again');
-    await until('it is emitted', () => arrivedAt('out').some(({ payload }) => payload === 'again'));
+    await until(() => arrivedAt('out').some(({ payload }) => payload === 'again'), 'it is emitted');
   });
 });

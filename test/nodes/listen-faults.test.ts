@@ -5,7 +5,7 @@ import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('listen, when something goes wrong', () => {
   useNodeRed();
@@ -17,17 +17,17 @@ describe('listen, when something goes wrong', () => {
     await load([cloudApp(cloud), node('listen', { chipids: [one] })]);
   }
   const connected = (chipid: string): Promise<void> =>
-    until(`the channel of ${chipid} is open`, () => cloud.channels(chipid) === 1);
+    until(() => cloud.channels(chipid) === 1, `the channel of ${chipid} is open`);
   const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
   const emitted = (payload: string): Promise<void> =>
-    until(`${payload} is emitted`, () => payloads().includes(payload));
+    until(() => payloads().includes(payload), `${payload} is emitted`);
 
   it('reconnects by itself, however the channel ended', async () => {
     await start();
     for (const end of [{ code: 1011 }, { terminate: true }]) {
       await connected(one);
       cloud.disconnect(one, end);
-      await until('the channel is closed', () => cloud.channels(one) === 0);
+      await until(() => cloud.channels(one) === 0, 'the channel is closed');
       await connected(one);
       cloud.upload(one, JSON.stringify(end).slice(1, -1));
       await emitted(JSON.stringify(end).slice(1, -1));

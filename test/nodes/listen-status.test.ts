@@ -4,7 +4,7 @@ import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, send, shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const CONNECTING = { fill: 'yellow', shape: 'ring', text: 'status.connecting' };
 const CONNECTED = { fill: 'green', shape: 'dot', text: 'status.connected' };
@@ -38,7 +38,7 @@ describe('the status of a listener', () => {
   it('stays connecting as long as the service does not answer', async () => {
     const silence = await startSilence();
     await load([cloudApp(silence), node('listen', { chipids: [one] })]);
-    await until('it tries', () => silence.accepted() === 1);
+    await until(() => silence.accepted() === 1, 'it tries');
     assert.deepEqual(last(), CONNECTING);
   });
 
@@ -93,7 +93,7 @@ describe('the status of a listener', () => {
     cloud.fail('bad-json', { times: 50 });
     for (let n = 0; n < 50; n++) cloud.upload(one, 'odd');
     cloud.upload(one, 'good');
-    await until('all have come', () => arrivedAt('out').length === 1);
+    await until(() => arrivedAt('out').length === 1, 'all have come');
     const lines = journal.logs.filter(({ id, level }) => id === 'listen' && level <= 30);
     assert.equal(lines.length, 1);
     assert.match(String(lines[0]?.msg), /10000001/);

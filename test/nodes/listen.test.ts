@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import { journal } from './support/journal';
-import { cloudApp, load, node, type FlowNode } from './support/flow';
+import { cloudApp, load, node } from './support/flow';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('listen', () => {
   useNodeRed();
@@ -17,11 +18,11 @@ describe('listen', () => {
     await load([cloudApp(cloud), ...nodes]);
   }
   const connected = (chipid: string): Promise<void> =>
-    until(`the channel of ${chipid} is open`, () => cloud.channels(chipid) === 1);
+    until(() => cloud.channels(chipid) === 1, `the channel of ${chipid} is open`);
   const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
   /** Waits for a message with a payload: what was sent before it has come, too, or never will. */
   async function emitted(payload: unknown): Promise<NodeMessage> {
-    await until(`${String(payload)} is emitted`, () => payloads().includes(payload));
+    await until(() => payloads().includes(payload), `${String(payload)} is emitted`);
     return arrivedAt('out').find((msg) => msg.payload === payload)!;
   }
 
@@ -105,7 +106,7 @@ describe('listen', () => {
     await shows('other', 'status.connected');
     assert.equal(cloud.channels(one), 1);
     cloud.upload(one, Buffer.from([1, 2]));
-    await until('both emit it', () => payloads().length === 2);
+    await until(() => payloads().length === 2, 'both emit it');
     const [first, second] = payloads() as [Buffer, Buffer];
     first.fill(0);
     assert.deepEqual(second, Buffer.from([1, 2]));
@@ -136,7 +137,7 @@ describe('listen', () => {
     cloud.switchOff(two);
     cloud.addDevice({ chipid: 77 });
     await connected('77');
-    await until('the channel of the other is closed', () => cloud.channels(two) === 0);
+    await until(() => cloud.channels(two) === 0, 'the channel of the other is closed');
     cloud.upload(77, 'new');
     assert.equal((await emitted('new'))['chipid'], '77');
   });
@@ -146,7 +147,7 @@ describe('listen', () => {
     await connected(one);
     const { length } = cloud.requests;
     cloud.fail('unauthorized');
-    await until('it has looked again', () => cloud.requests.slice(length).some(({ status }) => status === 401)); // prettier-ignore
+    await until(() => cloud.requests.slice(length).some(({ status }) => status === 401), 'it has looked again'); // prettier-ignore
     cloud.upload(one, 'still here');
     await emitted('still here');
   });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { LOOPBACK } from '../src/support/certs';
-import { httpService, json } from '../src/support/http-service';
-import { proxy } from '../src/support/proxy';
-import { cloudApp, deploy, load, node, type FlowNode } from './support/flow';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { cloudApp, deploy, load, node } from './support/flow';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { call, fail, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const TLS: FlowNode = {
   id: 'tls',
@@ -56,7 +57,7 @@ describe("Node-RED's own network configurations", () => {
     assert.deepEqual(through.targets, Array(2).fill(`127.0.0.1:${cloud.port}`));
     assert.deepEqual(through.authorizations, [basic, basic]);
     await deploy([]);
-    await until('every tunnel ends', () => through.sockets() === 0);
+    await until(() => through.sockets() === 0, 'every tunnel ends');
   });
 
   it('go round the proxy for the hosts that it names', async () => {

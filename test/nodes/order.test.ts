@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
@@ -48,7 +48,7 @@ describe('the order of commands', () => {
   it('holds between pushes over HTTP and over the channel', async () => {
     await start({}, { transport: 'channel' });
     await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
-    await until('all are received', () => texts().length === 20);
+    await until(() => texts().length === 20, 'all are received');
     assert.deepEqual([...texts()].sort(), numbers(20).map(String).sort());
     const over = (via: string) =>
       cloud.device(chipid).received.filter((each) => each.via === via).map(({ text }) => text); // prettier-ignore
@@ -88,7 +88,7 @@ describe('the order of commands', () => {
     post('a', { chipid: '10000002', payload: 'x' });
     const asked = (): number =>
       cloud.device('10000001').inFlight + cloud.device('10000002').inFlight;
-    await until('both are asked at once', () => asked() === 2);
+    await until(() => asked() === 2, 'both are asked at once');
     cloud.delay('10000003', 0);
     await call('a', { chipid: '10000003', payload: 'x' });
     assert.equal(asked(), 2);

@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('push over the channel', () => {
   useNodeRed();
@@ -21,7 +21,7 @@ describe('push over the channel', () => {
     const { _msgid, ...out } = await call('push', { chipid: 10000001, payload: 'hi', topic: 't' });
     assert.ok(_msgid);
     assert.deepEqual(out, { chipid, payload: { msg: 'sent' }, topic: 't' });
-    await until('it is received', () => cloud.device(chipid).received.length === 1);
+    await until(() => cloud.device(chipid).received.length === 1, 'it is received');
     assert.equal(cloud.device(chipid).received[0]?.via, 'channel');
     assert.equal(cloud.device(chipid).received[0]?.text, 'hi');
   });
@@ -40,7 +40,7 @@ describe('push over the channel', () => {
     ];
     for (const [format, payload] of pushes) await call('push', { chipid, format, payload });
     const { received } = cloud.device(chipid);
-    await until('all are received', () => received.length === pushes.length);
+    await until(() => received.length === pushes.length, 'all are received');
     assert.deepEqual(
       received.map(({ bytes }) => bytes),
       pushes.map(([, , bytes]) => bytes),
@@ -77,9 +77,9 @@ describe('push over the channel', () => {
     assert.match(caught.error.message, /10000001 was not sent/);
     assert.ok(!('statusCode' in caught));
     heal();
-    await until('the channel opens by itself', () => cloud.channels(chipid) === 1);
+    await until(() => cloud.channels(chipid) === 1, 'the channel opens by itself');
     await call('push', { chipid, payload: 'found' });
-    await until('it is received', () => cloud.device(chipid).received.length === 1);
+    await until(() => cloud.device(chipid).received.length === 1, 'it is received');
     assert.equal(cloud.device(chipid).received[0]?.text, 'found');
   });
 
@@ -90,7 +90,7 @@ describe('push over the channel', () => {
       node('listen', { chipids: [chipid], wires: [] }),
       node('push', { transport: 'channel' }),
     ]);
-    await until('the listener is connected', () => cloud.channels(chipid) === 1);
+    await until(() => cloud.channels(chipid) === 1, 'the listener is connected');
     await call('push', { chipid, payload: 'x' });
     assert.equal(cloud.channels(chipid), 1);
     assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);

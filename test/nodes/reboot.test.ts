@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('reboot', () => {
   useNodeRed();
@@ -15,7 +15,7 @@ describe('reboot', () => {
     assert.ok(_msgid);
     const payload = { result: 'OK' };
     assert.deepEqual(out, { chipid: '10000002', payload, topic: 't', statusCode: 200 });
-    await until('the device has booted', () => cloud.device('10000002').boots === 1);
+    await until(() => cloud.device('10000002').boots === 1, 'the device has booted');
     assert.equal(cloud.device('10000001').boots, 0);
     assert.equal(cloud.requests.length, 1);
     assert.equal(cloud.requests[0]?.path, '/openapi/reboot/dev/10000002/');
@@ -30,6 +30,6 @@ describe('reboot', () => {
     assert.match(caught.error.message, /10000001.*502 "the gateway failed".*unknown/);
     assert.equal(caught['statusCode'], 502);
     assert.equal(cloud.requests.length, 1);
-    await until('the device has booted', () => cloud.device('10000001').boots === 1);
+    await until(() => cloud.device('10000001').boots === 1, 'the device has booted');
   });
 });

@@ -3,7 +3,7 @@ import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { call, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('many redeploys', () => {
   useNodeRed();
@@ -24,11 +24,11 @@ describe('many redeploys', () => {
     await deploy(nodes);
     await call('push', { chipid, payload: 'x' });
     await call('reboot', { chipid: '10000002' });
-    await until('all is connected', () => cloud.channels() === 3);
+    await until(() => cloud.channels() === 3, 'all is connected');
     await deploy([]);
-    await until('the connections end', () => cloud.sockets() === 0);
+    await until(() => cloud.sockets() === 0, 'the connections end');
     await cloud.close();
-    await until(`only ${before} is left`, () => held() === before);
+    await until(() => held() === before, `only ${before} is left`);
   });
 
   it('are no harm under traffic, and no command acts twice', async () => {
@@ -47,7 +47,7 @@ describe('many redeploys', () => {
     const { error } = await send('push', { chipid, payload: 'last' });
     assert.equal(error, undefined);
     assert.equal(journal.endings.length, 25 * 5 + 1);
-    await until('the channels are those of the last flow', () => cloud.channels() === 2);
+    await until(() => cloud.channels() === 2, 'the channels are those of the last flow');
     const texts = cloud.device(chipid).received.map(({ text }) => text);
     assert.equal(new Set(texts).size, texts.length, 'no command acted twice');
   });

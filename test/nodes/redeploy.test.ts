@@ -3,7 +3,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 // That every message ended in one `done`, that no node spoke after its close and that no connection
 // was left is checked after each test, of these as of all others.
@@ -20,10 +20,10 @@ describe('a redeploy', () => {
     await load([cloudApp(cloud), node('push'), node('devices')]);
     cloud.delay(chipid, 60_000);
     post('push', { chipid, payload: 'x' });
-    await until('it is under way', () => cloud.device(chipid).inFlight === 1);
+    await until(() => cloud.device(chipid).inFlight === 1, 'it is under way');
     await deploy([cloudApp(cloud), node('devices')], 'nodes');
     assert.deepEqual(codes(), ['CONNECTION_LOST']);
-    await until('the service sees it go', () => cloud.device(chipid).inFlight === 0);
+    await until(() => cloud.device(chipid).inFlight === 0, 'the service sees it go');
     const statuses = journal.statuses.filter(({ id }) => id === 'push').length;
     assert.equal((await call('devices', {}))['statusCode'], 200);
     assert.equal(arrivedAt('out').length, 1);
@@ -36,12 +36,12 @@ describe('a redeploy', () => {
     cloud.fail('hang');
     for (let n = 0; n < 50; n++) post('push', { chipid, payload: n });
     post('reboot', { chipid });
-    await until('the first is under way', () => cloud.requests.length === 1);
+    await until(() => cloud.requests.length === 1, 'the first is under way');
     await deploy([cloudApp(cloud), node('reboot')], 'nodes');
     assert.equal(journal.endings.length, 50);
     assert.deepEqual(new Set(codes()), new Set(['CONNECTION_LOST', 'UNREACHABLE']));
     assert.equal(codes().filter((code) => code === 'UNREACHABLE').length, 49);
-    await until("another node's command has its turn", () => cloud.requests.length === 2);
+    await until(() => cloud.requests.length === 2, "another node's command has its turn");
     assert.equal(cloud.requests[1]?.path, `/openapi/reboot/dev/${chipid}/`);
   });
 
@@ -51,13 +51,13 @@ describe('a redeploy', () => {
     await shows('listen', 'status.connected');
     first.fail('hang');
     for (let n = 0; n < 5; n++) post('push', { chipid, payload: n });
-    await until('the first is under way', () => first.requests.length === 2);
+    await until(() => first.requests.length === 2, 'the first is under way');
     await deploy([cloudApp(second), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
     assert.equal(journal.endings.length, 5);
-    await until('the old connections end', () => first.sockets() === 0);
+    await until(() => first.sockets() === 0, 'the old connections end');
     await call('push', { chipid, payload: 'to the second' });
     assert.equal(second.device(chipid).received[0]?.text, 'to the second');
-    await until('the new channel opens', () => second.channels(chipid) === 1);
+    await until(() => second.channels(chipid) === 1, 'the new channel opens');
   });
 
   it('without the application turns its nodes red, and with it they work again', async () => {
@@ -68,7 +68,7 @@ describe('a redeploy', () => {
     await deploy([disabled, node('push'), node('listen', { chipids: [chipid] })], 'nodes');
     await shows('listen', 'status.not-configured');
     await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
-    await until('the connections end', () => cloud.sockets() === 0);
+    await until(() => cloud.sockets() === 0, 'the connections end');
     await deploy([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
     await call('push', { chipid, payload: 'x' });
     await shows('listen', 'status.connected');
@@ -80,12 +80,12 @@ describe('a redeploy', () => {
     const push = node('push', { transport: 'channel' });
     await load([cloudApp(silence), listen, push]);
     post('push', { chipid: '10000003', payload: 'x' });
-    await until('the handshakes have begun', () => silence.accepted() === 3);
+    await until(() => silence.accepted() === 3, 'the handshakes have begun');
     const cloud = await startCloud();
     await deploy([cloudApp(cloud), node('listen', { chipids: [chipid] })]);
     assert.deepEqual(codes(), ['NOT_CONNECTED']);
-    await until('the old sockets end', () => silence.sockets() === 0);
-    await until('the new channel opens', () => cloud.channels(chipid) === 1);
+    await until(() => silence.sockets() === 0, 'the old sockets end');
+    await until(() => cloud.channels(chipid) === 1, 'the new channel opens');
   });
 
   it('during back-off ends the attempts', async () => {
@@ -107,7 +107,7 @@ describe('a redeploy', () => {
     await call('push', { chipid, payload: 'x' });
     assert.equal(cloud.channels(), 1);
     await deploy([cloudApp(cloud)]);
-    await until('the channel is closed', () => cloud.sockets() === 0);
+    await until(() => cloud.sockets() === 0, 'the channel is closed');
   });
 
   it('ends readings that wait for one another', async () => {
@@ -117,7 +117,7 @@ describe('a redeploy', () => {
     cloud.fail('hang');
     for (let n = 0; n < 10; n++) post('history', { chipid });
     post('server', { deviceid: chipid });
-    await until('two are under way', () => cloud.requests.length === 2);
+    await until(() => cloud.requests.length === 2, 'two are under way');
     await deploy([cloudApp(cloud)]);
     assert.equal(journal.endings.length, 11);
     assert.equal(cloud.requests.length, 2);
@@ -131,7 +131,7 @@ describe('a redeploy', () => {
     await shows('other', 'status.connected');
     await deploy([cloudApp(cloud), other], 'nodes');
     cloud.upload(chipid, 'still here');
-    await until('it is emitted', () => arrivedAt('out').length === 1);
+    await until(() => arrivedAt('out').length === 1, 'it is emitted');
     assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
   });
 });

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import { deadPort } from '../src/support/wire-service';
-import { proxy } from '../src/support/proxy';
-import { cloudApp, load, node, type FlowNode } from './support/flow';
+import { deadPort } from '../../tooling/servers/wire-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { cloudApp, load, node } from './support/flow';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { journal } from './support/journal';
-import { refusingProxy } from '../support/mean-servers';
+import { refusingProxy } from '../../tooling/servers/hostile-servers';
 import { send } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const chipid = '10000001';
 const { username, password } = PROXY_CANARIES;
@@ -82,7 +83,7 @@ describe('the user and password of a proxy', () => {
         await load([...nodes, config, ...users], { app: { ...CANARIES }, ...credentials });
         const { error } = await send('push', { chipid, payload: 'x' });
         assert.equal((error as { code?: string } | undefined)?.code, code);
-        await until('the listener has shown something', () => journal.statuses.some(({ id }) => id === 'listen')); // prettier-ignore
+        await until(() => journal.statuses.some(({ id }) => id === 'listen'), 'the listener has shown something'); // prettier-ignore
         // The editor would wait for it for ten seconds.
         if (code === 'TIMEOUT') return;
         const { baseUrl, appid } = cloud;

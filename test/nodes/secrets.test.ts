@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { ErrorCode } from '../../src/errors';
-import { LOOPBACK } from '../src/support/certs';
+import { LOOPBACK } from '../../tooling/servers/certs';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { answerServer, echoServer, redirectServer, untrustedServer } from '../support/mean-servers';
+import {
+  answerServer,
+  echoServer,
+  redirectServer,
+  untrustedServer,
+} from '../../tooling/servers/hostile-servers';
 import { fail, send, shows } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 // The check itself runs after every test of every file: see `closeJournal`.
 
@@ -75,7 +80,7 @@ describe('a service whose answers hold a key where something else is due', () =>
     ]);
     await fail('history', { chipid }, 'INVALID_RESPONSE');
     await fail('incremental', { chipid }, 'INVALID_RESPONSE');
-    await until('the list has been read', () => journal.logs.some(({ msg }) => /chip number/.test(String(msg)))); // prettier-ignore
+    await until(() => journal.logs.some(({ msg }) => /chip number/.test(String(msg))), 'the list has been read'); // prettier-ignore
   });
 });
 

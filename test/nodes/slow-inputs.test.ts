@@ -6,7 +6,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 describe('inputs that have to be waited for', () => {
   useNodeRed();
@@ -58,7 +58,7 @@ describe('inputs that have to be waited for', () => {
     await configureSlowContextStore();
     const letGo = holdContextStore();
     post('history', { chipid });
-    await until('the service has answered', () => cloud.requests[0]?.status === 200);
+    await until(() => cloud.requests[0]?.status === 200, 'the service has answered');
     post('history', { chipid });
     await deploy([cloudApp(cloud), node('devices')]);
     assert.equal(journal.endings.length, 2);

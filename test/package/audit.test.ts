@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 import { startStub } from './stub';
 import type { World } from './stub';
 

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../e2e/harness/chromium';
+import { launchBrowser } from '../../tooling/editor/chromium';
 import { freePort, startDemo, takePort } from '../e2e/harness/demo';
 import type { Demo } from '../e2e/harness/demo';
 import { openEditor } from '../e2e/harness/editor';
-import { eventually } from '../e2e/harness/fixture';
-import type { FlowNode } from '../e2e/harness/flows';
+import { until } from '../../tooling/until';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { temporary } from '../e2e/harness/packed';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 const nodes = JSON.parse(
   readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
@@ -100,7 +100,7 @@ describe('npm start', () => {
 
     it('has no error in its flows but the one of the push', async () => {
       const editor = await openEditor(url.slice(0, -1));
-      await eventually(() => editor.statuses.has(idOfType('device-cloud-listen')), 'a status');
+      await until(() => editor.statuses.has(idOfType('device-cloud-listen')), 'a status');
       const shown = editor.statuses.get(idOfType('device-cloud-listen'));
       assert.deepEqual([shown?.fill, shown?.text], ['green', '3/3']);
       assert.equal(editor.statuses.get(idOfType('device-cloud-push'))?.fill, 'red');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import WebSocket from 'ws';
 import { freePort, startDemo } from '../e2e/harness/demo';
 import type { Demo } from '../e2e/harness/demo';
-import { eventually } from '../e2e/harness/fixture';
+import { until } from '../../tooling/until';
 import { temporary } from '../e2e/harness/packed';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 /** Stands in for the build, which other tests run and which takes longer: dist is there already. */
 const BUILD = `import { copyFileSync, readFileSync } from 'node:fs';
@@ -18,12 +18,12 @@ copyFileSync('src/version.ts', 'built');
 /** A clone that a test may change, without the sources that nothing is built from here. */
 async function clone(): Promise<string> {
   const folder = join(await temporary(), 'clone');
-  for (const part of ['scripts', 'demo', 'package.json', 'package-lock.json']) {
+  for (const part of ['scripts', 'demo', 'tooling', 'package.json', 'package-lock.json']) {
     await cp(join(repository, part), join(folder, part), { recursive: true });
   }
-  for (const part of ['src', 'nodes']) {
+  for (const part of ['src', 'nodes', 'tooling']) {
     await cp(join(repository, 'dist', part), join(folder, 'dist', part), { recursive: true });
-    await mkdir(join(folder, part));
+    await mkdir(join(folder, part), { recursive: true });
   }
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'), 'junction');
   await writeFile(join(folder, 'build.mjs'), BUILD);
@@ -59,18 +59,18 @@ describe('npm run dev', () => {
     const first = await companion(port);
 
     await change('broken');
-    await eventually(() => demo!.output().includes('The build failed'), 'it says so');
+    await until(() => demo!.output().includes('The build failed'), 'it says so');
     assert.equal(first.ended(), false, 'what ran before runs on');
 
     await change('two');
-    await eventually(() => ups() === 2, 'it is up again');
+    await until(() => ups() === 2, 'it is up again');
     assert.equal(built(), 'two');
     assert.equal(first.ended(), true);
     const second = await companion(port);
 
     demo.interrupt();
     assert.equal(await demo.ended, process.platform === 'win32' ? null : 0);
-    await eventually(second.ended, 'Node-RED has ended');
+    await until(second.ended, 'Node-RED has ended');
     assert.equal(ups(), 2);
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { npm, temporary } from '../e2e/harness/packed';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 interface Packed {
   filename: string;

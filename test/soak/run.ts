@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TimeoutError, until } from '../../tooling/until';
 import { audit, type Audit } from './audit';
 import { createDice } from './dice';
 import { createKilling, type Files, type Killing } from './killing';
@@ -29,37 +30,42 @@ const QUIET_LIMIT = 180_000;
 /** Nothing has come for so long: nothing more is under way. */
 const REST = 10_000;
 
-async function poll(limit: number, done: () => Promise<boolean>): Promise<boolean> {
-  const deadline = Date.now() + limit;
-  while (Date.now() < deadline) {
-    if (await done()) return true;
-    await sleep(500);
-  }
-  return false;
-}
-
 /** Every channel is open and every history has been read: from now on each upload is owed. */
 async function ready(service: ServiceProcess, devices: number): Promise<void> {
-  const isReady = await poll(READY_LIMIT, async () => {
+  const isReady = async (): Promise<boolean> => {
     const { channels, devicesRead } = await service.tell('state');
     return channels === devices && devicesRead === devices;
-  });
-  if (!isReady) throw new Error('The listener has not connected.');
+  };
+  await until(isReady, 'the listener has connected', READY_LIMIT);
   // The last answers have left the service; now they have been taken, and written down.
   await sleep(1500);
 }
 
-function quiet(service: ServiceProcess, killing: Killing, files: Files, devices: number) {
+/** @returns whether everything has come to rest in time */
+async function quiet(
+  service: ServiceProcess,
+  killing: Killing,
+  files: Files,
+  devices: number,
+): Promise<boolean> {
   const accepted = readAccepted(files.accepted).length;
   let seen = 0;
   let since = Date.now();
-  return poll(QUIET_LIMIT, async () => {
+  const isQuiet = async (): Promise<boolean> => {
+    await sleep(500);
     const { channels } = await Promise.race([service.tell('state'), killing.red.crashed]);
     const { length } = readRecords(files.records).emitted;
     if (length !== seen || length < accepted || channels < devices) since = Date.now();
     seen = length;
     return Date.now() - since >= REST;
-  });
+  };
+  try {
+    await until(isQuiet, 'everything has come to rest', QUIET_LIMIT);
+    return true;
+  } catch (error) {
+    if (error instanceof TimeoutError) return false;
+    throw error;
+  }
 }
 
 async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { keep, within, type Child } from './child';
+import { keep, type Child } from '../../tooling/process';
 import type { Command, Report, ServiceAddress, ServiceSettings, ServiceState } from './service-messages'; // prettier-ignore
 
 /** The service in its process. */
@@ -11,14 +11,12 @@ export interface ServiceProcess {
   tell(command: Command): Promise<ServiceState>;
 }
 
-const PATIENCE = 30_000;
-
 export async function startService(settings: ServiceSettings): Promise<ServiceProcess> {
   const forked = fork(join(__dirname, 'service.js'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const child = keep('The service', forked);
   const next = (): Promise<Report> => {
     const told = new Promise<Report>((resolve) => forked.once('message', (report: Report) => resolve(report))); // prettier-ignore
-    return within(PATIENCE, Promise.race([told, child.crashed]), 'the service has answered');
+    return child.guard(told, 'the service has answered');
   };
   const first = next();
   forked.send(settings);

@@ -1,6 +1,6 @@
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
-import { megabytes, number, seconds, table } from './table';
+import { megabytes, number, seconds, table } from '../../tooling/table';
 
 const LOG_LINES = 40;
 

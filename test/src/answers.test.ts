@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import type { DeviceCloudClient } from '../../src/client';
 import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
-import { httpService, inTurn, json, raw, type Script } from './support/http-service';
-import { wireService } from './support/wire-service';
+import { httpService, inTurn, json, raw, type Script } from '../../tooling/servers/http-service';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const MIB = 1024 * 1024;
 

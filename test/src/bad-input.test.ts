@@ -11,7 +11,7 @@ import {
 } from './support/bad-values';
 import { clientOf } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json, type HttpService } from './support/http-service';
+import { httpService, json, type HttpService } from '../../tooling/servers/http-service';
 
 /** The types would refuse each of the values: who has none of them is meant here. */
 type Call = (client: DeviceCloudClient, bad: never) => Promise<unknown>;

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { channelService } from './support/channel-service';
 import { clientOf } from './support/client';
 import { CHIPID, listen } from './support/listener';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const HEARTBEAT = '{"type":"heartbeat"}';
 

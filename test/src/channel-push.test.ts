@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { PushMessage } from '../../src/inputs';
 import type { PushFormat } from '../../src/records';
-import { channelService } from './support/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, simulator } from './support/client';
 import { failure } from './support/failure';
 import { CHIPID, listen } from './support/listener';
-import { until } from './support/until';
-import { deadPort } from './support/wire-service';
+import { until } from '../../tooling/until';
+import { deadPort } from '../../tooling/servers/wire-service';
 
 describe('a push over the channel', () => {
   const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [

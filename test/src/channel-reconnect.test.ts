@@ -8,8 +8,8 @@ import { channelService } from './support/channel-service';
 import { atEnd } from './support/clean-up';
 import { clientOf, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
-import { until } from './support/until';
-import { deadPort, wireService } from './support/wire-service';
+import { until } from '../../tooling/until';
+import { deadPort, wireService } from '../../tooling/servers/wire-service';
 
 describe('a channel that the service closes', () => {
   for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {

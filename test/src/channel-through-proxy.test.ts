@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { LOOPBACK } from './support/certs';
-import { channelService, tlsChannelService } from './support/channel-service';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { channelService, tlsChannelService } from '../../tooling/servers/channel-service';
 import { clientOf } from './support/client';
 import { nextState } from './support/listener';
-import { proxy } from './support/proxy';
-import { deadPort } from './support/wire-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { deadPort } from '../../tooling/servers/wire-service';
 
 const tls = { ca: LOOPBACK.cert };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { channelService } from './support/channel-service';
 import { clientOf, KEYS, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const LONG = '18446744073709551615';
 

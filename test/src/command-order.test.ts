@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from './support/client';
 import { failure, failures } from './support/failure';
-import { hang, httpService, inTurn, json, type Script } from './support/http-service';
+import { hang, httpService, inTurn, json, type Script } from '../../tooling/servers/http-service';
 import { CHIPID } from './support/listener';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const OTHER = '10000002';
 const ok = json({ msg: 'OK' });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { clientOf } from './support/client';
 import { failure, failures } from './support/failure';
-import { hang, httpService, json, raw, type Script } from './support/http-service';
+import { hang, httpService, json, raw, type Script } from '../../tooling/servers/http-service';
 import { manual } from './support/manual';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const ok = json({ msg: 'OK' });
 const CONNECTIONS = 3;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { commands } from './support/commands';
 import { failure } from './support/failure';
-import { settled } from './support/until';
+import { settled } from '../../tooling/until';
 
 describe('the gap between two commands to a device', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));

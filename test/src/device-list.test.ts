@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json, raw } from './support/http-service';
+import { httpService, json, raw } from '../../tooling/servers/http-service';
 
 const paths = (requests: readonly { path: string }[]): string[] =>
   requests.map(({ path }) => path.replace('/openapi/devices/', ''));

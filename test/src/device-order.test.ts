@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { commands } from './support/commands';
 import { failure } from './support/failure';
-import { settled } from './support/until';
+import { settled } from '../../tooling/until';
 
 describe('the order of commands to a device', () => {
   it('is that in which they came, one at a time', async () => {

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 const page = readFileSync(join(repository, 'docs', 'client.md'), 'utf8');
 /** Inside the package, so that a snippet finds it by its name. */

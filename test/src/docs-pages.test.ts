@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 

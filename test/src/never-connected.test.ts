@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { clientOf } from './support/client';
 import { failure, failures } from './support/failure';
-import { httpService, json } from './support/http-service';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from './support/listener';
-import { proxy } from './support/proxy';
-import { wireService } from './support/wire-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { wireService } from '../../tooling/servers/wire-service';
 
 /** Calls end in their own time; what they waited for is given up in its own, and blocks no later call. */
 async function tlsThatNeverComesAbout(): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '../support/repository';
+import { repository } from '../../tooling/repository';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
@@ -36,7 +36,7 @@ describe('each node has all that CONTRIBUTING asks for', () => {
         'the README, "The nodes"',
       );
       if (!isAction(name)) return;
-      for (const path of ['test/editor/samples.ts', 'test/e2e/harness/nodes.ts']) {
+      for (const path of ['tooling/editor/samples.ts', 'tooling/node-red/nodes.ts']) {
         const entry = new RegExp(`^ {2}'?${name}'?: [{d]`, 'm');
         assert.match(read(path), entry, `${path} has no entry for ${name}`);
       }

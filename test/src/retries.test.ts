@@ -3,9 +3,9 @@ import type { DeviceCloudClient } from '../../src/client';
 import type { ErrorCode } from '../../src/errors';
 import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
-import { httpService, inTurn, json, raw, type Script } from './support/http-service';
-import { signByHand, signServerByHand } from './support/sign-by-hand';
-import { deadPort } from './support/wire-service';
+import { httpService, inTurn, json, raw, type Script } from '../../tooling/servers/http-service';
+import { signByHand, signServerByHand } from '../../tooling/sign-by-hand';
+import { deadPort } from '../../tooling/servers/wire-service';
 
 type Call = (client: DeviceCloudClient) => Promise<unknown>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FORMS, secretSearch } from '../support/secret-search';
+import { FORMS, secretSearch } from '../../tooling/secret-search';
 import { anyText, goodText, holds, textOf } from './support/fuzz';
 
 // The tests for secrets are worth as much as this search.

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { clientOf } from './support/client';
-import { LOOPBACK } from './support/certs';
-import { channelService } from './support/channel-service';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { channelService } from '../../tooling/servers/channel-service';
 import { failure } from './support/failure';
-import { httpService, json } from './support/http-service';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from './support/listener';
-import { proxy } from './support/proxy';
-import { deadPort } from './support/wire-service';
+import { proxy } from '../../tooling/servers/proxy';
+import { deadPort } from '../../tooling/servers/wire-service';
 
 const ok = json({ msg: 'OK' });
 const tls = { ca: LOOPBACK.cert };

@@ -5,10 +5,10 @@ import type { DeviceCloudClient } from '../../src/client';
 import type { CallOptions } from '../../src/inputs';
 import { clientOf, KEYS } from './support/client';
 import { failure, failures } from './support/failure';
-import { hang, httpService, inTurn, json, type Script } from './support/http-service';
+import { hang, httpService, inTurn, json, type Script } from '../../tooling/servers/http-service';
 import { manual } from './support/manual';
-import { until } from './support/until';
-import { wireService } from './support/wire-service';
+import { until } from '../../tooling/until';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const ok = json({ msg: 'OK' });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { clientOf } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json } from './support/http-service';
-import { until } from './support/until';
-import { deadPort, wireService } from './support/wire-service';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { until } from '../../tooling/until';
+import { deadPort, wireService } from '../../tooling/servers/wire-service';
 
 const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FlowNode } from '../harness/flows';
-import { PATIENCE } from '../harness/process';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { BOUND } from '../../../tooling/until';
 import { atPort, startBroker } from './broker';
 import { examples, ofType } from './files';
 import type { Stage } from './stage';
@@ -44,7 +44,7 @@ export function asImported(stage: Stage): void {
           .filter((node) => !silent.includes(String(node['name'])) && !hasShown(node))
           .map((node) => node['name']);
 
-      const deadline = Date.now() + PATIENCE;
+      const deadline = Date.now() + BOUND;
       do {
         for (const { id } of ofType(nodes, 'inject')) {
           await fetch(`${red.url}/inject/${id}`, { method: 'POST' });

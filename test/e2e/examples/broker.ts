@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { PublishPacket } from 'aedes' with { 'resolution-mode': 'import' };
-import type { FlowNode } from '../harness/flows';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 
 /** An MQTT broker on loopback, and what was published at it. */
 export interface Broker {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ONE, THREE, TWO, eventually } from '../harness/fixture';
+import { ONE, THREE, TWO } from '../harness/fixture';
+import { until } from '../../../tooling/until';
 import { change, named } from './files';
 import { plays, requestsOf } from './scene';
 import type { Stage } from './stage';
@@ -23,7 +24,7 @@ export function commands(stage: Stage): void {
     await scene.press('Push hello over the channel');
     assert.deepEqual((await scene.waitShown('Show that it is sent', 2)).at(-1), { msg: 'sent' });
     const { received } = scene.simulator.device(ONE);
-    await eventually(() => received.length === 7, 'all seven have arrived');
+    await until(() => received.length === 7, 'all seven have arrived');
     assert.deepEqual(
       received.map(({ via, format, bytes }) => [via, format, bytes.toString('latin1')]),
       [
@@ -98,7 +99,7 @@ export function commands(stage: Stage): void {
   plays(stage, '11 Reboot a device', 'resets it, or says that it is not there', async (scene) => {
     await scene.press('Reboot 10000001');
     await scene.waitShown('Show the answer');
-    await eventually(() => scene.simulator.device(ONE).boots === 1, 'it has booted');
+    await until(() => scene.simulator.device(ONE).boots === 1, 'it has booted');
     await scene.press('Reboot 99999999, which is not there');
     const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
     assert.equal(error?.code, 'NOT_FOUND');

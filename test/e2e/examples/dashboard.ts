@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { launchBrowser } from '../harness/chromium';
+import { launchBrowser } from '../../../tooling/editor/chromium';
 import { ONE, TWO } from '../harness/fixture';
-import type { FlowNode } from '../harness/flows';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named } from './files';
 import { listening, plays } from './scene';
 import type { Scene } from './scene';

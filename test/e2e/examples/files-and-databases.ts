@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Database } from 'node-sqlite3-wasm';
-import { ONE, THREE, TWO, eventually } from '../harness/fixture';
+import { ONE, THREE, TWO } from '../harness/fixture';
+import { until } from '../../../tooling/until';
 import { plays } from './scene';
 import type { Scene } from './scene';
 import type { Stage } from './stage';
@@ -105,6 +106,6 @@ export function filesAndDatabases(stage: Stage): void {
         [THREE, 1],
       ],
     );
-    await eventually(() => existsSync(file), 'the database is there');
+    await until(() => existsSync(file), 'the database is there');
   });
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FlowNode } from '../harness/flows';
-import { repository } from '../../support/repository';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { repository } from '../../../tooling/repository';
 
 const folder = join(repository, 'examples');
 

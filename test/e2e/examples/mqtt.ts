@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { freePort } from '../harness/demo';
-import { ONE, TWO, eventually } from '../harness/fixture';
-import type { FlowNode } from '../harness/flows';
+import { ONE, TWO } from '../harness/fixture';
+import { until } from '../../../tooling/until';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { atPort, startBroker } from './broker';
 import type { Broker } from './broker';
 import { ofType } from './files';
@@ -26,9 +27,9 @@ export function mqtt(stage: Stage): void {
   const publishedAt = (topic: string): string[] =>
     broker.published.filter((each) => each.topic === topic).map(({ text }) => text);
   const published = (topic: string): Promise<void> =>
-    eventually(() => publishedAt(topic).length > 0, `something is published at ${topic}`);
+    until(() => publishedAt(topic).length > 0, `something is published at ${topic}`);
   const connection = (scene: Scene, says: string): Promise<void> =>
-    eventually(() => scene.statusOf('Show whether it is there') === says, says);
+    until(() => scene.statusOf('Show whether it is there') === says, says);
 
   plays(
     stage,

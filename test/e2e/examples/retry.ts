@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ONE, eventually } from '../harness/fixture';
-import type { FlowNode } from '../harness/flows';
+import { ONE } from '../harness/fixture';
+import { until } from '../../../tooling/until';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { freePort } from '../harness/demo';
 import { change, named } from './files';
 import { plays } from './scene';
@@ -89,7 +90,7 @@ export function retry(stage: Stage): void {
       await scene.press('Push, but do not wait');
       const [problem] = (await scene.waitShown('Do not try again')) as Problem[];
       assert.equal(problem?.code, 'TIMEOUT');
-      await eventually(() => received.length === 1, 'the device has acted');
+      await until(() => received.length === 1, 'the device has acted');
       // Several times as long as it would take to try again.
       await sleep(400);
       assert.equal(received.length, 1);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { eventually } from '../harness/fixture';
-import type { FlowNode } from '../harness/flows';
-import { app } from '../harness/nodes';
+import { until } from '../../../tooling/until';
+import { type FlowNode, app } from '../../../tooling/node-red/nodes';
 import { example, named } from './files';
 import type { Stage } from './stage';
 
@@ -58,11 +57,11 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
       assert.ok(response.ok, `the button of "${node}"`);
     },
     async waitShown(node, count = 1) {
-      await eventually(() => shown(node).length >= count, `"${node}" has shown ${count}`);
+      await until(() => shown(node).length >= count, `"${node}" has shown ${count}`);
       return shown(node);
     },
     waitStatus: (node, text) =>
-      eventually(() => statusOf(node) === text, `"${node}" has the status ${text}`),
+      until(() => statusOf(node) === text, `"${node}" has the status ${text}`),
     async again() {
       await red.deploy([]);
       await red.deploy(nodes);
@@ -93,7 +92,7 @@ export function plays(
 
 /** Waits until the channels that the example's listener wants are open. */
 export const listening = (scene: Scene, channels: number): Promise<void> =>
-  eventually(() => scene.simulator.channels() === channels, `${channels} channels are open`);
+  until(() => scene.simulator.channels() === channels, `${channels} channels are open`);
 
 /** The paths of the requests that contain a text, oldest first. */
 export const requestsOf = ({ simulator }: Scene, part: string): string[] =>

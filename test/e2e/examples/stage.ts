@@ -5,7 +5,7 @@ import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
 import { temporary } from '../harness/packed';
-import { repository } from '../../support/repository';
+import { repository } from '../../../tooling/repository';
 
 /** One Node-RED for all examples, with the nodes of other packages that some of them need. */
 export interface Stage {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { ONE, THREE, TWO, eventually } from '../harness/fixture';
+import { ONE, THREE, TWO } from '../harness/fixture';
+import { until } from '../../../tooling/until';
 import { listening, plays } from './scene';
 import type { Stage } from './stage';
 
@@ -74,13 +75,13 @@ export function uploads(stage: Stage): void {
       const upload = async (chipid: string, ...temperatures: number[]): Promise<void> => {
         const before = calls().length;
         for (const temperature of temperatures) simulator.upload(chipid, { temperature });
-        await eventually(() => calls().length > before, `${chipid} is switched`);
+        await until(() => calls().length > before, `${chipid} is switched`);
       };
       await listening(scene, 3);
       // Neither the thresholds themselves nor what is between them switch anything.
       await upload(ONE, 23, 23.5, 24, 24.1);
       assert.deepEqual(calls(), [`${ONE}/5/1`]);
-      await eventually(() => simulator.device(ONE).levels[5] === '1', 'the pin is high');
+      await until(() => simulator.device(ONE).levels[5] === '1', 'the pin is high');
       await upload(ONE, 25, 24, 23.5, 23, 22.9);
       assert.deepEqual(calls().slice(1), [`${ONE}/5/0`]);
       // The other device has a level of its own.
@@ -96,7 +97,7 @@ export function uploads(stage: Stage): void {
       heal();
       // What failed is forgotten, so that the same level is tried with the next upload.
       await upload(TWO, 20);
-      await eventually(() => simulator.device(TWO).levels[5] === '0', 'the pin is low');
+      await until(() => simulator.device(TWO).levels[5] === '0', 'the pin is low');
 
       await scene.waitShown('What was switched', 5);
       await scene.press('Every ten minutes, forget all');

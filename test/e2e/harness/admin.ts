@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import { PATIENCE } from './process';
-
-/** Someone who may log in to Node-RED. */
-export interface User {
-  username: string;
-  password: string;
-}
+import type { User } from '../../../tooling/editor/page';
+import { BOUND } from '../../../tooling/until';
 
 export const FULL: User = { username: 'full', password: 'full-password' };
 export const READER: User = { username: 'reader', password: 'read-password' };
@@ -49,7 +44,7 @@ export async function logIn(url: string, user: User): Promise<{ authorization: s
       ...{ client_id: 'node-red-admin', grant_type: 'password', scope: '' },
       ...user,
     }),
-    signal: AbortSignal.timeout(PATIENCE),
+    signal: AbortSignal.timeout(BOUND),
   });
   assert.equal(response.status, 200, `${user.username} cannot log in`);
   const { access_token: token } = (await response.json()) as { access_token: string };

@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { temporary } from './packed';
-import { repository } from '../../support/repository';
-import { PATIENCE } from './process';
+import { repository } from '../../../tooling/repository';
+import { BOUND } from '../../../tooling/until';
 
 /** A run of `npm start`, without npm around it. */
 export interface Demo {
@@ -46,7 +46,7 @@ export async function startDemo(port: number | string, script = START): Promise<
     });
   });
   const up = new Promise<void>((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error(`Not up in time:\n${output}`)), 2 * PATIENCE);
+    const limit = setTimeout(() => reject(new Error(`Not up in time:\n${output}`)), 2 * BOUND);
     const read = (text: string): void => {
       output += text;
       if (output.includes('Ctrl-C')) resolve();

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { foundation } from './flows';
-import type { FlowNode } from './flows';
-import { PATIENCE, recent } from './process';
-import type { NodeRedProcess } from './process';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { recent, type Child } from '../../../tooling/process';
+import { BOUND, until } from '../../../tooling/until';
 
 export interface Message {
   payload?: unknown;
@@ -35,10 +34,11 @@ export interface NodeRed {
   ask(name: string, message: Message): Promise<{ sent: Message[]; error?: Message }>;
   /** Fails unless every message injected so far has ended in exactly one done. */
   everyMessageEndedOnce(): Promise<void>;
-  log: NodeRedProcess['log'];
-  logged: NodeRedProcess['logged'];
-  stop: NodeRedProcess['stop'];
-  pid: NodeRedProcess['pid'];
+  log: Child['log'];
+  logged: Child['logged'];
+  /** Ends it as a system would; rejects when it had died before or does not go by itself. */
+  stop: () => Promise<void>;
+  pid: Child['pid'];
   /** Its user folder, for a later one to go on with. */
   userDir: string;
 }
@@ -49,7 +49,7 @@ export interface NodeRed {
  * @param login the header that says who asks, where it wants to know
  */
 export function drive(
-  red: NodeRedProcess,
+  red: Child,
   url: string,
   login: Record<string, string>,
 ): Omit<NodeRed, 'userDir'> {
@@ -58,7 +58,7 @@ export function drive(
   const site = new URL(url).origin;
 
   const call = (address: string, init: RequestInit = {}): Promise<Response> =>
-    red.guard(fetch(address, { signal: AbortSignal.timeout(PATIENCE), ...init }), address);
+    red.guard(fetch(address, { signal: AbortSignal.timeout(BOUND), ...init }), address);
 
   const post = async (address: string, body: unknown, headers = {}): Promise<void> => {
     const response = await call(address, {
@@ -79,22 +79,13 @@ export function drive(
       .map((entry) => entry.msg);
   };
 
-  const until = async <T>(look: () => Promise<T | undefined>, what: string): Promise<T> => {
-    const deadline = Date.now() + PATIENCE;
-    while (Date.now() < deadline) {
-      const found = await look();
-      if (found !== undefined) return found;
-      await sleep(20);
-    }
-    throw new Error(
-      `Over ${PATIENCE / 1000} s until ${what}. Node-RED's log:\n${recent(red.log())}`,
-    );
-  };
+  /** Waits for something, and shows the log if it does not come. */
+  const wait = <T>(look: () => Promise<T>, what: string) => red.guard(until(look, what), what);
 
   const waitFor: NodeRed['waitFor'] = (name, kind, wanted = 1) =>
-    until(async () => {
+    wait(async () => {
       const found = await results(name, kind);
-      return found.length >= wanted ? found : undefined;
+      return found.length >= wanted && found;
     }, `${name} has ${wanted} × ${kind}`);
 
   const inject: NodeRed['inject'] = async (name, ...messages) => {
@@ -105,7 +96,7 @@ export function drive(
   const ask: NodeRed['ask'] = async (name, message) => {
     const before = (await read()).filter((entry) => entry.name === name).length;
     await inject(name, message);
-    return until(async () => {
+    return wait(async () => {
       const fresh = (await read()).filter((entry) => entry.name === name).slice(before);
       const error = fresh.find((entry) => entry.kind === 'error')?.msg;
       if (!error && !fresh.some((entry) => entry.kind === 'complete')) return undefined;
@@ -122,8 +113,8 @@ export function drive(
     waitFor,
     ask,
     log: red.log,
-    logged: (pattern, from) => red.logged(pattern, from),
-    stop: red.stop,
+    logged: red.logged,
+    stop: () => red.end(),
     pid: red.pid,
     async deploy(flows, type = 'full') {
       const from = red.log().length;

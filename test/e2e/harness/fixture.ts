@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import type { FlowNode } from './flows';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { startNodeRed } from './node-red';
 import type { NodeRed } from './node-red';
-import { PATIENCE } from './process';
 
 /** The chip numbers of the simulator's first devices. */
 export const ONE = '10000001';
@@ -40,13 +38,4 @@ export function fixture(
     }
   });
   return here as Fixture;
-}
-
-/** Waits until something that has no event of its own has come true. */
-export async function eventually(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`Over ${PATIENCE / 1000} s until ${what}.`);
-    await sleep(10);
-  }
 }

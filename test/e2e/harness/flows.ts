@@ -1,9 +1,4 @@
-/** A node as it stands in a flow file. */
-export interface FlowNode {
-  id: string;
-  type: string;
-  [property: string]: unknown;
-}
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 
 const TAB: FlowNode = { id: 'tab', type: 'tab', label: 'test', disabled: false };
 

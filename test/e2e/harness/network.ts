@@ -2,7 +2,7 @@ import { createServer as createProxy } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import { connect } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { LOOPBACK } from '../../src/support/certs';
+import { LOOPBACK } from '../../../tooling/servers/certs';
 
 /** What may stand between Node-RED and the service. */
 export interface Network {

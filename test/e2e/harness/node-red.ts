@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { logIn } from './admin';
-import type { User } from './admin';
+import type { User } from '../../../tooling/editor/page';
 import { drive } from './drive';
 import type { NodeRed } from './drive';
-import type { FlowNode } from './flows';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { userDirWithPackage } from './packed';
-import { spawnNodeRed } from './process';
+import { startNodeRed as start } from '../../../tooling/node-red/process';
 
 export type { Message, NodeRed, Recorded } from './drive';
 
@@ -37,25 +37,15 @@ async function freshUserDir(files: StartOptions['files']): Promise<string> {
 /** Starts Node-RED in a user folder, and deploys `flows`. */
 export async function startNodeRed(options: StartOptions = {}): Promise<NodeRed> {
   const userDir = options.userDir ?? (await freshUserDir(options.files));
-  const settingsFile = join(userDir, 'settings.json');
-  await writeFile(settingsFile, JSON.stringify({ ...SETTINGS, ...options.settings }));
-  const red = spawnNodeRed(settingsFile, userDir, options.env ?? {});
-  const [, url] = await red.logged(/now running at (http:\S+?)\/?\s/);
-  await red.logged(/Started flows/);
-  const login = options.user ? await logIn(url!, options.user) : {};
-  const nodeRed = { ...drive(red, url!, login), userDir };
+  const settings = { ...SETTINGS, ...options.settings };
+  const red = await start({ userDir, settings, env: options.env ?? {} });
+  const login = options.user ? await logIn(red.url, options.user) : {};
+  const nodeRed = { ...drive(red, red.url, login), userDir };
   if (options.flows) await nodeRed.deploy(options.flows);
   return nodeRed;
 }
 
 const SETTINGS = {
-  flowFile: 'flows.json',
-  uiHost: '127.0.0.1',
-  credentialSecret: false,
   lang: 'en-US',
-  telemetry: { enabled: false },
-  editorTheme: { tours: false },
-  // The dashboard is the demo's; these are the nodes of a bare Node-RED and ours.
-  nodesExcludes: ['node-red-dashboard'],
   logging: { console: { level: 'trace', metrics: false, audit: false } },
 };

@@ -1,7 +1,7 @@
 import { ONE } from './fixture';
-import { around, type FlowNode } from './flows';
+import { around } from './flows';
+import { type FlowNode, node } from '../../../tooling/node-red/nodes';
 import type { Message } from './node-red';
-import { node } from './nodes';
 
 /** Everything that an action node can do, and a message that makes it do so. */
 export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Message]> = {

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { repository } from '../../support/repository';
+import { repository } from '../../../tooling/repository';
 
 const execute = promisify(execFile);
 

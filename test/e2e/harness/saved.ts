@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { around, foundation } from './flows';
-import type { FlowNode } from './flows';
-import { repository } from '../../support/repository';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { repository } from '../../../tooling/repository';
 
 /** What one message to one node of the saved flows comes to. `$any` stands for what differs each time. */
 export interface Case {

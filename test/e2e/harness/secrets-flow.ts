@@ -4,8 +4,8 @@ import { EVENT_FAULTS } from '../../../src/simulator/event-faults';
 import type { FaultName } from '../../../src/simulator/faults';
 import { UPGRADE_FAULTS } from '../../../src/simulator/upgrade-faults';
 import { ONE } from './fixture';
-import { around, idOf, type FlowNode } from './flows';
-import { app, node } from './nodes';
+import { around, idOf } from './flows';
+import { type FlowNode, app, node } from '../../../tooling/node-red/nodes';
 import { OPERATIONS, operationNodes } from './operations';
 
 /** Typed as credentials, with signs that every way of writing a request has a form of its own for. */

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { LOOPBACK } from '../../src/support/certs';
+import { LOOPBACK } from '../../../tooling/servers/certs';
 import {
   echoServer,
   redirectServer,
   refusingProxy,
   untrustedServer,
-  type MeanServer,
-} from '../../support/mean-servers';
-import { secretSearch } from '../../support/secret-search';
+  type HostileServer,
+} from '../../../tooling/servers/hostile-servers';
+import { secretSearch } from '../../../tooling/secret-search';
+import { until } from '../../../tooling/until';
 import { startNodeRed, type NodeRed } from './node-red';
 import {
   devices,
@@ -21,7 +21,7 @@ import {
   TYPED,
   type Hosts,
 } from './secrets-flow';
-import { listenIn, type Ear, type Told } from './told';
+import { observe, type Observer, type Observation } from './observer';
 
 const SETTINGS = {
   contextStorage: { default: { module: 'localfilesystem', config: { flushInterval: 1 } } },
@@ -32,7 +32,7 @@ const SETTINGS = {
 export interface SecretsWorld {
   simulator: Simulator;
   red: NodeRed;
-  ear: Ear;
+  observer: Observer;
   hosts: Hosts;
   /** Sends one message to each of the nodes, and waits until all have ended. */
   askAll(messages: Readonly<Record<string, object>>): Promise<void>;
@@ -45,7 +45,7 @@ export interface SecretsWorld {
 }
 
 /** Hosts that do harm, those that cannot be reached, and a proxy that refuses. */
-async function startHosts(): Promise<{ hosts: Hosts; servers: MeanServer[]; proxy: string }> {
+async function startHosts(): Promise<{ hosts: Hosts; servers: HostileServer[]; proxy: string }> {
   const known = Object.values(KEYS);
   const [echo, failing, redirect, untrusted, proxy] = await Promise.all([
     echoServer(400, known),
@@ -70,16 +70,16 @@ async function startHosts(): Promise<{ hosts: Hosts; servers: MeanServer[]; prox
 }
 
 /** The one credential that is no password is told by right to whoever may edit it. */
-const withoutUserName = ({ where, text }: Told): string =>
+const withoutUserName = ({ where, text }: Observation): string =>
   where.includes('credentials/') ? text.replace(JSON.stringify(KEYS.serverKey), '') : text;
 
-/** Starts a service, mean hosts and a Node-RED with nodes for all of them before the tests. */
+/** Starts a service, hostile hosts and a Node-RED with nodes for all of them before the tests. */
 export function secretsWorld(): SecretsWorld {
   const here: Partial<SecretsWorld> = {};
   const world = here as SecretsWorld;
   const close: (() => unknown)[] = [];
   const signs = new Set<string>();
-  let servers: MeanServer[] = [];
+  let servers: HostileServer[] = [];
   const search = secretSearch([KEYS, TYPED, PROXY].flatMap((keys) => Object.values(keys)));
   const searchDevkey = secretSearch([DEVKEY]);
 
@@ -92,7 +92,7 @@ export function secretsWorld(): SecretsWorld {
     for (const sign of servers.flatMap((server) => server.signs.splice(0))) signs.add(sign);
   };
   /** The records of devices, which some nodes send on, have their keys in them by the contract. */
-  const withoutRecords = async ({ where, text }: Told): Promise<string> => {
+  const withoutRecords = async ({ where, text }: Observation): Promise<string> => {
     if (where === 'the messages') {
       const records = await world.red.records();
       return JSON.stringify(records.filter(({ name }) => !TELL_DEVKEYS.includes(name)));
@@ -110,10 +110,10 @@ export function secretsWorld(): SecretsWorld {
     assert.equal(sent, undefined, `a signature is in ${where}`);
   };
   here.check = async () => {
-    for (const told of await world.ear.told()) {
-      world.checkText(told.where, withoutUserName(told));
-      const found = searchDevkey(await withoutRecords(told));
-      assert.equal(found, undefined, `in ${told.where}: ${JSON.stringify(found)}`);
+    for (const seen of await world.observer.collect()) {
+      world.checkText(seen.where, withoutUserName(seen));
+      const found = searchDevkey(await withoutRecords(seen));
+      assert.equal(found, undefined, `in ${seen.where}: ${JSON.stringify(found)}`);
     }
     assert.ok(signs.size > 3, 'there were no signatures to look for');
   };
@@ -126,7 +126,7 @@ export function secretsWorld(): SecretsWorld {
     for (const [name, message] of Object.entries(messages)) {
       await world.red.inject(name, { ...message });
     }
-    while ((await ends()) < due) await sleep(100);
+    await until(async () => (await ends()) >= due, 'every message has ended');
   };
   here.forget = () => fetch(`${world.red.url}/context/global/records`, { method: 'DELETE' });
 
@@ -141,8 +141,8 @@ export function secretsWorld(): SecretsWorld {
     const red = (here.red = await startNodeRed({ settings: SETTINGS }));
     close.push(() => red.stop());
     const apps = ['app', ...Object.keys(hosts)].map((id) => `device-cloud/apps/${id}/devices`);
-    const ear = (here.ear = await listenIn(red, apps));
-    close.push(() => ear.close());
+    const observer = (here.observer = await observe(red, apps));
+    close.push(() => observer.close());
     await red.deploy(secretsFlow(simulator, hosts, started.proxy));
   });
   after(async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { listening, recovered } from './listening';
 import { CHIPID, emitted, payloads, rowsOf, said, type Row } from './row';
 
@@ -21,7 +21,7 @@ const silence = row('half-open silence', down('SILENT'), LOST, async () => {
   const cloud = await listening({ ping: 0.1 });
   const heal = cloud.fail('silence');
   for (const text of ['missed 1', 'missed 2']) cloud.upload(CHIPID, text);
-  await until('it is given up', () => said().includes('SILENT'));
+  await until(() => said().includes('SILENT'), 'it is given up');
   heal();
   await recovered(cloud, ['missed 1', 'missed 2']);
   return said();
@@ -39,9 +39,9 @@ const flapping = row('flapping every 100 ms', down('1006'), LOST, async () => {
   const uploads = setInterval(upload, 20);
   const flaps = setInterval(() => cloud.disconnect(CHIPID, { terminate: true }), 100);
   try {
-    await until('it was opened thrice', () => opened() === 3);
+    await until(() => opened() === 3, 'it was opened thrice');
     clearInterval(flaps);
-    await until('it is open', () => cloud.channels(CHIPID) === 1);
+    await until(() => cloud.channels(CHIPID) === 1, 'it is open');
   } finally {
     clearInterval(flaps);
     clearInterval(uploads);

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { connectRate, createConnectRate } from '../../../src/connect-rate';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { PATIENCE, listenWithRecovery, uploadKnown } from './listening';
 import { rowsOf, said, type Row } from './row';
 
@@ -29,11 +29,11 @@ async function restart(): Promise<string> {
   const chipids = [...first.devices.keys()];
   await listenWithRecovery(first, chipids);
   await first.close();
-  await until('an attempt was refused', () => said().includes('ECONNREFUSED'));
+  await until(() => said().includes('ECONNREFUSED'), 'an attempt was refused');
   const second = await startCloud({ devices: MANY, port: first.port });
   uploadKnown(second, chipids);
   for (const chipid of chipids) second.upload(chipid, 'missed');
-  await until('all are open again', () => second.channels() === MANY, PATIENCE);
+  await until(() => second.channels() === MANY, 'all are open again', PATIENCE);
   await shows('listen', `${MANY}/${MANY}`);
   for (const chipid of chipids) second.upload(chipid, 'good');
   const whole = JSON.stringify(['known', 'missed', 'good']);
@@ -42,8 +42,8 @@ async function restart(): Promise<string> {
     return chipids.filter((chipid) => JSON.stringify(all.get(chipid)) !== whole);
   };
   await until(
-    'each has what it missed and what is new',
     () => others().length === 0,
+    'each has what it missed and what is new',
     PATIENCE,
   ).catch(() => {
     const [chipid = ''] = others();

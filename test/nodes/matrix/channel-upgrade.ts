@@ -3,7 +3,7 @@ import type { FaultName } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { call, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { hurry } from './hurry';
 import { ARRIVES, CHIPID, codeOf, emitted, rowsOf, said, WORKS, type Row } from './row';
 
@@ -22,7 +22,7 @@ const unopened = (fault: string, name: FaultName): Row =>
       const failed = await codeOf('push', { chipid: CHIPID, payload: 'x' });
       heal();
       await call('patient', { chipid: CHIPID, payload: 'good' });
-      await until('the device has it', () => cloud.device(CHIPID).received.length === 1);
+      await until(() => cloud.device(CHIPID).received.length === 1, 'the device has it');
       return failed;
     } finally {
       time.stop();
@@ -45,8 +45,8 @@ const unheard = (
       const listen = node('listen', { chipids: [CHIPID], recover: 'off' });
       // Without a ping: its wait is a long one, too.
       await load([cloudApp(cloud, { ping: 0, heartbeat: 0 }), listen]);
-      await until('the channel is down', () => said().includes(reason));
-      await until('it is open', () => cloud.channels(CHIPID) === 1);
+      await until(() => said().includes(reason), 'the channel is down');
+      await until(() => cloud.channels(CHIPID) === 1, 'it is open');
       if (waits) {
         const [from, to] = waits;
         const found = time.waits.some((ms) => ms >= from && ms <= to);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
-import { cloudApp, deploy, load, node, type FlowNode } from '../support/flow';
+import { cloudApp, deploy, load, node } from '../support/flow';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { held, nothingMore, type Held } from '../support/held';
 import { call, post, statusesOf } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { ARRIVES, CHIPID, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('Node-RED');
@@ -19,7 +20,7 @@ interface Stage {
 }
 
 async function nothingLeft(cloud: Simulator, before: Held): Promise<void> {
-  await until('the service has no connection', () => cloud.sockets() === 0);
+  await until(() => cloud.sockets() === 0, 'the service has no connection');
   await nothingMore(before);
 }
 
@@ -46,7 +47,7 @@ const during = (what: string, saying: string, then: string, stage: Stage): Row =
   });
 
 async function arrives(cloud: Simulator): Promise<void> {
-  await until('the channel is open', () => cloud.channels(CHIPID) === 1);
+  await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
   cloud.upload(CHIPID, 'good');
   await emitted('good');
 }
@@ -60,7 +61,7 @@ const aCall: Stage = {
     cloud.fail('hang');
     const before = cloud.requests.length;
     post('push', { ...push });
-    await until('it is under way', () => cloud.requests.length === before + 1);
+    await until(() => cloud.requests.length === before + 1, 'it is under way');
   },
   async works() {
     await call('push', { ...push });
@@ -77,7 +78,7 @@ const aHandshake: Stage = {
     cloud.fail('hang-upgrade');
     const before = cloud.requests.length;
     post('push', { ...push });
-    await until('it is shaking hands', () => cloud.requests.length === before + 1);
+    await until(() => cloud.requests.length === before + 1, 'it is shaking hands');
   },
   works: arrives,
 };
@@ -88,7 +89,7 @@ const aBackOff: Stage = {
     cloud.fail('reset-upgrade');
     const { length } = statusesOf('listen');
     const isDown = ({ text = '' }): boolean => text === 'status.disconnected';
-    await until('it waits', () => statusesOf('listen').slice(length).some(isDown));
+    await until(() => statusesOf('listen').slice(length).some(isDown), 'it waits');
   },
   works: arrives,
 };
@@ -99,7 +100,7 @@ const aRecovery: Stage = {
     cloud.fail('hang', { path: 'up_messages' });
     const readings = () => cloud.requests.filter(({ path }) => path.includes('up_messages'));
     const { length } = readings();
-    await until('it reads the history', () => readings().length === length + 1);
+    await until(() => readings().length === length + 1, 'it reads the history');
   },
   async works(cloud) {
     await arrives(cloud);

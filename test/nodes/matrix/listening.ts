@@ -5,7 +5,7 @@ import type { Simulator } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { CHIPID, emitted, payloads } from './row';
 
 const KNOWN = 'known';
@@ -45,13 +45,13 @@ export async function listenWithRecovery(
   try {
     await load([cloudApp(cloud, app), node('listen', { chipids, recover: 'reconnect' })]);
     const all = chipids.length;
-    await until('every channel is open', () => cloud.channels() === all, PATIENCE);
-    await until('every history has been read', () => told.size === all, PATIENCE);
+    await until(() => cloud.channels() === all, 'every channel is open', PATIENCE);
+    await until(() => told.size === all, 'every history has been read', PATIENCE);
   } finally {
     stop();
   }
   uploadKnown(cloud, chipids);
-  await until('all are emitted', () => arrivedAt('out').length === chipids.length, PATIENCE);
+  await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
 }
 
 /** Uploads what every history begins with: on a service started anew, in the same order, with the same ids. */
@@ -74,7 +74,7 @@ export async function listening({
 /** Waits for the channel after one that ended: what it missed comes, once, in order, and marked. */
 export async function recovered(cloud: Simulator, missed: readonly string[]): Promise<void> {
   await emitted(missed.at(-1));
-  await until('the channel is open', () => cloud.channels(CHIPID) === 1);
+  await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
   await shows('listen', 'status.connected');
   cloud.upload(CHIPID, 'good');
   await emitted('good');

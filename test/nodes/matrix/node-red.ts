@@ -4,7 +4,7 @@ import { cloudApp, deploy, load, node, watchSinks } from '../support/flow';
 import { arrivedAt, call, post, send, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { ARRIVES, CHIPID, codeOf, emitted, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('Node-RED');
@@ -28,7 +28,7 @@ export const NODE_RED: readonly Row[] = [
     await load([cloudApp(cloud), node('push'), node('reboot')]);
     cloud.fail('hang', { times: 1 });
     const failing = codeOf('push', push());
-    await until('it is under way', () => cloud.requests.length === 1);
+    await until(() => cloud.requests.length === 1, 'it is under way');
     await deploy([cloudApp(cloud), node('reboot')], 'nodes');
     const failed = await failing;
     await call('reboot', { chipid: CHIPID });
@@ -45,7 +45,7 @@ export const NODE_RED: readonly Row[] = [
       await load([cloudApp(first), node('push'), listen()]);
       await shows('listen', 'status.connected');
       await deploy([cloudApp(second), node('push'), listen()], 'nodes');
-      await until('the old connections end', () => first.sockets() === 0);
+      await until(() => first.sockets() === 0, 'the old connections end');
       await call('push', push());
       assert.equal(second.device(CHIPID).received.length, 1);
       return said();
@@ -57,10 +57,10 @@ export const NODE_RED: readonly Row[] = [
     let most = 0;
     const sent = Array.from({ length: 20 }, (_, n) => String(n));
     for (const n of sent) post(Number(n) % 2 ? 'second' : 'push', push(n));
-    await until('all have ended', () => {
+    await until(() => {
       most = Math.max(most, cloud.device(CHIPID).inFlight);
       return arrivedAt('out').length === sent.length;
-    });
+    }, 'all have ended');
     const { received } = cloud.device(CHIPID);
     assert.deepEqual([most, received.map(({ text }) => text)], [1, sent]);
     return said();
@@ -72,9 +72,9 @@ export const NODE_RED: readonly Row[] = [
     await load([cloudApp(cloud), node('push'), listen()]);
     await shows('listen', 'status.connected');
     await flows.stopFlows();
-    await until('nothing is open', () => cloud.sockets() === 0);
+    await until(() => cloud.sockets() === 0, 'nothing is open');
     await flows.startFlows();
-    await until('the channel is open', () => cloud.channels(CHIPID) === 1);
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
     const { error } = await send('push', push());
     assert.equal(error, undefined);
     watchSinks();

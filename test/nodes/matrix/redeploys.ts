@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { MEASURED, ROUNDS, WAITING } from './hundred/messages';
-import { redeployUnderTraffic } from './hundred/run';
+import { MEASURED, ROUNDS, WAITING } from './many-redeploys/messages';
+import { redeployUnderTraffic } from './many-redeploys/run';
 import { rowsOf, type Row } from './row';
 
 const row = rowsOf('Node-RED');

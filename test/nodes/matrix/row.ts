@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import { journal } from '../support/journal';
 import { arrivedAt, send } from '../support/messages';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 
 export type Area = 'answers' | 'transport' | 'channel' | 'clock' | 'messages' | 'Node-RED';
 
@@ -44,8 +44,9 @@ const codeIn = (error: unknown): string => String((error as { code?: unknown }).
 export async function codeOf(id: string, msg: NodeMessage): Promise<string> {
   const { error } = await send(id, msg);
   assert.ok(error instanceof Error, `${id} did not fail`);
-  await until('the Catch node has it', () =>
-    arrivedAt('caught').some(({ _msgid }) => _msgid === msg._msgid),
+  await until(
+    () => arrivedAt('caught').some(({ _msgid }) => _msgid === msg._msgid),
+    'the Catch node has it',
   );
   return `\`${codeIn(error)}\``;
 }
@@ -54,7 +55,7 @@ export const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => p
 
 /** Waits until a payload has been emitted. */
 export const emitted = (payload: unknown): Promise<void> =>
-  until(`${String(payload)} is emitted`, () => payloads().includes(payload));
+  until(() => payloads().includes(payload), `${String(payload)} is emitted`);
 
 const WARN = 30;
 

@@ -1,12 +1,13 @@
-import { ELSEWHERE, LOOPBACK } from '../../src/support/certs';
-import { httpService, json } from '../../src/support/http-service';
-import { proxy } from '../../src/support/proxy';
-import { deadPort } from '../../src/support/wire-service';
-import { cloudApp, deploy, load, node, type FlowNode } from '../support/flow';
+import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
+import { httpService, json } from '../../../tooling/servers/http-service';
+import { proxy } from '../../../tooling/servers/proxy';
+import { deadPort } from '../../../tooling/servers/wire-service';
+import { cloudApp, deploy, load, node } from '../support/flow';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { call } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { CANARIES } from '../support/secrets';
-import { until } from '../support/until';
+import { until } from '../../../tooling/until';
 import { CHIPID, codeOf, NOTHING, rowsOf, said, WORKS, type Row } from './row';
 
 const row = rowsOf('transport');
@@ -67,7 +68,7 @@ export const TRANSPORT: readonly Row[] = [
     await load([at(cloud.baseUrl), node('push')]);
     cloud.fail('drop-after-answer', { times: 1 });
     await push();
-    await until('the connection is dead', () => cloud.sockets() === 0);
+    await until(() => cloud.sockets() === 0, 'the connection is dead');
     await push();
     return said();
   }),

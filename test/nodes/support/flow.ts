@@ -10,6 +10,7 @@ import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import type { Simulator } from '../../../src/simulator';
 import { journal } from './journal';
 import { CANARIES } from './secrets';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
 
 type Module = (RED: NodeAPI) => void;
 
@@ -25,12 +26,6 @@ const MODULES: readonly Module[] = [
   tlsConfig,
   httpProxy,
 ];
-
-export interface FlowNode {
-  id: string;
-  type: string;
-  [property: string]: unknown;
-}
 
 /** Without x and y Node-RED takes a node for a config node. */
 const PLACE = { z: 'tab', x: 0, y: 0 } as const;

@@ -1,4 +1,4 @@
-import { until } from './until';
+import { until } from '../../../tooling/until';
 
 /** What the process holds open: sockets, timers and the like, counted by kind. */
 export type Held = Readonly<Record<string, number>>;
@@ -11,7 +11,7 @@ function count(): Record<string, number> {
 
 /** What is held once the files are through that Node-RED or the test runner is reading or writing. */
 export async function held(): Promise<Held> {
-  await until('no file is being read or written', () => count()['FSReqCallback'] === undefined);
+  await until(() => count()['FSReqCallback'] === undefined, 'no file is being read or written');
   return count();
 }
 
@@ -21,7 +21,7 @@ export async function nothingMore(before: Held): Promise<void> {
     Object.entries(count()).flatMap(([kind, number]) =>
       number > (before[kind] ?? 0) ? `${number} ${kind}` : [],
     );
-  await until('no more is held than before', () => more().length === 0).catch((error: unknown) => {
+  await until(() => more().length === 0, 'no more is held than before').catch((error: unknown) => {
     throw new Error(`${more().join(', ')} held, before ${JSON.stringify(before)}`, {
       cause: error,
     });

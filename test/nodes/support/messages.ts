@@ -4,7 +4,7 @@ import helper from 'node-red-node-test-helper';
 import type { NodeMessage, NodeStatus } from 'node-red';
 import type { ErrorCode } from '../../../src/errors';
 import { journal, type Ending } from './journal';
-import { until } from './until';
+import { until } from '../../../tooling/until';
 
 /** A message as a Catch node passes it on. */
 export interface Caught extends NodeMessage {
@@ -24,7 +24,7 @@ export function post(id: string, msg: NodeMessage): void {
 export async function send(id: string, msg: NodeMessage): Promise<Ending> {
   const find = () => journal.endings.find((ending) => ending.node === id && ending.msg === msg);
   post(id, msg);
-  await until(`${id} ends its message`, () => find() !== undefined);
+  await until(() => find() !== undefined, `${id} ends its message`);
   return find()!;
 }
 
@@ -33,7 +33,7 @@ export const arrivedAt = (sink: 'out' | 'caught' | 'completed'): NodeMessage[] =
 
 async function arrival(sink: 'out' | 'caught', id: string | undefined): Promise<NodeMessage> {
   const find = () => arrivedAt(sink).find(({ _msgid }) => _msgid === id);
-  await until(`a message arrives at ${sink}`, () => find() !== undefined);
+  await until(() => find() !== undefined, `a message arrives at ${sink}`);
   return find()!;
 }
 
@@ -60,5 +60,5 @@ export const statusesOf = (id: string): NodeStatus[] =>
 /** Waits until a node shows a status with this text, or none if it is undefined. */
 export async function shows(id: string, text: string | undefined): Promise<void> {
   const last = () => statusesOf(id).at(-1) as { text?: string } | undefined;
-  await until(`${id} shows ${text ?? 'nothing'}`, () => !!last() && last()?.text === text);
+  await until(() => !!last() && last()?.text === text, `${id} shows ${text ?? 'nothing'}`);
 }

@@ -3,8 +3,8 @@ import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
-import { startSilentServer, type SilentServer } from './silent-server';
-import { until } from './until';
+import { startSilentServer, type SilentServer } from '../../../tooling/servers/silent-server';
+import { until } from '../../../tooling/until';
 
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */
 const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
@@ -36,7 +36,7 @@ export async function keep<S extends Pick<Simulator, 'sockets' | 'close'>>(
 /** The flow has stopped: not a connection is left, and no node says anything any more. */
 async function checkNothingLeft(): Promise<void> {
   const { length } = journal.statuses;
-  for (const cloud of clouds) await until('every connection ends', () => cloud.sockets() === 0);
+  for (const cloud of clouds) await until(() => cloud.sockets() === 0, 'every connection ends');
   assert.equal(journal.statuses.length, length, 'a node showed a status after its close');
 }
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { clientOf } from '../support/client';
 import { holds } from '../support/fuzz';
 import { CHIPID, listen } from '../support/listener';
-import { until } from '../support/until';
-import { wireService } from '../support/wire-service';
+import { until } from '../../../tooling/until';
+import { wireService } from '../../../tooling/servers/wire-service';
 
 const event = (body: string): string =>
   JSON.stringify({

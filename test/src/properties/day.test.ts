@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseDay, parsePeriod } from '../../../src/day';
-import { inTimeZone } from '../../support/time-zone';
+import { inTimeZone } from '../../../tooling/time-zone';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { createDeviceOrder } from '../../../src/device-order';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
-import { settled } from '../support/until';
+import { settled } from '../../../tooling/until';
 
 /** What can happen to a queue of commands. */
 export type QueueStep =

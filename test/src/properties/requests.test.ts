@@ -4,7 +4,12 @@ import type { DeviceCloudClient } from '../../../src/client';
 import { isDeviceCloudError } from '../../../src/errors';
 import { clientOf, KEYS } from '../support/client';
 import { anyText, goodText, holds } from '../support/fuzz';
-import { httpService, json, type HttpService, type Received } from '../support/http-service';
+import {
+  httpService,
+  json,
+  type HttpService,
+  type Received,
+} from '../../../tooling/servers/http-service';
 import { anything } from '../support/typed';
 import { openSignature, pairsOf, serverSignature, utf8 } from './by-bytes';
 

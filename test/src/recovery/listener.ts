@@ -7,18 +7,9 @@ import {
   type Upload,
 } from '../../../src/index';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';
-const PATIENCE = 30_000;
-
-/** Waits until something that has no event of its own has come true. */
-export async function eventually(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE;
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, `over ${PATIENCE / 1000} s until ${what}`);
-    await sleep(5);
-  }
-}
 
 /** What a listener with recovery has been told, and a way to end it. */
 export interface Listener {
@@ -72,8 +63,8 @@ export function listen(
 
 /** The channel is open, and the history has been read: what is uploaded from now on is owed. */
 export async function ready(simulator: Simulator, listener: Listener): Promise<void> {
-  await eventually(() => simulator.channels(CHIPID) === 1, 'the channel is open');
-  await eventually(() => listener.position() !== undefined, 'the history has been read');
+  await until(() => simulator.channels(CHIPID) === 1, 'the channel is open');
+  await until(() => listener.position() !== undefined, 'the history has been read');
 }
 
 /** Closes the channel and uploads in the same moment, so that the channel misses it. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudClient } from '../../../src/index';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
-import { CHIPID, clientOf, eventually, listen, miss, ready, startBoth } from './listener';
+import { CHIPID, clientOf, listen, miss, ready, startBoth } from './listener';
+import { until } from '../../../tooling/until';
 
 describe('recovery of missed uploads from a service', () => {
   let simulator: Simulator;
@@ -18,13 +19,13 @@ describe('recovery of missed uploads from a service', () => {
 
   /** Waits for so many uploads, and a little longer for one too many. */
   const come = async (listener: { bodies(): string[] }, count: number): Promise<string[]> => {
-    await eventually(() => listener.bodies().length >= count, `${count} uploads have come`);
+    await until(() => listener.bodies().length >= count, `${count} uploads have come`);
     await sleep(100);
     return listener.bodies();
   };
   const reopened = async (): Promise<void> => {
-    await eventually(() => simulator.channels(CHIPID) === 0, 'the channel is closed');
-    await eventually(() => simulator.channels(CHIPID) === 1, 'the channel is open again');
+    await until(() => simulator.channels(CHIPID) === 0, 'the channel is closed');
+    await until(() => simulator.channels(CHIPID) === 1, 'the channel is open again');
   };
 
   it('gives missed uploads back once, in order, before later live ones, marked with their id', async () => {
@@ -165,7 +166,7 @@ describe('recovery of missed uploads from a service', () => {
     await ready(simulator, listener);
     const lift = simulator.fail('silence', { chipid: CHIPID });
     simulator.upload(CHIPID, 'not announced');
-    await eventually(() => simulator.channels(CHIPID) === 0, 'the silent channel is ended');
+    await until(() => simulator.channels(CHIPID) === 0, 'the silent channel is ended');
     lift();
     assert.deepEqual(await come(listener, 1), ['not announced']);
   });
@@ -188,12 +189,12 @@ describe('recovery of missed uploads from a service', () => {
     miss(simulator, 'missed');
     await reopened();
     const hanging = (): boolean => simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0); // prettier-ignore
-    await eventually(hanging, 'the history is asked');
+    await until(hanging, 'the history is asked');
     const asked = simulator.requests.length;
     listener.release();
-    await eventually(() => simulator.channels() === 0, 'the channel is closed');
+    await until(() => simulator.channels() === 0, 'the channel is closed');
     await client.close();
-    await eventually(() => simulator.sockets() === 0, 'every connection is closed');
+    await until(() => simulator.sockets() === 0, 'every connection is closed');
     simulator.upload(CHIPID, 'nobody listens');
     await sleep(700);
     assert.deepEqual(listener.bodies(), []);
@@ -211,10 +212,10 @@ describe('recovery of missed uploads from a service', () => {
         void seen.get(chipid)?.push(body.toString());
       client.listen(chipid, { onUpload }, { save: () => void read.add(chipid) });
     }
-    await eventually(() => read.size === devices, 'every history has been read');
+    await until(() => read.size === devices, 'every history has been read');
     simulator.disconnect(undefined, { code: 1006 });
     for (const chipid of seen.keys()) simulator.upload(chipid, `missed by ${chipid}`);
     const all = (): boolean => [...seen.values()].every(({ length }) => length === 1);
-    await eventually(all, 'every device has its missed upload');
+    await until(all, 'every device has its missed upload');
   });
 });

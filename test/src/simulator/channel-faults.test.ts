@@ -8,9 +8,9 @@ import {
   nextFrame,
   openChannel,
   refusedUpgrade,
-  until,
   withSimulator,
 } from './client';
+import { until } from '../../../tooling/until';
 
 const DEVICE = '10000001';
 

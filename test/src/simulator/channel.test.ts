@@ -8,9 +8,9 @@ import {
   openChannel,
   openGet,
   refusedUpgrade,
-  until,
   withSimulator,
 } from './client';
+import { until } from '../../../tooling/until';
 
 const DEVICE = '10000001';
 const NOW = 1_700_000_000_999;

@@ -129,14 +129,6 @@ export async function nextEvent(socket: WebSocket): Promise<unknown> {
   return JSON.parse(await nextFrame(socket)) as unknown;
 }
 
-/** Waits until something is so, and fails if it does not become so in 5 s. */
-export async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 1000) throw new Error('it did not come about within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Runs a test against a simulator whose devices say nothing of themselves and answer at once. */
 export function withSimulator(
   options: SimulatorOptions,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { nextEvent, openChannel, openGet, openPost, until, withSimulator } from './client';
+import { nextEvent, openChannel, openGet, openPost, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 interface Reading {
   temperature: number;

@@ -9,7 +9,8 @@ import {
   type Simulator,
   type SimulatorOptions,
 } from '../../../src/simulator';
-import { openChannel, openGet, openPost, openUrl, until, withSimulator } from './client';
+import { openChannel, openGet, openPost, openUrl, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 /** What keeps this process alive. */
 const resources = (): number =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { openGet, openPost, push, send, openUrl, until, withSimulator } from './client';
+import { openGet, openPost, push, send, openUrl, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 const DEVICE = '10000001';
 

@@ -1,7 +1,7 @@
 import { DeviceCloudClient } from '../../../src/client';
 import type { ClientOptions } from '../../../src/settings';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
-import { atEnd } from './clean-up';
+import { atEnd } from '../../../tooling/servers/at-end';
 
 /** The keys of every client in these tests. Mixed case shows a sign that lowercases wrongly. */
 export const KEYS = {

@@ -1,6 +1,6 @@
 import { createDeviceOrder } from '../../../src/device-order';
 import { manual, type Manual } from './manual';
-import { settled } from './until';
+import { settled } from '../../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0) {

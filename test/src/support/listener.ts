@@ -1,7 +1,7 @@
 import type { ChannelLease, ChannelState } from '../../../src/channel-user';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Upload } from '../../../src/upload-event';
-import { until } from './until';
+import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';
 

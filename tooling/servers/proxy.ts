@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
-import { atEnd } from './clean-up';
+import { connect, type Socket } from 'node:net';
+import { atEnd } from './at-end';
+import { onLoopback } from './loopback';
 
 /** A proxy on loopback that makes tunnels, or refuses to. */
 export interface TestProxy {
@@ -26,14 +27,9 @@ export async function proxy(
   behaviour: TestProxy['behaviour'] = 'tunnel',
   port?: number,
 ): Promise<TestProxy> {
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  };
+  /** The far ends of the tunnels. */
+  const targets = new Set<Socket>();
   const server = createServer((_request, response) => response.writeHead(405).end());
-  server.on('connection', keep);
   server.on('connect', ({ url = '', headers }, client: Socket) => {
     made.targets.push(url);
     made.authorizations.push(headers['proxy-authorization']);
@@ -51,24 +47,22 @@ export async function proxy(
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.pipe(target).pipe(client);
     });
-    keep(target);
-    target.on('close', () => client.destroy());
+    targets.add(target);
+    target.on('error', () => undefined);
+    target.on('close', () => {
+      targets.delete(target);
+      client.destroy();
+    });
     client.on('close', () => target.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
+  const { port: own, sockets, close } = await onLoopback(server);
+  atEnd(close);
   const made: TestProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${own}`,
     targets: [],
     authorizations: [],
     behaviour,
-    sockets: () => sockets.size,
+    sockets: () => sockets() + targets.size,
   };
   return made;
 }

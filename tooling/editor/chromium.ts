@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium as launcher } from 'playwright-core';
 import type { Browser } from 'playwright-core';
-import { repository } from '../../support/repository';
+import { repository } from '../repository';
 
 const CACHE = join(repository, '.cache');
 

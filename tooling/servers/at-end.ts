@@ -1,6 +1,6 @@
 const open: (() => unknown)[] = [];
 
-/** Has something closed when the test that opened it is over, the latest first. */
+/** Has something closed when the test that opened it is over, the latest first; for tests run by mocha alone. */
 export function atEnd(close: () => unknown): void {
   open.push(close);
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Simulator } from '../../../../src/simulator';
 import { startCloud } from '../../support/node-red';
-import { until } from '../../support/until';
+import { until } from '../../../../tooling/until';
 import { CHIPIDS, SLOW, type FromNodeRed, type Question, type Report } from './messages';
 
 /** Milliseconds between two uploads. */
@@ -36,7 +36,7 @@ function report(cloud: Simulator): Promise<Report> {
       if ('report' in message) result = message.report;
       else {
         const { question } = message;
-        until(question, () => holds[question](cloud)).then(() => child.send('it is so'), fail);
+        until(() => holds[question](cloud), question).then(() => child.send('it is so'), fail);
       }
     });
     child.once('error', fail);

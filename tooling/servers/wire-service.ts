@@ -1,15 +1,12 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { atEnd } from './clean-up';
+import { createServer, type Socket } from 'node:net';
+import { atEnd } from './at-end';
+import { onLoopback, type Loopback } from './loopback';
 
 /** A TCP server on loopback that answers requests byte by byte. */
-export interface WireService {
+export interface WireService extends Loopback {
   baseUrl: string;
-  port: number;
   /** How many requests came, over all connections. */
   readonly requests: () => number;
-  readonly sockets: () => number;
-  readonly connections: () => number;
-  close(): Promise<void>;
 }
 
 const END_OF_HEAD = '\r\n\r\n';
@@ -21,14 +18,8 @@ export async function wireService(
   onRequest: (socket: Socket, count: number) => void,
   onConnection: (socket: Socket) => void = () => undefined,
 ): Promise<WireService> {
-  const sockets = new Set<Socket>();
   let requests = 0;
-  let connections = 0;
   const server = createServer((socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
     onConnection(socket);
     let head = '';
     socket.on('data', (data) => {
@@ -38,22 +29,10 @@ export async function wireService(
       onRequest(socket, requests++);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
-  atEnd(close);
-  return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    port,
-    requests: () => requests,
-    sockets: () => sockets.size,
-    connections: () => connections,
-    close,
-  };
+  const loopback = await onLoopback(server);
+  atEnd(loopback.close);
+  const baseUrl = `http://127.0.0.1:${loopback.port}`;
+  return { ...loopback, baseUrl, requests: () => requests };
 }
 
 /** A port on which nothing listens. */

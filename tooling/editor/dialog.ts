@@ -1,5 +1,12 @@
-import type { FlowNode } from '../e2e/harness/flows';
-import type { Editor } from './browser';
+import type { FlowNode } from '../node-red/nodes';
+import type { Page } from 'playwright-core';
+
+/** The page of an editor, as a test or a script drives it. */
+export interface Editor {
+  page: Page;
+  /** Runs a script in the page, which has types of its own. */
+  run: <T>(script: string) => Promise<T>;
+}
 
 const OPEN = '.red-ui-tray:last-of-type .red-ui-tray-content:visible';
 

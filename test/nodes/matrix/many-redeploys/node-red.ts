@@ -1,12 +1,12 @@
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import nodeRed from '@node-red/util';
 import events from '@node-red/util/lib/events';
 import type { NodeMessage } from 'node-red';
-import { cloudApp, coreNode, node, type FlowNode } from '../../support/flow';
+import { cloudApp, coreNode, node } from '../../support/flow';
+import type { FlowNode } from '../../../../tooling/node-red/nodes';
 import { CANARIES } from '../../support/secrets';
-import { until } from '../../support/until';
-import { deployEmbedded, receive, startEmbedded } from './embedded';
+import { until } from '../../../../tooling/until';
+import { embedNodeRed, type EmbeddedNodeRed } from '../../../../tooling/node-red/embedded';
 import {
   CHIPIDS,
   MEASURED,
@@ -51,6 +51,7 @@ const flow = (round: number): FlowNode[] => [
   ),
 ];
 
+let red: EmbeddedNodeRed;
 let sent = 0;
 let ended = 0;
 let emitted = 0;
@@ -62,7 +63,7 @@ let unsettled = 0;
 function post(id: string, chipid: string, payload: string): NodeMessage {
   const msg: NodeMessage = { _msgid: `${++sent}`, payload, chipid };
   pending.add(msg);
-  receive(id, msg);
+  red.receive(id, msg);
   return msg;
 }
 
@@ -104,8 +105,8 @@ async function works(round: number): Promise<void> {
   const before = { emitted, ok: ends['ok'] ?? 0 };
   post('push', CHIPIDS[0], `${round} good`);
   post('channel', CHIPIDS[1], `${round} good`);
-  await until('the good pushes are through', () => (ends['ok'] ?? 0) === before.ok + 2);
-  await until('an upload is emitted', () => emitted > before.emitted);
+  await until(() => (ends['ok'] ?? 0) === before.ok + 2, 'the good pushes are through');
+  await until(() => emitted > before.emitted, 'an upload is emitted');
 }
 
 async function redeploy(round: number): Promise<void> {
@@ -117,30 +118,30 @@ async function redeploy(round: number): Promise<void> {
     post('channel', chipid, `${round} c`);
   }
   await ask('is a push in flight?');
-  await deployEmbedded(flow(round), DEPLOYS[round % DEPLOYS.length]!);
+  await red.deploy(flow(round), DEPLOYS[round % DEPLOYS.length]);
   unsettled += pending.size;
   pending.clear();
 }
 
 async function run(): Promise<Report> {
-  await startEmbedded(join(__dirname, '..', '..', '..', '..', '..'));
+  red = await embedNodeRed({ settings: { httpNodeRoot: false } });
   watch();
-  await deployEmbedded([], 'full');
+  await red.deploy([]);
   // Node-RED is still writing the file of its flow then.
-  await until('the flow is saved', () => holding()['FSReqCallback'] === undefined);
+  await until(() => holding()['FSReqCallback'] === undefined, 'the flow is saved');
   const before = holding();
   const heap: number[] = [];
-  await deployEmbedded(flow(0), 'full');
+  await red.deploy(flow(0));
   for (let round = 1; round <= ROUNDS; round++) {
     await redeploy(round);
     if (round % WAITING === 0) await works(round);
     if (MEASURED.some((measured) => measured === round)) heap.push(await heapInUse());
   }
-  await deployEmbedded([], 'full');
+  await red.deploy([]);
   await ask('is every socket closed?');
   const same = (): boolean => JSON.stringify(holding()) === JSON.stringify(before);
   // What is left over is told to the test, which says what it is.
-  await until('all is as before', same).catch(() => undefined);
+  await until(same, 'all is as before').catch(() => undefined);
   return { sent, ended, unsettled, ends, emitted, heap, before, after: holding() };
 }
 

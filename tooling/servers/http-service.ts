@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { atEnd } from './at-end';
 import type { Certificate } from './certs';
-import { atEnd } from './clean-up';
+import { onLoopback, type Loopback } from './loopback';
 
 /** A request as it came. */
 export interface Received {
@@ -18,15 +18,9 @@ export interface Received {
 }
 
 /** An HTTP server on loopback that answers as a script says. */
-export interface HttpService {
+export interface HttpService extends Loopback {
   baseUrl: string;
-  port: number;
   requests: Received[];
-  /** How many connections are open. */
-  readonly sockets: () => number;
-  /** How many connections there ever were. */
-  readonly connections: () => number;
-  close(): Promise<void>;
 }
 
 /** @param count how many requests came before this one */
@@ -60,8 +54,6 @@ export const inTurn =
 
 export async function httpService(script: Script, tls?: Certificate): Promise<HttpService> {
   const requests: Received[] = [];
-  const sockets = new Set<Socket>();
-  let connections = 0;
   const server = tls ? createTlsServer(tls) : createServer();
   server.on('request', (request, response) => {
     const { method = '', url = '', headers } = request;
@@ -73,26 +65,8 @@ export async function httpService(script: Script, tls?: Certificate): Promise<Ht
       script(response, received, requests.length - 1);
     });
   });
-  server.on('connection', (socket: Socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      for (const socket of sockets) socket.destroy();
-    });
-  atEnd(close);
-  return {
-    baseUrl: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
-    port,
-    requests,
-    sockets: () => sockets.size,
-    connections: () => connections,
-    close,
-  };
+  const loopback = await onLoopback(server);
+  atEnd(loopback.close);
+  const baseUrl = `${tls ? 'https' : 'http'}://127.0.0.1:${loopback.port}`;
+  return { ...loopback, baseUrl, requests };
 }

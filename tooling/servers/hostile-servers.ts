@@ -1,18 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Certificate } from '../src/support/certs';
+import type { Certificate } from './certs';
+import { onLoopback, type Loopback } from './loopback';
 
 /** A server on loopback that makes what it knows of its caller show wherever it can. */
-export interface MeanServer {
-  port: number;
+export interface HostileServer extends Loopback {
   baseUrl: string;
   /** The signatures that came. */
   signs: string[];
-  sockets(): number;
-  close(): Promise<void>;
 }
 
 type Answer = (request: IncomingMessage, body: string) => Parameters<typeof send>[1];
@@ -30,13 +28,8 @@ function send(response: ServerResponse, { status, statusText, headers, body }: R
   response.end(body);
 }
 
-async function serve(answer: Answer, certificate?: Certificate): Promise<MeanServer> {
+async function serve(answer: Answer, certificate?: Certificate): Promise<HostileServer> {
   const server: Server = certificate ? createTlsServer(certificate) : createServer();
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-  });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     note(request);
     void text(request).then((body) => send(response, answer(request, body)));
@@ -55,19 +48,9 @@ async function serve(answer: Answer, certificate?: Certificate): Promise<MeanSer
   };
   server.on('upgrade', raw);
   server.on('connect', raw);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    baseUrl: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
-    signs,
-    sockets: () => sockets.size,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  const loopback = await onLoopback(server);
+  const baseUrl = `${certificate ? 'https' : 'http'}://127.0.0.1:${loopback.port}`;
+  return { ...loopback, baseUrl, signs };
 }
 
 /** Everything that came, as text that may stand in a header. */
@@ -78,7 +61,7 @@ const all = ({ method, url, headers }: IncomingMessage, body: string): string =>
  * Repeats each request, and secrets that a service knows, in its status line, headers and `msg`.
  * @param secrets in the forms in which requests are written
  */
-export const echoServer = (status: number, secrets: readonly string[]): Promise<MeanServer> =>
+export const echoServer = (status: number, secrets: readonly string[]): Promise<HostileServer> =>
   serve((request, body) => {
     const said = `you sent ${all(request, body)}`;
     const forms = secrets.flatMap((each) => [each, each.toLowerCase(), encodeURIComponent(each)]);
@@ -91,11 +74,11 @@ export const echoServer = (status: number, secrets: readonly string[]): Promise<
   });
 
 /** Answers every request with the same JSON. */
-export const answerServer = (body: unknown): Promise<MeanServer> =>
+export const answerServer = (body: unknown): Promise<HostileServer> =>
   serve(() => ({ status: 200, body: JSON.stringify(body) }));
 
 /** Sends every request on to where it came from, signature and all. */
-export const redirectServer = (): Promise<MeanServer> =>
+export const redirectServer = (): Promise<HostileServer> =>
   serve((request) => ({
     status: 302,
     headers: { location: `http://elsewhere.invalid${request.url ?? ''}` },
@@ -103,11 +86,11 @@ export const redirectServer = (): Promise<MeanServer> =>
   }));
 
 /** A server whose certificate nobody trusts. */
-export const untrustedServer = (certificate: Certificate): Promise<MeanServer> =>
+export const untrustedServer = (certificate: Certificate): Promise<HostileServer> =>
   serve(() => ({ status: 200, body: '[]' }), certificate);
 
 /** A proxy that refuses, and repeats who asked. */
-export const refusingProxy = (status = 407): Promise<MeanServer> =>
+export const refusingProxy = (status = 407): Promise<HostileServer> =>
   serve((request) => {
     const who = String(request.headers['proxy-authorization']);
     return { status, statusText: who, headers: { 'x-echo': who }, body: who };

@@ -9,7 +9,7 @@ import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
 import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
 import type { ServerConfig } from '../../nodes/server/server.config';
 import type { Simulator } from '../../src/simulator';
-import type { FlowNode } from '../e2e/harness/flows';
+import type { FlowNode } from '../node-red/nodes';
 
 interface Samples {
   push: PushConfig;

@@ -1,15 +1,21 @@
-import type { AppConfig, AppCredentials } from '../../../nodes/app/app.config';
-import type { DevicesConfig } from '../../../nodes/devices/devices.config';
-import type { GpioConfig } from '../../../nodes/gpio/gpio.config';
-import type { HistoryConfig } from '../../../nodes/history/history.config';
-import type { ListenConfig } from '../../../nodes/listen/listen.config';
-import type { PushConfig } from '../../../nodes/push/push.config';
-import type { RebootConfig } from '../../../nodes/reboot/reboot.config';
-import type { RefreshConfig } from '../../../nodes/refresh/refresh.config';
-import type { RtStatusConfig } from '../../../nodes/rt-status/rt-status.config';
-import type { ServerConfig } from '../../../nodes/server/server.config';
-import type { Simulator } from '../../../src/simulator';
-import type { FlowNode } from './flows';
+import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
+import type { DevicesConfig } from '../../nodes/devices/devices.config';
+import type { GpioConfig } from '../../nodes/gpio/gpio.config';
+import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { ListenConfig } from '../../nodes/listen/listen.config';
+import type { PushConfig } from '../../nodes/push/push.config';
+import type { RebootConfig } from '../../nodes/reboot/reboot.config';
+import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
+import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
+import type { ServerConfig } from '../../nodes/server/server.config';
+import type { Simulator } from '../../src/simulator';
+
+/** A node as it stands in a flow file. */
+export interface FlowNode {
+  id: string;
+  type: string;
+  [property: string]: unknown;
+}
 
 /** Every node with the properties that the editor saves for a new one. */
 interface Properties {

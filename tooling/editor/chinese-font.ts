@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
-import { repository } from '../support/repository';
+import { repository } from '../repository';
 
 const FONT = join(repository, 'node_modules', '@fontsource-variable', 'noto-sans-sc');
 const HOST = 'http://font.invalid';

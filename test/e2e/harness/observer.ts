@@ -1,21 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import WebSocket from 'ws';
+import { until } from '../../../tooling/until';
 import type { NodeRed } from './node-red';
 
-/** Something that Node-RED has told somebody, or left behind. */
-export interface Told {
+/** Something that Node-RED has disclosed to somebody, or left behind. */
+export interface Observation {
   where: string;
   text: string;
 }
 
-/** Whoever listens in on all that a Node-RED tells. */
-export interface Ear {
+/** Observes everything that a Node-RED discloses. */
+export interface Observer {
   /**
-   * All that there is by now, of the log and of what the editor is sent what came since the last time.
+   * All that there is by now; of the log and of what the editor is sent, what came since the last call.
    * Credentials are left out: they are in their own file and nowhere else.
    */
-  told(): Promise<Told[]>;
+  collect(): Promise<Observation[]>;
   close(): void;
 }
 
@@ -36,18 +37,36 @@ const ROUTES = [
 /** The secrets' own place. */
 const CREDENTIALS = /_cred\.json/;
 
-async function files(folder: string, below = ''): Promise<Told[]> {
+/** The texts of all files below a folder, as they are listed. */
+async function listed(folder: string, below = ''): Promise<Observation[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true });
   const found = await Promise.all(
     entries.map(async (entry) => {
       const path = join(below, entry.name);
       if (entry.name === 'node_modules' || CREDENTIALS.test(entry.name)) return [];
-      if (entry.isDirectory()) return files(folder, path);
+      if (entry.isDirectory()) return listed(folder, path);
       return [{ where: `the file ${path}`, text: await readFile(join(folder, path), 'utf8') }];
     }),
   );
   return found.flat();
 }
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/**
+ * The texts of all files below a folder. Node-RED writes its context into a file of another name, which it
+ * then renames: when a file is no longer there, its text is in one that the list does not have yet.
+ */
+export const files = (folder: string): Promise<Observation[]> =>
+  until(
+    () =>
+      listed(folder).catch((error: unknown) => {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }),
+    `each file that is listed in ${folder} can be read`,
+  );
 
 /** A secret may begin before the last look and end after it. */
 const OVERLAP = 1000;
@@ -64,7 +83,7 @@ function tail(read: () => string): () => string {
 }
 
 /** @param further routes to ask, without the first `/` */
-export async function listenIn(red: NodeRed, further: readonly string[] = []): Promise<Ear> {
+export async function observe(red: NodeRed, further: readonly string[] = []): Promise<Observer> {
   let comms = '';
   const socket = new WebSocket(`${red.url.replace('http', 'ws')}/comms`);
   await new Promise((resolve, reject) => {
@@ -78,13 +97,13 @@ export async function listenIn(red: NodeRed, further: readonly string[] = []): P
 
   const log = tail(() => red.log());
   const sent = tail(() => comms);
-  const answer = async (route: string): Promise<Told> => {
+  const answer = async (route: string): Promise<Observation> => {
     const headers = { accept: 'application/json', 'node-red-api-version': 'v2' };
     const response = await fetch(`${red.url}/${route}`, { headers });
     return { where: `the answer to GET /${route}`, text: await response.text() };
   };
   return {
-    async told() {
+    async collect() {
       return [
         { where: 'the log', text: log() },
         { where: 'what the open editor is sent', text: sent() },

@@ -1,9 +1,9 @@
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { atEnd } from './at-end';
 import type { Certificate } from './certs';
-import { atEnd } from './clean-up';
+import { onLoopback } from './loopback';
 
 /** A server of channels on loopback that does as a script says. */
 export interface ChannelService {
@@ -27,18 +27,12 @@ export interface ChannelService {
 export type OnChannel = (channel: WebSocket, count: number) => void;
 
 async function start(onChannel: OnChannel, certificate?: Certificate): Promise<ChannelService> {
-  const sockets = new Set<Socket>();
   const urls: string[] = [];
   const headers: IncomingMessage['headers'][] = [];
   const frames: string[] = [];
   let opened = 0;
   const server = certificate ? createTlsServer(certificate) : createHttpServer();
   const channels = new WebSocketServer({ server, autoPong: true });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
   channels.on('connection', (channel, request) => {
     urls.push(request.url ?? '');
     headers.push(request.headers);
@@ -46,15 +40,8 @@ async function start(onChannel: OnChannel, certificate?: Certificate): Promise<C
     channel.on('message', (data: Buffer) => frames.push(data.toString('utf8')));
     onChannel(channel, opened++);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  const { port } = server.address() as AddressInfo;
+  const { port, sockets, close } = await onLoopback(server);
+  atEnd(close);
   return {
     baseUrl: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
@@ -63,7 +50,7 @@ async function start(onChannel: OnChannel, certificate?: Certificate): Promise<C
     frames,
     opened: () => opened,
     clients: channels.clients,
-    sockets: () => sockets.size,
+    sockets,
   };
 }
 

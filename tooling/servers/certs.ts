@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '../repository';
+
+/** A server's certificate with its key. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/** The certificates are not compiled and so lie beside the sources only. */
+const path = (file: string): string => join(repository, 'tooling', 'servers', 'certs', file);
+
+const read = (name: string): Certificate => ({
+  cert: readFileSync(path(`${name}.cert.pem`), 'utf8'),
+  key: readFileSync(path(`${name}.key.pem`), 'utf8'),
+});
+
+/** Self-signed, for localhost and 127.0.0.1. */
+export const LOOPBACK = read('loopback');
+
+/** What NODE_EXTRA_CA_CERTS names for a process that trusts `LOOPBACK`. */
+export const LOOPBACK_FILE = path('loopback.cert.pem');
+
+/** Self-signed, for elsewhere.test. */
+export const ELSEWHERE = read('elsewhere');
