@@ -39,7 +39,7 @@ const flows = (simulator: Service): FlowNode[] => [
 ];
 
 describe('a real Node-RED goes on', () => {
-  const here = fixture(flows, { simulator: { devices: DEVICES } });
+  const here = fixture(flows, { simulator: { devices: DEVICES }, env: {} });
   let pid: number | undefined;
   let good = 0;
 

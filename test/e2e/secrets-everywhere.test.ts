@@ -51,16 +51,26 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
   });
 
   it('are nowhere when something else comes over a channel', async () => {
-    await until(() => here.simulator.channels() >= EVENTS.length, 'every channel is open');
-    const from = here.red.log().length;
-    EVENTS.forEach((fault, index) => {
-      const chipid = deviceOf(index);
-      here.simulator.fail(fault, { chipid, times: 1 });
-      here.simulator.upload(chipid, 'no JSON');
-    });
-    const told = ['not JSON', 'not a JSON object', 'not Base64', "another device's", 'no body', 'binary', 'channel is down']; // prettier-ignore
-    for (const line of told) await here.red.logged(new RegExp(line), from);
-    here.simulator.heal();
+    const send = async (): Promise<void> => {
+      for (const [index, fault] of EVENTS.entries()) {
+        const chipid = deviceOf(index);
+        await until(
+          () => here.simulator.channels(chipid) === 1,
+          `the channel of ${chipid} is open`,
+        );
+        here.simulator.fail(fault, { chipid, times: 1 });
+        here.simulator.upload(chipid, 'no JSON');
+      }
+    };
+    const faults = ['not JSON', 'not a JSON object', 'not Base64', "another device's", 'no body', 'binary', 'channel is down']; // prettier-ignore
+    // A fault that the channel of its device took down before it came is sent again.
+    const missing = (): string[] => faults.filter((line) => !here.red.log().includes(line));
+    for (let rounds = 0; rounds < 5 && missing().length > 0; rounds++) {
+      await send();
+      await until(() => missing().length === 0, 'all are logged', 5000).catch(() => undefined);
+      here.simulator.heal();
+    }
+    assert.deepEqual(missing(), [], 'faults that Node-RED has not logged');
     here.simulator.disconnect(undefined, { code: 1008 });
     await here.check();
     await here.forget();

@@ -25,13 +25,17 @@ export interface NodeRed {
   /** Sends messages, in this order, to the node under test of that name. */
   inject(name: string, ...messages: Message[]): Promise<void>;
   /** Everything that was recorded so far. */
-  records(): Promise<Recorded[]>;
+  records(): Promise<readonly Recorded[]>;
   /** What was recorded under a name so far. */
   results(name: string, kind?: Recorded['kind']): Promise<Message[]>;
   /** Waits until that many are recorded, and gives all there are by then. */
   waitFor(name: string, kind: Recorded['kind'], count?: number): Promise<Message[]>;
   /** Sends one message and waits for its end: what was sent on, or the error. */
   ask(name: string, message: Message): Promise<{ sent: Message[]; error?: Message }>;
+  /** Forgets the records so far. */
+  forget(): Promise<void>;
+  /** Removes the flows, and forgets what was injected and recorded: as good as a Node-RED that has just started. */
+  reset(): Promise<void>;
   /** Fails unless every message injected so far has ended in exactly one done. */
   everyMessageEndedOnce(): Promise<void>;
   log: Child['log'];
@@ -69,8 +73,16 @@ export function drive(
     assert.ok(response.ok, `POST ${address}: ${response.status} ${await response.text()}`);
   };
 
-  const read = async (): Promise<Recorded[]> =>
-    (await (await call(`${site}/records`)).json()) as Recorded[];
+  let known: readonly Recorded[] = [];
+  /** All records, of which only those are asked for that are not known yet. */
+  const read = async (): Promise<readonly Recorded[]> => {
+    const before = known;
+    const response = await call(`${site}/records?from=${before.length}`);
+    const { length, records } = (await response.json()) as { length: number; records: Recorded[] };
+    assert.ok(length >= before.length, 'records have gone that nobody has asked to forget');
+    known = [...before, ...records];
+    return known;
+  };
 
   const results: NodeRed['results'] = async (name, kind) => {
     const records = await read();
@@ -105,9 +117,33 @@ export function drive(
     }, `${name} has answered`);
   };
 
+  const forget = async (): Promise<void> => {
+    const address = `${url}/context/global/records`;
+    const { ok } = await call(address, { method: 'DELETE', headers: login });
+    assert.ok(ok, `${address} cannot be deleted`);
+    known = [];
+  };
+
+  const deploy: NodeRed['deploy'] = async (flows, type = 'full') => {
+    const from = red.log().length;
+    const headers = { ...login, 'Node-RED-Deployment-Type': type };
+    await post(`${url}/flows`, [...foundation, ...flows], headers);
+    // The answer comes when the old flows have stopped; the new ones are ready a little later.
+    await red.logged(/Started (modified )?(flows|nodes)/, from);
+    const { ok } = await call(`${site}/records?from=${known.length}`);
+    assert.ok(ok, `The flows have not started. Node-RED's log:\n${recent(red.log())}`);
+  };
+
   return {
     url,
     inject,
+    deploy,
+    forget,
+    async reset() {
+      await deploy([]);
+      await forget();
+      injected.clear();
+    },
     records: read,
     results,
     waitFor,
@@ -116,15 +152,6 @@ export function drive(
     logged: red.logged,
     stop: () => red.end(),
     pid: red.pid,
-    async deploy(flows, type = 'full') {
-      const from = red.log().length;
-      const headers = { ...login, 'Node-RED-Deployment-Type': type };
-      await post(`${url}/flows`, [...foundation, ...flows], headers);
-      // The answer comes when the old flows have stopped; the new ones are ready a little later.
-      await red.logged(/Started (modified )?(flows|nodes)/, from);
-      const { ok } = await call(`${site}/records`);
-      assert.ok(ok, `The flows have not started. Node-RED's log:\n${recent(red.log())}`);
-    },
     async everyMessageEndedOnce() {
       const records = await read();
       for (const [name, messages] of injected) {

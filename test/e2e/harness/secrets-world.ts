@@ -41,7 +41,7 @@ export interface SecretsWorld {
   /** Fails if a secret or a signature is in a text. */
   checkText(where: string, text: string): void;
   /** Forgets the messages so far. */
-  forget(): Promise<unknown>;
+  forget(): Promise<void>;
 }
 
 /** Hosts that do harm, those that cannot be reached, and a proxy that refuses. */
@@ -128,7 +128,7 @@ export function secretsWorld(): SecretsWorld {
     }
     await until(async () => (await ends()) >= due, 'every message has ended');
   };
-  here.forget = () => fetch(`${world.red.url}/context/global/records`, { method: 'DELETE' });
+  here.forget = () => world.red.forget();
 
   before(async () => {
     const quick = { interval: 0, answerDelay: 1, offlineAfter: 300, rebootTime: 1 };
