@@ -24,8 +24,8 @@ const exitOf = (child) => new Promise((resolve) => child.once('exit', resolve));
 
 /** @returns whether the build went well */
 async function build() {
-  const script = join(root, 'scripts', 'build-if-stale.mjs');
-  const child = spawn(process.execPath, [script], { cwd: root, stdio: 'inherit' });
+  const script = join(root, 'scripts', 'prepare.mjs');
+  const child = spawn(process.execPath, [script, 'build'], { cwd: root, stdio: 'inherit' });
   return (await exitOf(child)) === 0;
 }
 

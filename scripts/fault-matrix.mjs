@@ -50,7 +50,7 @@ async function lines({ part, suite, extra }) {
   return outcomes.length === rows ? outcomes : undefined;
 }
 
-const build = { name: 'build', commands: [['scripts/build-if-stale.mjs']] };
+const build = { name: 'build', commands: [['scripts/prepare.mjs', 'build']] };
 const made = [];
 let ok = (await runStep(build, { quiet: false })).ok;
 for (const part of parts) {

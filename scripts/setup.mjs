@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { run, npm, SetupError } from './npm.mjs';
 import {
   buildIsFresh,
@@ -21,6 +22,16 @@ export function setup({ build = true } = {}) {
     npm(['ci', '--include=dev', '--no-audit', '--no-fund']);
   }
   if (build) buildIfStale();
+}
+
+/**
+ * Installs what a folder's own lock file asks for, when missing or stale.
+ * @param files what has to be there besides: optional packages may be missing
+ */
+export function installIn(folder, what, { options = [], files = [] } = {}) {
+  if (dependenciesAreFresh(folder) && files.every((file) => existsSync(file))) return;
+  console.log(`Installing ${what} (npm ci) …`);
+  npm(['ci', ...options, '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder });
 }
 
 /** Builds dist when the sources are not the ones it was built from. */

@@ -16,16 +16,16 @@ const LIMIT_MINUTES = 12;
 /**
  * Runs a step's commands one after the other, until one fails.
  *
- * @param step `name` and `commands`, each the arguments of a node process, with extra `env`.
+ * @param step `name` and `commands`, each the arguments of a process of `node`, with extra `env`.
  * @param quiet keeps what is printed, for steps that run beside others.
  * @returns the step's result: `name`, `ok`, `seconds`, `output`
  */
-export async function runStep({ name, commands, env }, { quiet }) {
+export async function runStep({ name, commands, env, node }, { quiet }) {
   const started = Date.now();
   let output = '';
   let ok = true;
   for (const command of commands) {
-    const end = await runCommand(command, env, quiet);
+    const end = await runCommand(command, { env, node, quiet });
     output += end.output;
     ok = end.problem === undefined;
     if (end.problem) output += `${end.problem}\n`;
@@ -35,9 +35,9 @@ export async function runStep({ name, commands, env }, { quiet }) {
   return { name, ok, seconds: (Date.now() - started) / 1000, output };
 }
 
-function runCommand(args, env, quiet) {
+function runCommand(args, { env, node = process.execPath, quiet }) {
   const out = quiet ? 'pipe' : 'inherit';
-  const child = spawn(process.execPath, args, {
+  const child = spawn(node, args, {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', out, out],

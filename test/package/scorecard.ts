@@ -18,8 +18,8 @@ export type Scorecard = Record<string, Check>;
 
 /** Installs the tool unless it is there, and gives the script that starts it. */
 export async function installScorecard(): Promise<string> {
-  const install = join(repository, 'scripts', 'install-scorecard.mjs');
-  await execute(process.execPath, [install], { cwd: repository });
+  const prepare = join(repository, 'scripts', 'prepare.mjs');
+  await execute(process.execPath, [prepare, 'scorecard'], { cwd: repository });
   return join(repository, 'test', 'scorecard', 'node_modules', 'node-red-dev', 'bin', 'run');
 }
 

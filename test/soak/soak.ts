@@ -4,6 +4,9 @@ import { megabytes, number, seconds, table } from '../../tooling/table';
 
 const LOG_LINES = 40;
 
+/** Minutes for what comes before and after the time that was asked for; a soak that takes longer hangs. */
+const AROUND = 6;
+
 const peak = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
 /** With kills, what had been emitted after the last write may come twice; without, nothing may. */
@@ -44,6 +47,8 @@ function print(options: SoakOptions, outcome: Outcome): void {
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
+  const limit = (options.minutes + AROUND) * 60_000;
+  setTimeout(() => process.exit(1), limit).unref();
   const outcome = await soak(options);
   print(options, outcome);
   process.exitCode = isGood(outcome) ? 0 : 1;
