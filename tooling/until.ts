@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Milliseconds after which a wait is given up. It ends a run that hangs; no verdict depends on it. */
 export const BOUND = 45_000;
 
-/** Milliseconds between two looks: few at first, so that a short wait stays short. */
-const PAUSE = { shortest: 2, longest: 50 };
+/** Milliseconds between two looks: few where a look costs nothing, more where it is a request. */
+const PAUSE = { shortest: 5, longest: 100 };
 
 /** A wait that took longer than its bound. */
 export class TimeoutError extends Error {
@@ -38,11 +38,13 @@ export async function until(
   bound = BOUND,
 ): Promise<unknown> {
   const end = performance.now() + bound;
-  for (let pause = PAUSE.shortest; ; pause = Math.min(pause * 1.3, PAUSE.longest)) {
+  for (;;) {
+    const before = performance.now();
     const found = await look();
     if (found) return found;
-    if (performance.now() > end) throw new TimeoutError(bound, what);
-    await sleep(pause);
+    const after = performance.now();
+    if (after > end) throw new TimeoutError(bound, what);
+    await sleep(Math.min(Math.max(PAUSE.shortest, 2 * (after - before)), PAUSE.longest));
   }
 }
 

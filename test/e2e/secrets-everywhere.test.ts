@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ANSWER_FAULTS } from '../../src/simulator/answer-faults';
 import { secretSearch } from '../../tooling/secret-search';
 import { until } from '../../tooling/until';
@@ -132,11 +131,12 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
       'the file context/tab/flow.json',
     ]);
     await here.askAll({ plant: { secret: planted } });
-    for (let look = 0; missing.size > 0; look++) {
-      assert.ok(look < 50, `it is not found in ${[...missing].join(', ')}`);
-      for (const { where, text } of await here.observer.collect())
-        if (find(text)) missing.delete(where);
-      await sleep(200);
-    }
+    const search = async (): Promise<boolean> => {
+      const seen = await here.observer.collect();
+      for (const { where, text } of seen) if (find(text)) missing.delete(where);
+      return missing.size === 0;
+    };
+    await until(search, 'it is found everywhere').catch(() => undefined);
+    assert.deepEqual([...missing], [], 'places where it is not found');
   });
 });

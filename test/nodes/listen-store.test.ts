@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Node } from 'node-red';
 import { contextPositions } from '../../nodes/listen/positions';
+import { until } from '../../tooling/until';
 
 type Callback = (error: Error | null, value?: unknown) => void;
 
@@ -65,8 +66,7 @@ describe('the positions of a listener in a context store', () => {
     const closing = new AbortController();
     const node = nodeWith({ get: (callback) => callback(new Error('not connected')) });
     const waiting = contextPositions(node, (error) => failures.push(error), closing.signal);
-    await sleep(20);
-    assert.equal(failures.length, 1);
+    await until(() => failures.length === 1, 'the failure is noticed');
     closing.abort();
     const positions = await waiting;
     assert.equal(positions.get('1'), undefined);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 import { proxy } from '../../tooling/servers/proxy';
 import { cloudApp, load, node } from './support/flow';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -49,7 +49,7 @@ const PROXIES: Record<string, [start: () => Promise<string>, code: string | unde
     async () => (await keep(refusingProxy(502))).baseUrl,
     'UNREACHABLE',
   ],
-  'is down': [async () => `http://127.0.0.1:${await deadPort()}`, 'UNREACHABLE'],
+  'is down': [async () => `http://127.0.0.1:${await freePort()}`, 'UNREACHABLE'],
   'never answers': [async () => (await proxy('hang')).url, 'TIMEOUT'],
   'has no proper address': [() => Promise.resolve('http://no port:x'), 'NOT_CONFIGURED'],
 };

@@ -6,7 +6,7 @@ import { clientOf, simulator } from './support/client';
 import { failure } from './support/failure';
 import { CHIPID, listen } from './support/listener';
 import { until } from '../../tooling/until';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 
 describe('a push over the channel', () => {
   const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [
@@ -77,7 +77,7 @@ describe('a push over the channel', () => {
   });
 
   it('is NOT_CONNECTED if the channel does not come up in its time, and says why', async () => {
-    const client = clientOf(`http://127.0.0.1:${await deadPort()}`);
+    const client = clientOf(`http://127.0.0.1:${await freePort()}`);
     const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1 });
     const { message } = await failure(push, 'NOT_CONNECTED');
     assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);

@@ -9,7 +9,8 @@ import { atEnd } from './support/clean-up';
 import { clientOf, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from '../../tooling/until';
-import { deadPort, wireService } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
+import { wireService } from '../../tooling/servers/wire-service';
 
 describe('a channel that the service closes', () => {
   for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {
@@ -144,7 +145,7 @@ describe('a channel that does not open', () => {
   });
 
   it('since nobody is there opens when somebody is', async () => {
-    const port = await deadPort();
+    const port = await freePort();
     const listener = listen(clientOf(`http://127.0.0.1:${port}`));
     await listener.state('disconnected', 3);
     assert.equal(listener.changes[0]?.reason, 'ECONNREFUSED');

@@ -4,7 +4,7 @@ import { channelService, tlsChannelService } from '../../tooling/servers/channel
 import { clientOf } from './support/client';
 import { nextState } from './support/listener';
 import { proxy } from '../../tooling/servers/proxy';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 
 const tls = { ca: LOOPBACK.cert };
 
@@ -35,7 +35,7 @@ describe('a channel through a proxy', () => {
 
   it('stays closed if the proxy is down, or refuses', async () => {
     const service = await channelService();
-    const url = `http://127.0.0.1:${await deadPort()}`;
+    const url = `http://127.0.0.1:${await freePort()}`;
     const down = clientOf(service.baseUrl, { proxy: { url } });
     assert.equal((await nextState(down, 'disconnected')).reason, 'ECONNREFUSED');
     const through = await proxy(407);

@@ -5,7 +5,7 @@ import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
 import { httpService, inTurn, json, raw, type Script } from '../../tooling/servers/http-service';
 import { signByHand, signServerByHand } from '../../tooling/sign-by-hand';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 
 type Call = (client: DeviceCloudClient) => Promise<unknown>;
 
@@ -83,7 +83,7 @@ describe('a read that only touches the cloud', () => {
   it('is tried again if the service could not be reached', async () => {
     let attempts = 0;
     const now = (): number => 1_700_000_000_000 + 1000 * attempts++;
-    const client = clientOf(`http://127.0.0.1:${await deadPort()}`, { now });
+    const client = clientOf(`http://127.0.0.1:${await freePort()}`, { now });
     await failure(client.uploads(1), 'UNREACHABLE');
     assert.equal(attempts, 3, 'each attempt is signed');
   });

@@ -6,7 +6,7 @@ import { failure } from './support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { nextState } from './support/listener';
 import { proxy } from '../../tooling/servers/proxy';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 
 const ok = json({ msg: 'OK' });
 const tls = { ca: LOOPBACK.cert };
@@ -48,7 +48,7 @@ describe('calls through a proxy', () => {
 
   it('are UNREACHABLE if the proxy is down', async () => {
     const service = await httpService(ok);
-    const url = `http://127.0.0.1:${await deadPort()}`;
+    const url = `http://127.0.0.1:${await freePort()}`;
     const { message } = await failure(
       clientOf(service.baseUrl, { proxy: { url } }).push(1, 'x'),
       'UNREACHABLE',

@@ -4,7 +4,8 @@ import { clientOf } from './support/client';
 import { failure } from './support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
-import { deadPort, wireService } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
+import { wireService } from '../../tooling/servers/wire-service';
 
 const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
 
@@ -41,7 +42,7 @@ describe('a connection that ends after the request', () => {
 
 describe('a connection that does not come about', () => {
   it('is UNREACHABLE if it is refused, with the address and the code of the reason', async () => {
-    const port = await deadPort();
+    const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`);
     const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
     assert.match(message, new RegExp(`not sent, since http://127.0.0.1:${port} .*ECONNREFUSED`));
@@ -61,7 +62,7 @@ describe('a connection that does not come about', () => {
   });
 
   it('comes about when the service is back', async () => {
-    const port = await deadPort();
+    const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
     for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
     const { createServer } = await import('node:net');

@@ -34,10 +34,3 @@ export async function wireService(
   const baseUrl = `http://127.0.0.1:${loopback.port}`;
   return { ...loopback, baseUrl, requests: () => requests };
 }
-
-/** A port on which nothing listens. */
-export async function deadPort(): Promise<number> {
-  const service = await wireService(() => undefined);
-  await service.close();
-  return service.port;
-}

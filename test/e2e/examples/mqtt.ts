@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { freePort } from '../harness/demo';
+import { freePort } from '../../../tooling/servers/ports';
 import { ONE, TWO } from '../harness/fixture';
 import { until } from '../../../tooling/until';
 import type { FlowNode } from '../../../tooling/node-red/nodes';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ONE } from '../harness/fixture';
 import { until } from '../../../tooling/until';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { freePort } from '../harness/demo';
+import { freePort } from '../../../tooling/servers/ports';
 import { change, named } from './files';
 import { plays } from './scene';
 import type { Stage } from './stage';

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { temporary } from './packed';
 import { repository } from '../../../tooling/repository';
@@ -60,19 +58,4 @@ export async function startDemo(port: number | string, script = START): Promise<
   });
   up.catch(() => undefined);
   return { output: () => output, up, ended, interrupt: () => void child.kill('SIGINT') };
-}
-
-/** Takes a free port, for a while or only to know one. */
-export async function takePort(): Promise<{ port: number; release: () => Promise<void> }> {
-  const server: Server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { port, release: () => new Promise((resolve) => void server.close(() => resolve())) };
-}
-
-/** A port where nobody listens. */
-export async function freePort(): Promise<number> {
-  const { port, release } = await takePort();
-  await release();
-  return port;
 }

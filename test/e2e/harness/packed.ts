@@ -49,7 +49,7 @@ async function packAndInstall(): Promise<string> {
 export async function npm(parameters: string[], cwd = repository): Promise<string> {
   const script = process.env['npm_execpath'];
   const own = script !== undefined && basename(script).startsWith('npm');
-  const options = { cwd, maxBuffer: 64 * 1024 * 1024, timeout: 120_000 };
+  const options = { cwd, maxBuffer: 64 * 1024 * 1024, timeout: 300_000 };
   const { stdout } = own
     ? await execute(process.execPath, [script, ...parameters], options)
     : await execute('npm', parameters, { ...options, shell: process.platform === 'win32' });

@@ -1,7 +1,7 @@
 import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
 import { httpService, json } from '../../../tooling/servers/http-service';
 import { proxy } from '../../../tooling/servers/proxy';
-import { deadPort } from '../../../tooling/servers/wire-service';
+import { freePort } from '../../../tooling/servers/ports';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { call } from '../support/messages';
@@ -45,7 +45,7 @@ const distrusted = (fault: string, certificate: typeof LOOPBACK, ca: string): Ro
 
 export const TRANSPORT: readonly Row[] = [
   row('refused', '`UNREACHABLE`', WORKS, async () => {
-    const port = await deadPort();
+    const port = await freePort();
     await load([at(`http://127.0.0.1:${port}`), node('push')]);
     const failed = await failing();
     await startCloud({ port });
@@ -76,7 +76,7 @@ export const TRANSPORT: readonly Row[] = [
   distrusted('wrong-host certificate', ELSEWHERE, ELSEWHERE.cert),
   row('proxy down', '`UNREACHABLE`', FIXED, async () => {
     const cloud = await startCloud();
-    const url = `http://127.0.0.1:${await deadPort()}`;
+    const url = `http://127.0.0.1:${await freePort()}`;
     const config: FlowNode = { id: 'proxy', type: 'http proxy', url, noproxy: [] };
     await load([config, at(cloud.baseUrl, { proxy: 'proxy' }), node('push')]);
     const failed = await failing();
