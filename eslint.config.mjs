@@ -19,6 +19,21 @@ const wall = {
   },
 };
 
+/** What is shared knows nothing of the tests, and neither do benchmarks and scripts. */
+const shared = {
+  files: ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          { group: ['**/test/**'], message: 'What tests share with others is in tooling/.' },
+        ],
+      },
+    ],
+  },
+};
+
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', 'node_modules/', 'screenshots/', '.cache/', 'test/fixtures/'] },
   js.configs.recommended,
@@ -59,6 +74,7 @@ export default tseslint.config(
     },
   },
   wall,
+  shared,
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'tooling/**/*.ts'],
     // Of the rules that need types only those of promises, which find what no test run does: the rest costs as much
