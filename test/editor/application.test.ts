@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { httpService, json } from '../src/support/http-service';
-import { closeDialog, openDialog } from './dialog';
-import { appOf } from './samples';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { appOf } from '../../tooling/editor/samples';
 import { world } from './world';
 
 interface Sent {

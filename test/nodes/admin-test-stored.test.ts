@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../nodes/app/test-app';
-import { LOOPBACK } from '../src/support/certs';
-import { httpService, json, raw, type HttpService } from '../src/support/http-service';
-import { cloudApp, load, node, type FlowNode } from './support/flow';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { httpService, json, raw, type HttpService } from '../../tooling/servers/http-service';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
 import app from '../../nodes/app/app';
-import { httpService } from '../src/support/http-service';
+import { httpService } from '../../tooling/servers/http-service';
 import { cloudApp, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 interface Problem {
   error: { code: string; message: string };
@@ -102,7 +102,7 @@ describe('the list of devices for the editor', () => {
     await helper.load([spy, app], [cloudApp({ ...service, appid: '1' })], { app: CANARIES });
     const asking = Array.from({ length: 5 }, () => get('app'));
     const all = Promise.all(asking);
-    await until('all have asked, and the service, too', () => asked === 5 && answers.length > 0);
+    await until(() => asked === 5 && answers.length > 0, 'all have asked, and the service, too');
     for (const answer of answers) answer();
     assert.deepEqual(
       (await all).map(({ status }) => status),
@@ -110,7 +110,7 @@ describe('the list of devices for the editor', () => {
     );
     assert.equal(service.requests.length, 1);
     const next = get('app');
-    await until('it is read anew afterwards', () => answers.length === 2);
+    await until(() => answers.length === 2, 'it is read anew afterwards');
     answers[1]?.();
     await next;
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { startSimulator, type FaultName, type Simulator } from '../../src/simulator';
-import { httpService, json } from '../src/support/http-service';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
-import { httpService } from '../src/support/http-service';
+import { httpService } from '../../tooling/servers/http-service';
 import {
   configureContextStore,
   configureSlowContextStore,

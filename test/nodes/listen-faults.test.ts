@@ -56,12 +56,12 @@ describe('listen, when something goes wrong', () => {
     cloud = await startCloud({ devices });
     const chipids = [...cloud.devices.keys()];
     await load([cloudApp(cloud), node('listen', { chipids, recover: 'reconnect' })]);
-    await until('the channels are open', () => cloud.channels() === devices);
+    await until(() => cloud.channels() === devices, 'the channels are open');
     cloud.fail('server-error', { path: 'up_messages' });
     cloud.disconnect(undefined, { code: 1011 });
     const failed = (): number =>
       cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 500).length; // prettier-ignore
-    await until('several histories have failed', () => failed() > devices);
+    await until(() => failed() > devices, 'several histories have failed');
     const lines = (): string[] =>
       journal.logs.filter(({ id }) => id === 'listen').map(({ msg }) => String(msg));
     const down = (): string[] => lines().filter((line) => line.includes('is down'));

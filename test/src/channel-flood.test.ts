@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd } from './support/clean-up';
+import { atEnd } from '../../tooling/servers/at-end';
 import { clientOf, simulator } from './support/client';
 import { floodService } from './support/flood-service';
 import { CHIPID, listen } from './support/listener';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const FIN_TEXT = 0x81;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WebSocket } from 'ws';
-import { channelService } from './support/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from '../../tooling/until';

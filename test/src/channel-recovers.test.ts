@@ -4,7 +4,7 @@ import type { Simulator } from '../../src/simulator';
 import { clientOf, simulator } from './support/client';
 import { CHIPID } from './support/listener';
 import { ponglessFront } from './support/pongless-front';
-import { until } from './support/until';
+import { until } from '../../tooling/until';
 
 const MEBIBYTE = 1024 * 1024;
 

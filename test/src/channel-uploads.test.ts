@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { channelService } from './support/channel-service';
+import { channelService } from '../../tooling/servers/channel-service';
 import { clientOf, KEYS, simulator } from './support/client';
 import { CHIPID, listen } from './support/listener';
 import { until } from '../../tooling/until';

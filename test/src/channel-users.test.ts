@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ChannelUser } from '../../src/channel-user';
-import { channelService } from './support/channel-service';
-import { atEnd } from './support/clean-up';
+import { channelService } from '../../tooling/servers/channel-service';
+import { atEnd } from '../../tooling/servers/at-end';
 import { clientOf, simulator } from './support/client';
 import { failure } from './support/failure';
 import { CHIPID, listen } from './support/listener';
-import { settled, until } from './support/until';
+import { settled, until } from '../../tooling/until';
 
 /** Notes what would end the process, or is said to it. */
 function watchProcess() {

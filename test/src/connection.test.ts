@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Connection, type ConnectionEvents } from '../../src/connection';
 import { PingAnswers } from '../../src/keepalive';
-import { channelService, type ChannelService } from './support/channel-service';
-import { atEnd } from './support/clean-up';
-import { until } from './support/until';
+import { channelService, type ChannelService } from '../../tooling/servers/channel-service';
+import { atEnd } from '../../tooling/servers/at-end';
+import { until } from '../../tooling/until';
 
 /** Connects without a channel around it. @returns it, the socket below it, and what it has called */
 function open(

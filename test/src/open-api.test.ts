@@ -4,8 +4,8 @@ import type { DeviceCloudClient } from '../../src/client';
 import type { RequestRecord, Simulator } from '../../src/simulator';
 import { USER_AGENT } from '../../src/user-agent';
 import { clientOf, KEYS, simulator } from './support/client';
-import { httpService, json } from './support/http-service';
-import { signByHand } from './support/sign-by-hand';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { signByHand } from '../../tooling/sign-by-hand';
 
 const LONG = '18446744073709551615';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { CallEnd, createDeadlines, type Deadline } from '../../src/deadline';
 import { createPermits } from '../../src/permits';
 import { held } from './support/garbage';
-import { settled } from './support/until';
+import { settled } from '../../tooling/until';
 
 describe('the calls that may run at once', () => {
   const started: Deadline[] = [];

@@ -3,8 +3,8 @@ import type { DeviceCloudClient } from '../../src/client';
 import { USER_AGENT } from '../../src/user-agent';
 import { clientOf, KEYS, simulator } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json, raw } from './support/http-service';
-import { signServerByHand } from './support/sign-by-hand';
+import { httpService, json, raw } from '../../tooling/servers/http-service';
+import { signServerByHand } from '../../tooling/sign-by-hand';
 
 const ID = '10000001';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../src/errors';
 import { clientOf, KEYS } from './support/client';
 import { failure } from './support/failure';
-import { httpService, json, raw, type Script } from './support/http-service';
+import { httpService, json, raw, type Script } from '../../tooling/servers/http-service';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [400, 'BAD_REQUEST', /parameters/],

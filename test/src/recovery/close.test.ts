@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Recovery } from '../../../src/recovery/recovery';
 import { LIMITS } from '../../../src/recovery/timing';
 import { sharedBy } from './shared';
-import { settled } from '../support/until';
+import { settled } from '../../../tooling/until';
 
 describe('recovery that is closed by whoever takes an upload', () => {
   it('does not read the history once more for that upload', async () => {

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { Account, Accounts } from '../../../src/recovery/account';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/timing';
-import { settled } from '../support/until';
+import { settled } from '../../../tooling/until';
 import { createSubject, record, type Given } from './subject';
 
 const MEBIBYTE = 1024 * 1024;

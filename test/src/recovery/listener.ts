@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeviceCloudClient,
   type Position,

@@ -1,7 +1,7 @@
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
-import { settled } from '../support/until';
+import { settled } from '../../../tooling/until';
 import { sharedBy } from './shared';
 
 /** One emission, as a test reads it: `live`, or the id it was recovered with. */

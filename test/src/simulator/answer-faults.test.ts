@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { FAULT_NAMES, OptionError, type FaultName } from '../../../src/simulator';
-import { openGet, openUrl, push, send, until, withSimulator } from './client';
+import { openGet, openUrl, push, send, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 const DEVICE = '10000001';
 

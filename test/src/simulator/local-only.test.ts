@@ -6,7 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { WebSocket } from 'ws';
 import type { Simulator } from '../../../src/simulator';
-import { channelUrl, openChannel, openUrl, until, withSimulator } from './client';
+import { channelUrl, openChannel, openUrl, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 const DEVICE = '10000001';
 

@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { atEnd } from './clean-up';
+import { atEnd } from '../../../tooling/servers/at-end';
 
 const END_OF_HEAD = '\r\n\r\n';
 const PONG = 0x0a;
