@@ -60,7 +60,7 @@ async function takeColumn(browser, url, column, wanted) {
   console.log(column.name);
   const page = await openEditor(browser, url, column);
   for (const scene of wanted) await take(page, scene, path);
-  await page.context().close();
+  await page.close();
 }
 
 /** Takes every picture: each editor, theme and language in a folder of its own. */

@@ -59,7 +59,7 @@ async function takeIn(browser, url, language, folder) {
     await writeSmall(picture, join(folder, `${name}.${language}.png`));
     await closeDialogs(page);
   }
-  await page.context().close();
+  await page.close();
 }
 
 /** Takes the pictures of single dialogs that explain something, for the README and for the help. */

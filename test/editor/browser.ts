@@ -79,6 +79,6 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
       if (process.env['PICTURES']) await keepPicture(name);
     },
     keepPicture,
-    close: () => page.context().close(),
+    close: () => page.close(),
   };
 }

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { useChineseFont } from './chinese-font';
 
 /** Someone who may log in to Node-RED. */
@@ -9,7 +9,8 @@ export interface User {
 
 /** What Node-RED is started with, so that the page asks nothing of the world outside. */
 export const EDITOR_SETTINGS = {
-  editorTheme: { tours: false, palette: { catalogues: [] } },
+  // Monaco, the usual editor of code, is most of what the page loads, and no dialog of ours has one.
+  editorTheme: { tours: false, palette: { catalogues: [] }, codeEditor: { lib: 'ace' } },
 } as const;
 
 export interface PageOptions {
@@ -27,14 +28,40 @@ export interface PageOptions {
 
 const OURS = '.red-ui-palette-node[data-palette-type="device-cloud-listen"]';
 
-/** Opens the editor of a running Node-RED in a browser context of its own, and waits until it is ready. */
-export async function openPage(browser: Browser, url: string, options: PageOptions = {}) {
+/** The browser's profile for a language: pages that share it load what another one has loaded from its cache. */
+const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>();
+
+async function newContext(browser: Browser, locale: string): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale });
+  if (locale === 'zh-CN') await useChineseFont(context);
+  return context;
+}
+
+function contextFor(browser: Browser, locale: string): Promise<BrowserContext> {
+  const known = contexts.get(browser) ?? new Map<string, Promise<BrowserContext>>();
+  contexts.set(browser, known);
+  const context = known.get(locale) ?? newContext(browser, locale);
+  known.set(locale, context);
+  return context;
+}
+
+/** Forgets what an earlier page has stored, at the first load of a page alone. */
+const fresh = (theme: string): string => `if (!sessionStorage.getItem('fresh')) {
+  localStorage.clear();
+  localStorage.setItem('view-dark-theme', '${theme}');
+  sessionStorage.setItem('fresh', 'no');
+}`;
+
+/** Opens the editor of a running Node-RED as a browser without a past would, and waits until it is ready. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: PageOptions = {},
+): Promise<Page> {
   const { language = 'en-US', theme = 'auto', height = 1100, user, prepare, onLogin } = options;
-  const viewport = { width: 1280, height };
-  const context = await browser.newContext({ viewport, locale: language });
-  if (language === 'zh-CN') await useChineseFont(context);
-  await context.addInitScript(`localStorage.setItem('view-dark-theme', '${theme}')`);
-  const page = await context.newPage();
+  const page = await (await contextFor(browser, language)).newPage();
+  await page.setViewportSize({ width: 1280, height });
+  await page.addInitScript(fresh(theme));
   // Sooner than a test's own, so that the failure names the step.
   page.setDefaultTimeout(45_000);
   await prepare?.(page);
