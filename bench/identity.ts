@@ -5,7 +5,7 @@ export const repository = join(__dirname, '..', '..');
 
 /** Certificate and key of 127.0.0.1, which the tests use, too. */
 export const certificate = (kind: 'cert' | 'key'): string =>
-  join(repository, 'test', 'support', 'certs', `loopback.${kind}.pem`);
+  join(repository, 'tooling', 'servers', 'certs', `loopback.${kind}.pem`);
 
 /** The application that the service of the benchmark knows. */
 export const IDENTITY = { appid: '10001', appkey: 'benchmark-application-key' };

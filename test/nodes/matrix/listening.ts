@@ -16,7 +16,7 @@ export const PATIENCE = 60_000;
 /** Notes for which devices recovery has told a position: from then on what they upload is owed. */
 function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
   const told = new Set<string>();
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- called on its client below
+   
   const listen = DeviceCloudClient.prototype.listen;
   const { mock: watch } = mock.method(
     DeviceCloudClient.prototype,
