@@ -1,38 +1,48 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** The client library knows nothing of Node-RED: this rule holds the wall. */
-const wall = {
-  files: ['src/**/*.ts'],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          {
-            group: ['node-red', 'node-red/*', '@node-red/*', '**/nodes/**'],
-            message: 'src/ is a client library with no Node-RED in it.',
-          },
-        ],
-      },
-    ],
-  },
+/** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
+const FOLDERS = ['util', 'input', 'http', 'api', 'channel', 'recovery'];
+const HEAD = ['application', 'client', 'index', 'settings'];
+
+const forbid = (names, message) => ({
+  group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),
+  message,
+});
+
+/** The client library knows nothing of Node-RED. */
+const NO_NODE_RED = {
+  group: ['node-red', 'node-red/*', '@node-red/*', '**/nodes/**'],
+  message: 'src/ is a client library with no Node-RED in it.',
 };
 
+const restrict = (files, patterns) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns }] },
+});
+
+/** Rooms depend one way: these rules hold the walls. */
+const walls = [
+  restrict(['src/**/*.ts'], [NO_NODE_RED]),
+  ...FOLDERS.map((folder, index) =>
+    restrict(
+      [`src/${folder}/**/*.ts`],
+      [
+        NO_NODE_RED,
+        forbid(
+          [...FOLDERS.slice(index + 1), ...HEAD, 'simulator'],
+          `src/${folder}/ imports nothing from the folders above it: see the map in CONTRIBUTING.`,
+        ),
+      ],
+    ),
+  ),
+];
+
 /** What is shared knows nothing of the tests, and neither do benchmarks and scripts. */
-const shared = {
-  files: ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          { group: ['**/test/**'], message: 'What tests share with others is in tooling/.' },
-        ],
-      },
-    ],
-  },
-};
+const shared = restrict(
+  ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
+  [{ group: ['**/test/**'], message: 'What tests share with others is in tooling/.' }],
+);
 
 export default tseslint.config(
   { ignores: ['dist/', 'coverage/', 'node_modules/', 'screenshots/', '.cache/', 'test/fixtures/'] },
@@ -73,7 +83,7 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
   },
-  wall,
+  ...walls,
   shared,
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'tooling/**/*.ts'],

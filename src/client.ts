@@ -1,12 +1,8 @@
-import type { Answer, PushAnswer, RefreshAnswer, ResultAnswer } from './answers';
-import { createApplication, type Application, type OpenPart } from './application';
-import type { ChannelLease, ChannelUser, RecoverOptions } from './channel-user';
-import { parseChipid } from './chipid';
-import { parsePeriod } from './day';
-import { DeviceCloudError } from './errors';
-import { parseLevel, parsePin } from './gpio';
-import { callService, type CallSpec } from './http-call';
 import type {
+  Answer,
+  PushAnswer,
+  RefreshAnswer,
+  ResultAnswer,
   CallOptions,
   Chipid,
   Day,
@@ -16,11 +12,23 @@ import type {
   PushMessage,
   PushOptions,
   Query,
-} from './inputs';
-import { parseKey } from './open-api';
-import { parseFormat, pushBytes, pushMessage } from './push-payload';
-import type { AppRecord, DeviceRecord, PushRecord, SyncRecord, UploadRecord } from './records';
-import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './server-api';
+  AppRecord,
+  DeviceRecord,
+  PushRecord,
+  SyncRecord,
+  UploadRecord,
+} from './types';
+import { createApplication, type Application, type OpenPart } from './application';
+import type { ChannelLease, ChannelUser } from './channel/types';
+import type { RecoverOptions } from './recovery/options';
+import { parseChipid } from './input/chipid';
+import { parsePeriod } from './input/day';
+import { DeviceCloudError } from './errors';
+import { parseLevel, parsePin } from './input/gpio';
+import { callService, type CallSpec } from './http/call';
+import { parseKey } from './api/open-api';
+import { parseFormat, pushBytes, pushMessage } from './input/push-payload';
+import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
 import { readTimeout, type ClientOptions } from './settings';
 

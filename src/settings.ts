@@ -1,26 +1,9 @@
-import { parseBaseUrl, type Address } from './address';
-import { parseAppid } from './chipid';
+import { parseAppid } from './input/chipid';
 import { DeviceCloudError } from './errors';
-import { MAX_SECONDS } from './deadline';
-import type { ProxySettings } from './proxy';
-import { show } from './show';
-import { SIGN_CASES, type SignCase } from './signing';
-
-/** TLS settings, for HTTP and channel alike. Each is that of the same name in `tls.connect` of Node.js. */
-export interface TlsSettings {
-  /** Certificates, in PEM, of the authorities to trust in place of the usual ones. */
-  ca?: string | Buffer;
-  /** This client's certificate, in PEM, if the service asks for one. */
-  cert?: string | Buffer;
-  /** The private key of `cert`, in PEM. */
-  key?: string | Buffer;
-  /** The passphrase of `key`. */
-  passphrase?: string;
-  /** The host name to ask for and to check the certificate against; default: that of `baseUrl`. */
-  servername?: string;
-  /** `false` takes any certificate: for a test, never for a service. Default `true`. */
-  rejectUnauthorized?: boolean;
-}
+import { MAX_SECONDS } from './http/deadline';
+import { show } from './util/show';
+import { SIGN_CASES, type SignCase } from './api/signing';
+import type { ProxySettings, TlsSettings } from './types';
 
 /** What a client is made with. Names and units are those of the config node `device-cloud-app`. */
 export interface ClientOptions {
@@ -172,4 +155,46 @@ export function readSettings(options: ClientOptions): Settings {
  */
 export function readTimeout(seconds: number | undefined, usual: number): number {
   return numberOf(seconds, 'The time-out', usual, 0.001, MAX_SECONDS);
+}
+
+/** Where the service is: `https://host[:port]` for HTTP, `wss://host[:port]` for the channel. */
+export interface Address {
+  origin: string;
+  channelOrigin: string;
+}
+
+const refuse = (what: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `${what} Give scheme, host and port alone, for example https://cloud.example.com:8443.`,
+  );
+
+/**
+ * Reads the address of the service: scheme, host and port. A trailing `/` is fine.
+ * What was typed is not repeated in the error when it may hold a password.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that says which part is wrong
+ */
+export function parseBaseUrl(text: string): Address {
+  if (text.trim() === '') throw refuse('The address of the service is missing.');
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    throw refuse('The address of the service is not a URL.');
+  }
+  const { protocol, host } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw refuse(`The address of the service must begin with https:// or http://.`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('The address of the service must have no user name or password.');
+  }
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
+    throw refuse('The address of the service must have no query and no fragment.');
+  }
+  if (url.pathname !== '/') throw refuse('The address of the service must have no path.');
+  return {
+    origin: `${protocol}//${host}`,
+    channelOrigin: `${protocol === 'https:' ? 'wss:' : 'ws:'}//${host}`,
+  };
 }

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
-import type { DeviceRecord } from '../../src/records';
+import type { DeviceRecord } from '../../src/types';
 import { findApp } from './app-node';
 import { findDeployed } from './deployed';
 import { mayWriteFlows } from './flow-rights';

@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
-import type { ProxySettings } from '../../src/proxy';
-import type { TlsSettings } from '../../src/settings';
+import type { ProxySettings, TlsSettings } from '../../src/types';
 
 /** A core `tls-config` node. */
 interface TlsNode extends Node {

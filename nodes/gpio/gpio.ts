@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/chipid';
+import { parseChipid } from '../../src/input/chipid';
 import { DeviceCloudError } from '../../src/errors';
-import { parseCodes, parseLevel, parsePin, readLevels } from '../../src/gpio';
+import { parseCodes, parseLevel, parsePin, readLevels } from '../../src/input/gpio';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { timeoutOf } from '../common/number';

@@ -1,9 +1,9 @@
-import { decodeBase64 } from '../../src/base64';
-import { dropLeadingZeros } from '../../src/chipid';
-import { decodeUpload } from '../../src/decode';
+import { decodeBase64 } from '../../src/util/base64';
+import { dropLeadingZeros } from '../../src/input/chipid';
+import { decodeUpload } from '../../src/util/decode';
 import { DeviceCloudError } from '../../src/errors';
-import { JsonLimitError } from '../../src/json-scan';
-import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
+import { JsonLimitError } from '../../src/util/json-scan';
+import type { PushRecord, SyncRecord, UploadRecord } from '../../src/types';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */

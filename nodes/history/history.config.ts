@@ -1,5 +1,5 @@
 import type { DeviceConfig, ValueType } from '../common/action.config';
-import type { Datatype } from '../../src/records';
+import type { Datatype } from '../../src/types';
 
 export const HISTORY_TYPE = 'device-cloud-history';
 

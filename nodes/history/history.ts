@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { Answer } from '../../src/answers';
-import { parseChipid } from '../../src/chipid';
-import { parsePeriod } from '../../src/day';
+import type { Answer } from '../../src/types';
+import { parseChipid } from '../../src/input/chipid';
+import { parsePeriod } from '../../src/input/day';
 import { DeviceCloudError } from '../../src/errors';
 import { DEFAULT_ZONE } from '../app/app.config';
 import { guessEncoding } from '../../src/recovery/encoding';

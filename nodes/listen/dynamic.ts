@@ -1,7 +1,7 @@
 import type { NodeMessage } from 'node-red';
-import { parseChipid } from '../../src/chipid';
+import { parseChipid } from '../../src/input/chipid';
 import { invalidInput } from '../../src/errors';
-import { show } from '../../src/show';
+import { show } from '../../src/util/show';
 import type { Subscriptions } from './subscriptions';
 
 const chipidsOf = (value: unknown): string[] =>

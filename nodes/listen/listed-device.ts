@@ -1,4 +1,4 @@
-import { parseChipid } from '../../src/chipid';
+import { parseChipid } from '../../src/input/chipid';
 import { DeviceCloudError } from '../../src/errors';
 
 const VARIABLE = /^\$\{([^}]+)\}$/;

@@ -1,5 +1,5 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState } from '../../src/channel-user';
+import type { ChannelState } from '../../src/channel/types';
 import { STATUS } from '../common/status';
 
 /** The state of one device's channel. */

@@ -1,4 +1,4 @@
-import type { Datatype } from '../../src/records';
+import type { Datatype } from '../../src/types';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 

@@ -1,9 +1,9 @@
 import type { NodeMessage } from 'node-red';
-import { decodeUpload } from '../../src/decode';
+import { decodeUpload } from '../../src/util/decode';
 import { DeviceCloudError } from '../../src/errors';
-import { JsonLimitError } from '../../src/json-scan';
-import type { Datatype } from '../../src/records';
-import type { Upload } from '../../src/upload-event';
+import { JsonLimitError } from '../../src/util/json-scan';
+import type { Datatype } from '../../src/types';
+import type { Upload } from '../../src/channel/frames';
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage({ chipid, appid, timestamp, body, replayed, id }: Upload): NodeMessage {

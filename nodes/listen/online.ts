@@ -1,8 +1,8 @@
-import { parseChipid } from '../../src/chipid';
+import { parseChipid } from '../../src/input/chipid';
 import type { DeviceCloudClient } from '../../src/client';
-import { MAX_SECONDS } from '../../src/deadline';
+import { MAX_SECONDS } from '../../src/http/deadline';
 import { DeviceCloudError } from '../../src/errors';
-import type { DeviceRecord } from '../../src/records';
+import type { DeviceRecord } from '../../src/types';
 
 /** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
 const MIN_REFRESH = 1;

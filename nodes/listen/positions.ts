@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
 import type { Position } from '../../src/recovery/position';
-import { isObject } from '../../src/shapes';
+import { isObject } from '../../src/api/shapes';
 import { contextGet, contextSet } from '../common/context';
 
 /** How far the uploads of each device have been emitted. */

@@ -1,13 +1,9 @@
-import type {
-  ChannelLease,
-  ChannelState,
-  ChannelUser,
-  RecoverOptions,
-} from '../../src/channel-user';
+import type { ChannelLease, ChannelState, ChannelUser } from '../../src/channel/types';
+import type { RecoverOptions } from '../../src/recovery/options';
 import type { DeviceCloudClient } from '../../src/client';
 import type { EncodingSetting } from '../../src/recovery/facts';
 import type { Position } from '../../src/recovery/position';
-import type { Upload } from '../../src/upload-event';
+import type { Upload } from '../../src/channel/frames';
 import type { DeviceState } from './listen-status';
 import type { Positions } from './positions';
 

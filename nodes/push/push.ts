@@ -1,7 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/chipid';
-import type { PushMessage } from '../../src/inputs';
-import { parseFormat } from '../../src/push-payload';
+import { parseChipid } from '../../src/input/chipid';
+import type { PushMessage } from '../../src/types';
+import { parseFormat } from '../../src/input/push-payload';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
 import { timeoutOf } from '../common/number';

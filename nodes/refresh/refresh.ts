@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/chipid';
+import { parseChipid } from '../../src/input/chipid';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
 import { timeoutOf } from '../common/number';

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/chipid';
-import { parseKey } from '../../src/open-api';
+import { parseChipid } from '../../src/input/chipid';
+import { parseKey } from '../../src/api/open-api';
 import { registerAction } from '../common/action';
 import { CHIPID_INPUT } from '../common/inputs';
 import { timeoutOf } from '../common/number';

@@ -1,8 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { Answer } from '../../src/answers';
+import type { Answer, Query } from '../../src/types';
 import { invalidInput } from '../../src/errors';
-import type { Query } from '../../src/inputs';
-import { parseBody, parseDeviceid, parseQuery } from '../../src/server-api';
+import { parseBody, parseDeviceid, parseQuery } from '../../src/api/server-api';
 import { registerAction, type ActionCall } from '../common/action';
 import type { InputTable } from '../common/inputs';
 import { SERVER_TYPE, type ServerConfig } from './server.config';

@@ -1,4 +1,4 @@
-import type { Upload } from '../upload-event';
+import type { Upload } from '../channel/frames';
 import type { Accounts } from './account';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';

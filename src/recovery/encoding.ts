@@ -1,6 +1,6 @@
-import { decodeBase64 } from '../base64';
+import { decodeBase64 } from '../util/base64';
 import { invalidInput } from '../errors';
-import { show } from '../show';
+import { show } from '../util/show';
 import type { Encoding, EncodingSetting, HistoryFacts } from './facts';
 import type { Ledger } from './ledger';
 import type { HistoryForm, HistoryRecord, ReadAnswer } from './recorded';

@@ -1,4 +1,4 @@
-import type { Upload } from '../upload-event';
+import type { Upload } from '../channel/frames';
 import { edgeOf, recordsSince, type Edge, type Since } from './edge';
 import type { Encoding } from './facts';
 import { joinKeys, splitKeys, type LiveKeys } from './keys';

@@ -1,4 +1,4 @@
-import type { Upload } from '../upload-event';
+import type { Upload } from '../channel/frames';
 import { endWithin, enoughFor, overlap, tailOf } from './overlap';
 import type { Recorded } from './recorded';
 

@@ -1,7 +1,7 @@
-import { decodeBase64 } from '../base64';
-import type { UploadRecord } from '../records';
-import { isObject } from '../shapes';
-import type { Upload } from '../upload-event';
+import { decodeBase64 } from '../util/base64';
+import type { UploadRecord } from '../types';
+import { isObject } from '../api/shapes';
+import type { Upload } from '../channel/frames';
 import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
 import { toUnix } from './zone';

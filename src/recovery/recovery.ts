@@ -1,5 +1,5 @@
 import { isDeviceCloudError } from '../errors';
-import type { Upload } from '../upload-event';
+import type { Upload } from '../channel/frames';
 import { badRecord, chooseEncoding } from './encoding';
 import { liveKeys } from './keys';
 import type { RecoveryDevice, RecoveryShared } from './deps';

@@ -1,4 +1,4 @@
-import type { Upload } from '../upload-event';
+import type { Upload } from '../channel/frames';
 
 /** What an upload or a record takes in memory besides its body, roughly, in bytes. */
 const OVERHEAD = 256;

@@ -1,5 +1,5 @@
 import { invalidInput } from '../errors';
-import { show } from '../show';
+import { show } from '../util/show';
 
 const MINUTE = 60_000;
 const QUARTER = 15 * MINUTE;

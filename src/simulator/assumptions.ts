@@ -22,7 +22,7 @@
  * - 6: heartbeats are taken note of; a channel without any is never closed.
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
  */
-import type { PushFormat } from '../records';
+import type { PushFormat } from '../types';
 
 // ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
 

@@ -1,4 +1,4 @@
-import { PUSH_FORMATS, type PushFormat } from '../records';
+import { PUSH_FORMATS, type PushFormat } from '../types';
 import { decodeBase64, DEFAULT_FORMAT } from './assumptions';
 import { badRequest } from './refusal';
 

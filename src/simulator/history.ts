@@ -1,4 +1,4 @@
-import type { PushFormat } from '../records';
+import type { PushFormat } from '../types';
 import { bytesAsText, pushAsText } from './assumptions';
 import type { Settings } from './options';
 import { serverTime } from './time';

@@ -1,4 +1,4 @@
-import type { Params } from '../signing';
+import type { Params } from '../api/signing';
 import type { Device } from './device';
 import { integer } from './params';
 import type { Route, Segments } from './routes';

@@ -1,4 +1,4 @@
-import type { Params } from '../signing';
+import type { Params } from '../api/signing';
 import { isMessage, PINS, REFRESH_OFFLINE, RESULT_OK, STATUS } from './assumptions';
 import { callbackValue } from './callbacks';
 import { messageBytes, readFormat } from './formats';

@@ -1,4 +1,4 @@
-import { signOpenApi, type Params } from '../signing';
+import { signOpenApi, type Params } from '../api/signing';
 import { isSeconds, STATUS, timestampMs } from './assumptions';
 import { integer, requireParam } from './params';
 import { badRequest, Refusal } from './refusal';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Params } from '../signing';
+import type { Params } from '../api/signing';
 import { FORM_TYPE, MAX_PARAMETERS } from './assumptions';
 import { badRequest } from './refusal';
 

@@ -1,4 +1,4 @@
-import { signServerApi } from '../signing';
+import { signServerApi } from '../api/signing';
 import { STATUS } from './assumptions';
 import type { Incoming } from './incoming';
 import { integer } from './params';

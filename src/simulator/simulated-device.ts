@@ -1,4 +1,4 @@
-import type { PushFormat } from '../records';
+import type { PushFormat } from '../types';
 import type { PushEntry, UploadEntry } from './history';
 
 /** A push that has reached a device. */

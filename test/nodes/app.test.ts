@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { AppNode } from '../../nodes/app/app-node';
-import type { DeviceRecord } from '../../src/records';
+import type { DeviceRecord } from '../../src/types';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

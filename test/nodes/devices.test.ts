@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AppRecord, DeviceRecord } from '../../src/records';
+import type { AppRecord, DeviceRecord } from '../../src/types';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
-import type { UploadRecord } from '../../src/records';
+import type { UploadRecord } from '../../src/types';
 import type { Simulator } from '../../src/simulator';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { cloudApp, coreNode, load, node } from './support/flow';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { PushRecord, SyncRecord, UploadRecord } from '../../src/records';
+import type { PushRecord, SyncRecord, UploadRecord } from '../../src/types';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';

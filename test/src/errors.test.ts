@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as library from '../../src';
 import { DeviceCloudError, ERROR_CODES, invalidInput, isDeviceCloudError } from '../../src/errors';
-import { errorCode } from '../../src/exchange';
+import { errorCode } from '../../src/http/exchange';
 
 describe('the error of this package', () => {
   it('has a code, and the status where there was an answer', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { connectRate, createConnectRate } from '../../../src/connect-rate';
+import { connectRate, createConnectRate } from '../../../src/channel/connect-limiter';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { until } from '../../../tooling/until';

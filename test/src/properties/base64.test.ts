@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodeBase64 } from '../../../src/base64';
+import { decodeBase64 } from '../../../src/util/base64';
 import { anyBytes, anyText, holds } from '../support/fuzz';
 import { base64Bytes } from './base64-by-hand';
 

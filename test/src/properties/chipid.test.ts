@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseAppid, parseChipid } from '../../../src/chipid';
+import { parseAppid, parseChipid } from '../../../src/input/chipid';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 

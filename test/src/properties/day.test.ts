@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseDay, parsePeriod } from '../../../src/day';
+import { parseDay, parsePeriod } from '../../../src/input/day';
 import { inTimeZone } from '../../../tooling/time-zone';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';

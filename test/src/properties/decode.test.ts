@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodeUpload } from '../../../src/decode';
+import { decodeUpload } from '../../../src/util/decode';
 import { anyBytes, goodText, holds } from '../support/fuzz';
 import { jsonText } from './json-text';
 

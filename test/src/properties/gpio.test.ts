@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseCodes, parseLevel, parsePin, readLevels } from '../../../src/gpio';
+import { parseCodes, parseLevel, parsePin, readLevels } from '../../../src/input/gpio';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseJson } from '../../../src/json';
+import { parseJson } from '../../../src/util/json';
 import { anyText, holds } from '../support/fuzz';
 import { jsonText } from './json-text';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseFormat, pushBytes, pushMessage } from '../../../src/push-payload';
-import { PUSH_FORMATS } from '../../../src/records';
+import { parseFormat, pushBytes, pushMessage } from '../../../src/input/push-payload';
+import { PUSH_FORMATS } from '../../../src/types';
 import { anyBytes, anyText, goodText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 import { base64Bytes } from './base64-by-hand';

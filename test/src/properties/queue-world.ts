@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { createDeviceOrder } from '../../../src/device-order';
+import { createDeviceOrder } from '../../../src/http/device-queue';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';

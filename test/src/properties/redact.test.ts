@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { redactor } from '../../../src/redact';
-import { oneLine, show } from '../../../src/show';
+import { redactor } from '../../../src/http/redact';
+import { oneLine, show } from '../../../src/util/show';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything } from '../support/typed';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { canonicalParams, signOpenApi, signServerApi } from '../../../src/signing';
+import { canonicalParams, signOpenApi, signServerApi } from '../../../src/api/signing';
 import { anyText, goodText, holds } from '../support/fuzz';
 import { openSignature, serverSignature } from './by-bytes';
 

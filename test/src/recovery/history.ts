@@ -1,4 +1,4 @@
-import type { UploadRecord } from '../../../src/records';
+import type { UploadRecord } from '../../../src/types';
 
 /** What the service's document leaves open about a history, and where its ids stand. */
 export interface HistoryOptions {

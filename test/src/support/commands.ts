@@ -1,4 +1,4 @@
-import { createDeviceOrder } from '../../../src/device-order';
+import { createDeviceOrder } from '../../../src/http/device-queue';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 

@@ -1,4 +1,4 @@
-import { MAX_ANSWER } from '../../../src/exchange';
+import { MAX_ANSWER } from '../../../src/http/exchange';
 
 /** Contents of an answer as long as an answer may be. */
 export interface Content {

@@ -1,6 +1,6 @@
-import type { ChannelLease, ChannelState } from '../../../src/channel-user';
+import type { ChannelLease, ChannelState } from '../../../src/channel/types';
 import type { DeviceCloudClient } from '../../../src/client';
-import type { Upload } from '../../../src/upload-event';
+import type { Upload } from '../../../src/channel/frames';
 import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';

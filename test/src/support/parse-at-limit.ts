@@ -1,4 +1,4 @@
-import { parseJson } from '../../../src/json';
+import { parseJson } from '../../../src/util/json';
 import { CONTENTS } from './json-contents';
 
 /** A process of its own: parses one content as long as an answer may be, and tells how it went. */

@@ -1,0 +1,202 @@
+import type { PushAnswer, RefreshAnswer, ResultAnswer, PushFormat, PushRecord, SyncRecord, UploadRecord } from '../types';
+import { invalidInput } from '../errors';
+import { MAX_RECOVERY_ANSWER, type HttpRequest } from '../http/exchange';
+import type { CallSpec, Shape } from '../http/call';
+import type { Call, Refusal } from '../http/failures';
+import { encodeQuery } from './query';
+import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
+import { show } from '../util/show';
+import { signOpenApi, type Params, type SignCase } from './signing';
+
+/** Who calls the open API: the application and its key (section 5.2). */
+export interface OpenApiIdentity {
+  appid: string;
+  appkey: string;
+  userAgent: string;
+  /** How signatures lowercase, and where a POST carries its parameters. */
+  signCase: SignCase;
+  postParameters: 'body' | 'query';
+  /** Milliseconds since 1970, as of Date.now. */
+  now: () => number;
+}
+
+/**
+ * Reads the key of a callback, as it is registered in the device's firmware (endpoint 8).
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseKey(value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value.isWellFormed()) return value;
+  throw invalidInput(
+    `The key of the callback must be text that is not empty, but is ${show(value)}.`,
+  );
+}
+
+/** The two spellings of endpoint 2 that the service's document shows. */
+export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
+
+/**
+ * Signs a request of the open API now. The common parameters stand in the query; further ones stand
+ * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
+ * @param path relative to `/openapi/`, with the final `/`
+ */
+function request(
+  identity: OpenApiIdentity,
+  method: 'GET' | 'POST',
+  path: string,
+  params: Params,
+): HttpRequest {
+  const { appid, appkey, signCase, postParameters } = identity;
+  const timestamp = String(Math.floor(identity.now() / 1000));
+  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey, signCase);
+  const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
+  const further = encodeQuery(params);
+  const headers: Record<string, string> = { 'user-agent': identity.userAgent };
+  if (method === 'POST' && postParameters === 'body') {
+    headers['content-type'] = 'application/x-www-form-urlencoded';
+    return { method, path: `/openapi/${path}?${query}`, headers, body: further };
+  }
+  const all = further === '' ? query : `${query}&${further}`;
+  return { method, path: `/openapi/${path}?${all}`, headers };
+}
+
+const NO_PARAMS: Params = {};
+const onDevice = (name: string, chipid: string): Call => ({
+  name: `${name} device ${chipid}`,
+  reach: 'device',
+  ofDevice: true,
+});
+const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false });
+const inHistory = (name: string, chipid: string): Call => ({
+  name: `${name} of device ${chipid}`,
+  reach: 'cloud',
+  ofDevice: true,
+});
+const is200 = (statusCode: number): boolean => statusCode === 200;
+
+/** Endpoints 3 and 4: `OK` and `success` are what a push that succeeds is answered with. */
+function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
+  if (msg === undefined) return { what: 'an object that has no msg' };
+  if (typeof msg !== 'string') return { what: `a msg that is not text but ${show(msg)}` };
+  return /^(ok|success)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
+}
+
+export type OpenApi = ReturnType<typeof openApi>;
+
+/** The twelve calls of interface B (section 4.2), as specifications to be carried out. */
+export function openApi(identity: OpenApiIdentity) {
+  const spec = <T>(
+    call: Call,
+    method: 'GET' | 'POST',
+    path: string,
+    accepts: Shape<T>,
+    params: Params = NO_PARAMS,
+  ): CallSpec<T> => ({
+    call,
+    accepts,
+    succeeds: is200,
+    build: () => request(identity, method, path, params),
+  });
+
+  return {
+    app: () => spec(inCloud("Reading the application's record"), 'GET', 'apps/', appShape),
+
+    devices: (path: (typeof DEVICE_LISTS)[number]) =>
+      spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
+
+    push: (chipid: string, message: string, format: PushFormat) => ({
+      ...spec<PushAnswer>(onDevice('Push to', chipid), 'POST', 'dev/push/message/', objectOf(), {
+        devid: chipid,
+        message,
+        format,
+      }),
+      refusal: pushRefusal,
+    }),
+
+    pushToApp: (message: string, format: PushFormat) => ({
+      ...spec<PushAnswer>(
+        { name: 'Push to all online devices', reach: 'command', ofDevice: false },
+        'POST',
+        'app/push/message/',
+        objectOf(),
+        { message, format },
+      ),
+      refusal: pushRefusal,
+    }),
+
+    uploads: (chipid: string) =>
+      spec<UploadRecord[]>(
+        inHistory('Reading the uploads', chipid),
+        'GET',
+        `up_messages/dev/${chipid}/`,
+        listOf(),
+      ),
+
+    /** The same for recovery, which judges each record by itself: one that is invalid spoils no other. */
+    history: (chipid: string): CallSpec<unknown[]> => ({
+      ...spec<unknown[]>(
+        inCloud(`Reading the uploads of device ${chipid}`),
+        'GET',
+        `up_messages/dev/${chipid}/`,
+        anyArray,
+      ),
+      maxAnswer: MAX_RECOVERY_ANSWER,
+    }),
+
+    pushes: (chipid: string) =>
+      spec<PushRecord[]>(
+        inHistory('Reading the pushed commands', chipid),
+        'GET',
+        `push_messages/dev/${chipid}/`,
+        listOf(),
+      ),
+
+    sync: (begin: string, end: string) =>
+      spec<SyncRecord[]>(
+        inCloud(`Reading all uploads from ${begin} to ${end}`),
+        'GET',
+        `sync/${begin}/${end}/`,
+        listOf(),
+      ),
+
+    rtStatus: (chipid: string, key: string) =>
+      spec<unknown>(
+        onDevice('Reading a callback of', chipid),
+        'GET',
+        `rt_status/${chipid}/`,
+        anyShape,
+        { key },
+      ),
+
+    gpioStatus: (chipid: string) =>
+      spec<ResultAnswer>(
+        onDevice('Reading the pins of', chipid),
+        'GET',
+        `gpio_status/${chipid}/`,
+        resultShape,
+      ),
+
+    setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
+      spec<ResultAnswer>(
+        onDevice(`Setting pin ${pin} to ${edge} on`, chipid),
+        'POST',
+        `set_gpio_edge/${chipid}/${pin}/${edge}/`,
+        resultShape,
+      ),
+
+    refresh: (chipid: string) =>
+      spec<RefreshAnswer>(
+        onDevice('Refreshing the status of', chipid),
+        'GET',
+        `manual_refresh/${chipid}/`,
+        objectOf(),
+      ),
+
+    reboot: (chipid: string) =>
+      spec<ResultAnswer>(
+        onDevice('Rebooting', chipid),
+        'POST',
+        `reboot/dev/${chipid}/`,
+        resultShape,
+      ),
+  };
+}

@@ -1,0 +1,169 @@
+import { invalidInput } from '../errors';
+import type { HttpRequest } from '../http/exchange';
+import type { Call } from '../http/failures';
+import type { CallSpec } from '../http/call';
+import type { JsonObject, Query } from '../types';
+import { encodeQuery } from './query';
+import { anyShape, isPlainObject } from './shapes';
+import { show } from '../util/show';
+import { signServerApi, type SignCase } from './signing';
+
+/** Who calls the server API: the product key and its password (section 5.1). */
+export interface ServerApiIdentity {
+  serverKey: string;
+  serverPassword: string;
+  userAgent: string;
+  signCase: SignCase;
+  now: () => number;
+}
+
+const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
+
+/**
+ * Reads a device id of the server API. Its form is not shown, so anything is taken that needs no
+ * encoding in a path, for the signature is over the path.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseDeviceid(value: unknown): string {
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text === 'string' && DEVICEID.test(text) && !/^\.+$/.test(text)) return text;
+  throw invalidInput(
+    `The device id must be 1 to 64 letters, digits, "-", "_", "." or "~", but is ${show(value)}.`,
+  );
+}
+
+/**
+ * Reads query parameters given as an object.
+ * @throws DeviceCloudError `INVALID_INPUT` if a value is neither text, number nor boolean
+ */
+export function parseQuery(value: unknown): Query {
+  if (value === undefined || value === null || value === '') return {};
+  if (!isPlainObject(value))
+    throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
+  for (const [name, item] of Object.entries(value)) {
+    const fits =
+      (typeof item === 'string' && item.isWellFormed()) ||
+      typeof item === 'boolean' ||
+      (typeof item === 'number' && Number.isFinite(item));
+    if (!fits || !name.isWellFormed()) {
+      throw invalidInput(
+        `The query parameter ${show(name)} must be text, a number or a boolean, but is ${show(item)}.`,
+      );
+    }
+  }
+  return value as Query;
+}
+
+/**
+ * Makes the JSON of a request body. Its fields are not shown, so any object passes.
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no object or has no JSON
+ */
+export function parseBody(value: unknown): JsonObject {
+  if (!isPlainObject(value)) {
+    throw invalidInput(`The body must be a JSON object, but is ${show(value)}.`);
+  }
+  return value;
+}
+
+function toJson(body: JsonObject): string {
+  let json: unknown;
+  try {
+    json = JSON.stringify(body);
+  } catch (error) {
+    const reason =
+      error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
+    throw invalidInput(`The body has no JSON form${reason}.`);
+  }
+  // A toJSON of its own may make anything of it, or nothing.
+  if (typeof json === 'string' && json.startsWith('{')) return json;
+  throw invalidInput('The JSON form of the body is no object.');
+}
+
+function request(
+  identity: ServerApiIdentity,
+  method: 'GET' | 'PUT',
+  path: string,
+  query: string,
+  body: string | undefined,
+): HttpRequest {
+  const { serverKey: key, serverPassword, userAgent, signCase } = identity;
+  const timestamp = Math.floor(identity.now() / 1000);
+  const sign = signServerApi({ method, path, key, timestamp }, serverPassword, signCase);
+  const headers: Record<string, string> = {
+    'user-agent': userAgent,
+    key,
+    timestamp: String(timestamp),
+    sign,
+  };
+  const full = query === '' ? path : `${path}?${query}`;
+  if (body === undefined) return { method, path: full, headers };
+  headers['content-type'] = 'application/json';
+  return { method, path: full, headers, body };
+}
+
+export type ServerApi = ReturnType<typeof serverApi>;
+
+/** The five calls of interface A (section 4.1), as specifications to be carried out. */
+export function serverApi(identity: ServerApiIdentity) {
+  const spec = (
+    call: Call,
+    method: 'GET' | 'PUT',
+    path: string,
+    query: Query = {},
+    body?: JsonObject,
+  ): CallSpec<unknown> => {
+    const encoded = encodeQuery(query);
+    const json = body === undefined ? undefined : toJson(body);
+    return {
+      call,
+      accepts: anyShape,
+      succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
+      anyText: true,
+      build: () => request(identity, method, `/api/server/${path}`, encoded, json),
+    };
+  };
+
+  return {
+    devices: (query: Query) =>
+      spec(
+        { name: "Listing the server API's devices", reach: 'cloud', ofDevice: false },
+        'GET',
+        'devices',
+        query,
+      ),
+
+    device: (deviceid: string) =>
+      spec(
+        { name: `Reading the record of device ${deviceid}`, reach: 'cloud', ofDevice: true },
+        'GET',
+        `devices/${deviceid}`,
+      ),
+
+    // Both are the same request: what tells them apart is not shown (section 4.1).
+    update: (deviceid: string, body: JsonObject) =>
+      spec(
+        { name: `Changing the record of device ${deviceid}`, reach: 'command', ofDevice: true },
+        'PUT',
+        `devices/${deviceid}`,
+        {},
+        body,
+      ),
+
+    passthrough: (deviceid: string, body: JsonObject) =>
+      spec(
+        { name: `Sending data to device ${deviceid}`, reach: 'command', ofDevice: true },
+        'PUT',
+        `devices/${deviceid}`,
+        {},
+        body,
+      ),
+
+    uploads: (query: Query) =>
+      spec(
+        { name: "Reading the server API's uploads", reach: 'cloud', ofDevice: false },
+        'GET',
+        'up/messages',
+        query,
+      ),
+  };
+}

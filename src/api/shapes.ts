@@ -1,0 +1,47 @@
+import type { ResultAnswer, JsonObject, AppRecord, DeviceRecord } from '../types';
+import type { Shape } from '../http/call';
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object that holds fields, in whatever realm it was made: no Date, no Map, no Buffer. */
+export const isPlainObject = (value: unknown): value is JsonObject =>
+  Object.prototype.toString.call(value) === '[object Object]';
+
+const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+
+export const anyShape: Shape<unknown> = {
+  name: 'JSON',
+  is: (value): value is unknown => value !== undefined,
+};
+
+export const objectShape: Shape<JsonObject> = { name: 'a JSON object', is: isObject };
+
+/** An object whose fields are taken as the service's document describes them, without a look at each. */
+export const objectOf = <T extends object>(): Shape<T> => ({
+  name: 'a JSON object',
+  is: (value): value is T => isObject(value),
+});
+
+/** An array of whatever: who asks for it looks at each item. */
+export const anyArray: Shape<unknown[]> = {
+  name: 'an array',
+  is: (value): value is unknown[] => Array.isArray(value),
+};
+
+export const listOf = <T extends object>(): Shape<T[]> => ({
+  name: 'an array of JSON objects',
+  is: (value): value is T[] => isObjects(value),
+});
+
+export const deviceList: Shape<DeviceRecord[]> = listOf<DeviceRecord>();
+
+export const appShape: Shape<AppRecord> = {
+  name: 'a JSON object with an array "online"',
+  is: (value): value is AppRecord => isObject(value) && isObjects(value['online']),
+};
+
+export const resultShape: Shape<ResultAnswer> = {
+  name: 'a JSON object with a string "result"',
+  is: (value): value is ResultAnswer => isObject(value) && typeof value['result'] === 'string',
+};

@@ -1,0 +1,122 @@
+import { decodeBase64 } from '../util/base64';
+import { dropLeadingZeros } from '../input/chipid';
+import type { JsonObject, ServiceInteger } from '../types';
+import { parseJson } from '../util/json';
+import { isObject } from '../api/shapes';
+
+/** An upload as it arrived on a channel (section 6, `data_upload`). */
+export interface Upload {
+  /** The device, as digits. */
+  chipid: string;
+  /** Its application, as digits. */
+  appid: string;
+  /** Unix time in milliseconds. */
+  timestamp: number;
+  /** The uploaded bytes. */
+  body: Buffer;
+  /** Set if the upload was missed live and read from the history. */
+  replayed?: true;
+  /** Its id in the history, if it was read from there. */
+  id?: ServiceInteger;
+}
+
+/**
+ * What a frame was: an upload, something else that is fine, or a fault in words for the log. Flaws are
+ * words for the log, too, about an upload that is whole although a field of it is not.
+ */
+export type Frame =
+  { upload: Upload; flaws: readonly string[] } | { fault: string } | { ignored: true };
+
+/** The channel that a frame has come on. */
+export interface FrameOrigin {
+  /** Its device, as digits. */
+  chipid: string;
+  /** Its application, as digits. */
+  appid: string;
+}
+
+const NO_TIME = 'an upload has no valid timestamp: the time of its arrival is used instead';
+const NO_APPID = "an upload has no valid appid: the channel's is used instead";
+
+/** A Unix time in seconds stays below this until the year 5138; in milliseconds it is above since 1973. */
+const SECONDS_BELOW = 100_000_000_000;
+/** A Unix time in milliseconds stays below this until then. */
+const MILLISECONDS_BELOW = 1000 * SECONDS_BELOW;
+
+const UNIX_TIME = /^\d{1,20}(?:\.\d{1,20})?$/;
+const DIGITS = /^\d{1,20}$/;
+
+/** The shortest frame that has a type. */
+const SHORTEST = '{"type":""}'.length;
+const OPENING_BRACE = 0x7b;
+
+/** Milliseconds since 1970, whole; undefined if the value is no time, in whatever unit. */
+function unixTime(value: unknown): number | undefined {
+  if (typeof value === 'string' ? !UNIX_TIME.test(value) : typeof value !== 'number') {
+    return undefined;
+  }
+  const time = Number(value);
+  // Negated, so that NaN is none.
+  if (!(time >= 0 && time < MILLISECONDS_BELOW)) return undefined;
+  return Math.round(time < SECONDS_BELOW ? time * 1000 : time);
+}
+
+/** An id as digits without leading zeros, from text or a number; undefined if it is none. */
+function idOf(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && DIGITS.test(text) ? dropLeadingZeros(text) : undefined;
+}
+
+/** Whether the bytes may be a JSON object, told at their beginning. */
+function beginsObject(data: Buffer): boolean {
+  let at = 0;
+  // White space of JSON.
+  while (data[at] === 0x20 || data[at] === 0x0a || data[at] === 0x0d || data[at] === 0x09) at++;
+  return data[at] === OPENING_BRACE;
+}
+
+function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): Frame {
+  const { body } = event;
+  if (typeof body !== 'string') return { fault: 'an upload has no body' };
+  const bytes = decodeBase64(body);
+  if (!bytes) return { fault: "an upload's body is not Base64" };
+  // Never guessed, although the channel is of one device: it would be an upload of the wrong one.
+  const from = idOf(event['chipid']);
+  if (from === undefined) return { fault: 'an upload has no valid chipid' };
+  if (from !== idOf(origin.chipid)) return { fault: "an upload is another device's" };
+  const appid = idOf(event['appid']);
+  const timestamp = unixTime(event['timestamp']);
+  const flaws: string[] = [];
+  if (appid === undefined) flaws.push(NO_APPID);
+  if (timestamp === undefined) flaws.push(NO_TIME);
+  const upload = {
+    chipid: origin.chipid,
+    appid: appid ?? origin.appid,
+    timestamp: timestamp ?? now(),
+    body: bytes,
+  };
+  return { upload, flaws };
+}
+
+/**
+ * Reads one frame of a channel. Types that section 6 does not name are ignored, since the service may
+ * grow. An upload without its bytes or its device, or of another device, is a fault; one whose
+ * timestamp or appid is missing or invalid is an upload all the same. A frame that cannot be an event
+ * is told by its beginning and its size, so that a flood of them costs little.
+ * @param data the frame's text as UTF-8
+ * @param now this machine's clock, in ms: the time of an upload without one
+ */
+export function readFrame(data: Buffer, origin: FrameOrigin, now: () => number): Frame {
+  if (!beginsObject(data)) return { fault: 'a frame is not a JSON object' };
+  if (data.length < SHORTEST) return { fault: 'a frame is too short to have a type' };
+  let event: unknown;
+  try {
+    event = parseJson(data.toString('utf8'));
+  } catch {
+    return { fault: 'a frame is not JSON' };
+  }
+  if (!isObject(event)) return { fault: 'a frame is not a JSON object' };
+  if (typeof event['type'] !== 'string') return { fault: 'a frame has no type' };
+  if (event['type'] !== 'data_upload') return { ignored: true };
+  return readUpload(event, origin, now);
+}

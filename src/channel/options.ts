@@ -1,0 +1,74 @@
+import type { createConnection } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { ClientOptions as SocketOptions } from 'ws';
+import type { ChannelSettings } from './channel';
+import { connectRate } from './connect-limiter';
+import type { OpenApiIdentity } from '../api/open-api';
+import { encodeQuery } from '../api/query';
+import type { Proxy } from '../http/proxy';
+import type { TlsSettings } from '../types';
+import { signOpenApi } from '../api/signing';
+import { tunnelsThrough, type Tunnels } from '../http/tunnel';
+
+/** What of an application's settings its channels need. */
+export interface ChannelOptions {
+  /** `wss://host[:port]` or `ws://host[:port]`. */
+  channelOrigin: string;
+  timestampUnit: 'ms' | 's';
+  /** Seconds between two heartbeat messages; 0 is off. */
+  heartbeat: number;
+  /** Seconds between two pings; 0 is off. */
+  ping: number;
+}
+
+/** The channel's address, signed as a `get` of the open API (section 4.3). */
+function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid: string): string {
+  const now = identity.now();
+  const timestamp = String(settings.timestampUnit === 'ms' ? now : Math.floor(now / 1000));
+  const params = { appid: identity.appid, timestamp, chipid };
+  const sign = signOpenApi('get', params, identity.appkey, identity.signCase);
+  return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
+}
+
+function socketOptions(
+  settings: ChannelOptions,
+  identity: OpenApiIdentity,
+  tls: TlsSettings | undefined,
+  proxy: Proxy | undefined,
+): { options: SocketOptions; tunnels?: Tunnels } {
+  const headers = { 'User-Agent': identity.userAgent };
+  const isSecure = settings.channelOrigin.startsWith('wss:');
+  // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
+  const secure: TlsSettings & { secureContext?: SecureContext } = isSecure
+    ? { ...tls, secureContext: createSecureContext(tls) }
+    : {};
+  if (!proxy) return { options: { headers, ...secure } };
+  const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
+  // Node.js takes the form with a callback, too, which the types of ws do not know.
+  const open = tunnels.open as unknown as typeof createConnection;
+  return { options: { headers, createConnection: open }, tunnels };
+}
+
+/** Everything the channels of an application need; sockets' options are made with the first channel. */
+export function channelSettings(
+  settings: ChannelOptions,
+  identity: OpenApiIdentity,
+  tls: TlsSettings | undefined,
+  proxy: Proxy | undefined,
+  random: () => number,
+): ChannelSettings {
+  let made: ReturnType<typeof socketOptions> | undefined;
+  return {
+    appid: identity.appid,
+    now: identity.now,
+    url: (chipid) => channelUrl(settings, identity, chipid),
+    get socket() {
+      return (made ??= socketOptions(settings, identity, tls, proxy)).options;
+    },
+    close: () => made?.tunnels?.close(),
+    heartbeat: settings.heartbeat,
+    ping: settings.ping,
+    rate: connectRate,
+    random,
+  };
+}

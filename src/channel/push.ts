@@ -1,0 +1,130 @@
+import type { Channels, OpenLease } from './channel-pool';
+import type { CallEnd, Deadlines } from '../http/deadline';
+import { DeviceCloudError } from '../errors';
+import { IsolatedUser } from './isolated-listener';
+
+/** Milliseconds a channel that was opened for a push is kept after the last one. */
+const KEEP = 5 * 60_000;
+
+interface Held {
+  lease: OpenLease;
+  timer: NodeJS.Timeout | undefined;
+  pushing: number;
+}
+
+/** Pushes over the channels of an application (section 6, `msgpush`). */
+export interface ChannelPush {
+  /**
+   * Opens the channel if nobody has, waits for it, and sends.
+   * @param seconds how long all of it may take
+   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up, `CONNECTION_LOST` or
+   * `TIMEOUT` if it breaks off or stalls while the data goes out
+   */
+  push(chipid: string, bytes: Buffer, seconds: number, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}
+
+function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
+  const why = reason === undefined ? '' : ` (${reason})`;
+  return new DeviceCloudError(
+    'NOT_CONNECTED',
+    `Push to device ${chipid} was not sent: its channel is not connected${why}. ` +
+      'Check the keys and the address, or push over HTTP.',
+  );
+}
+
+/** @param end what ended the wait; undefined if the channel broke off */
+function broken(chipid: string, end: CallEnd | undefined, seconds: number): DeviceCloudError {
+  const push = `Push to device ${chipid} over its channel`;
+  return end?.reason === 'timeout'
+    ? new DeviceCloudError(
+        'TIMEOUT',
+        `${push}: the data did not go out within ${seconds} s. Whether it reached the device is unknown.`,
+      )
+    : new DeviceCloudError(
+        'CONNECTION_LOST',
+        `${push}: ${end?.detail ?? 'the channel broke off'} while the data went out. Whether it reached the device is unknown.`,
+      );
+}
+
+export function createChannelPush(channels: Channels, deadlines: Deadlines): ChannelPush {
+  const held = new Map<string, Held>();
+  let closed = false;
+
+  const hold = (chipid: string): Held => {
+    let entry = held.get(chipid);
+    if (!entry) {
+      entry = { lease: channels.join(chipid, {}), timer: undefined, pushing: 0 };
+      held.set(chipid, entry);
+    }
+    clearTimeout(entry.timer);
+    entry.pushing++;
+    return entry;
+  };
+
+  const letGo = (chipid: string, entry: Held): void => {
+    if (--entry.pushing > 0 || held.get(chipid) !== entry) return;
+    const release = (): void => {
+      held.delete(chipid);
+      entry.lease.release();
+    };
+    if (closed) release();
+    else entry.timer = setTimeout(release, KEEP);
+  };
+
+  const send = (
+    chipid: string,
+    lease: OpenLease,
+    bytes: Buffer,
+    seconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const { channel } = lease;
+      const deadline = deadlines.start(seconds, signal);
+      let sending = false;
+      const watcher = new IsolatedUser({ onState: trySend });
+
+      function settle(error?: DeviceCloudError): void {
+        deadline.clear();
+        channel.leave(watcher);
+        if (error) reject(error);
+        else resolve();
+      }
+      function trySend(): void {
+        if (sending) return;
+        sending = channel.push(bytes, (error) =>
+          settle(error ? broken(chipid, undefined, seconds) : undefined),
+        );
+      }
+
+      channel.join(watcher);
+      deadline.listen((end) =>
+        settle(
+          sending
+            ? broken(chipid, end, seconds)
+            : notConnected(chipid, end.detail ?? channel.reason),
+        ),
+      );
+      if (!deadline.ended) trySend();
+    });
+
+  return {
+    async push(chipid, bytes, seconds, signal) {
+      const entry = hold(chipid);
+      try {
+        await send(chipid, entry.lease, bytes, seconds, signal);
+      } finally {
+        letGo(chipid, entry);
+      }
+    },
+    close() {
+      closed = true;
+      for (const entry of held.values()) {
+        clearTimeout(entry.timer);
+        entry.lease.release();
+      }
+      held.clear();
+    },
+  };
+}

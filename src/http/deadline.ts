@@ -1,0 +1,128 @@
+
+interface Listening {
+  callbacks: Set<() => void>;
+  abort: () => void;
+}
+
+const listening = new WeakMap<AbortSignal, Listening>();
+
+function listen(signal: AbortSignal): Listening {
+  const callbacks = new Set<() => void>();
+  const abort = (): void => {
+    for (const callback of callbacks) callback();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  const listener = { callbacks, abort };
+  listening.set(signal, listener);
+  return listener;
+}
+
+/** Why a signal aborted, for an error. The reason is the caller's, and may be any value at all. */
+export function abortReason({ reason }: AbortSignal): string {
+  const given: unknown = reason instanceof Error ? reason.message : reason;
+  const isUsual = reason instanceof Error && reason.name === 'AbortError';
+  return isUsual || typeof given !== 'string' || given === '' ? 'the caller aborted it' : given;
+}
+
+/**
+ * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
+ * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
+ * @returns takes the callback back; the listener goes with the last one
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, abort } = listening.get(signal) ?? listen(signal);
+  callbacks.add(callback);
+  return () => {
+    if (!callbacks.delete(callback) || callbacks.size > 0) return;
+    signal.removeEventListener('abort', abort);
+    listening.delete(signal);
+  };
+}
+
+/** Why a call ended before its answer: out of time, or no longer wanted. */
+export class CallEnd extends Error {
+  override readonly name = 'CallEnd';
+  constructor(
+    readonly reason: 'timeout' | 'aborted',
+    /** Who aborted it, and why. */
+    readonly detail?: string,
+  ) {
+    super(reason);
+  }
+}
+
+/** The end of one call: one timer over all its stages, waiting for a connection among them. */
+export interface Deadline {
+  /** Seconds the call may take. */
+  readonly seconds: number;
+  readonly ended: CallEnd | undefined;
+  /** Names who is told of the end; the stage before is told no more. Told at once if it has come. */
+  listen(listener: ((end: CallEnd) => void) | undefined): void;
+  /** The call is over: no timer, no listener is left. */
+  clear(): void;
+}
+
+/** The longest time a Node.js timer can hold, in seconds. */
+export const MAX_SECONDS = 2_147_483;
+
+/** The deadlines of all calls of one client, so that closing it can end them. */
+export interface Deadlines {
+  /**
+   * Starts the clock of a call.
+   * @param seconds how long the call may take, all its stages together
+   * @param signal ends the call early
+   */
+  start(seconds: number, signal?: AbortSignal): Deadline;
+  /** Ends every call that runs, and each later one at its start. */
+  close(): void;
+}
+
+/** @param explain why a signal aborted, without secrets */
+export function createDeadlines(explain = abortReason): Deadlines {
+  const running = new Set<() => void>();
+  let closed = false;
+
+  return {
+    start(seconds, signal) {
+      let listener: ((end: CallEnd) => void) | undefined;
+
+      const end = (reason: CallEnd['reason'], detail?: string): void => {
+        if (deadline.ended) return;
+        deadline.ended = new CallEnd(reason, detail);
+        const told = listener;
+        listener = undefined;
+        told?.(deadline.ended);
+      };
+      const abort = (): void =>
+        end('aborted', signal?.aborted ? explain(signal) : 'the client was closed');
+      const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
+
+      // No accessor, here and wherever there are many of a kind: an object with one is slow and large.
+      const deadline: Deadline & { ended: CallEnd | undefined } = {
+        seconds,
+        ended: undefined,
+        listen(next) {
+          listener = next;
+          if (deadline.ended && next) {
+            listener = undefined;
+            next(deadline.ended);
+          }
+        },
+        clear() {
+          clearTimeout(timer);
+          listener = undefined;
+          running.delete(abort);
+          ignore?.();
+        },
+      };
+      if (closed || signal?.aborted) abort();
+      const ignore = signal && onAbort(signal, abort);
+      running.add(abort);
+      return deadline;
+    },
+    close() {
+      closed = true;
+      for (const abort of running) abort();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { Pool, ProxyAgent, type Dispatcher } from 'undici';
+import type { Proxy } from './proxy';
+import type { TlsSettings } from '../types';
+import { refusedBy } from './tunnel';
+
+/** Milliseconds a connection may take to come about; a command is better refused early than late. */
+const CONNECT_TIMEOUT = 5000;
+
+/** The connections to a proxy. undici tells of a refused tunnel in words alone; this one names the status. */
+class ProxyPool extends Pool {
+  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
+  override connect(
+    options: Dispatcher.ConnectOptions,
+    callback: (error: Error | null, data: Dispatcher.ConnectData) => void,
+  ): void;
+  override connect(
+    options: Dispatcher.ConnectOptions,
+    callback?: (error: Error | null, data: Dispatcher.ConnectData) => void,
+  ): Promise<Dispatcher.ConnectData> | void {
+    if (callback) {
+      super.connect(options, callback);
+      return;
+    }
+    return this.#tunnel(options);
+  }
+
+  async #tunnel(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+    const data = await super.connect(options);
+    if (data.statusCode === 200) return data;
+    data.socket.on('error', () => undefined).destroy();
+    throw refusedBy(data.statusCode);
+  }
+}
+
+/**
+ * The HTTP connections of one application: a pool of its own, never undici's global one, without
+ * redirects, retries or decompression. Its queue stays empty, since permits stand before it.
+ */
+export function createDispatcher(
+  origin: string,
+  connections: number,
+  tls: TlsSettings | undefined,
+  proxy: Proxy | undefined,
+): Dispatcher {
+  const shared = { connections, pipelining: 1, keepAliveMaxTimeout: 30_000 };
+  if (!proxy) {
+    return new Pool(origin, { ...shared, connect: { timeout: CONNECT_TIMEOUT, ...tls } });
+  }
+  return new ProxyAgent({
+    ...shared,
+    uri: proxy.url,
+    ...(proxy.authorization === undefined ? {} : { token: proxy.authorization }),
+    proxyTls: { timeout: CONNECT_TIMEOUT },
+    requestTls: { timeout: CONNECT_TIMEOUT, ...tls },
+    // A proxy that never answers CONNECT would hold a connection of ours for undici's five minutes.
+    clientFactory: (proxyOrigin, options) =>
+      new ProxyPool(proxyOrigin, { ...options, headersTimeout: CONNECT_TIMEOUT }),
+  });
+}

@@ -1,0 +1,76 @@
+import { invalidInput } from '../errors';
+import { show } from '../util/show';
+
+/** Section 5.1 names Beijing time as the server's: what its zone is taken to be, in milliseconds. */
+const BEIJING = 8 * 60 * 60_000;
+
+const DAY = /^(\d{4})(\d{2})(\d{2})$/;
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}.*)?$/;
+
+/** Which end of a period a day is. */
+type End = 'begin' | 'end';
+
+const two = (part: number): string => String(part).padStart(2, '0');
+
+function isDay(year: number, month: number, day: number): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return year >= 1000 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+function ofParts(parts: RegExpExecArray | null): string | undefined {
+  if (!parts) return undefined;
+  const [, year = '', month = '', day = ''] = parts;
+  return isDay(Number(year), Number(month), Number(day)) ? `${year}${month}${day}` : undefined;
+}
+
+const compact = (year: number, month: number, day: number): string | undefined =>
+  year >= 1000 && year <= 9999 ? `${year}${two(month + 1)}${two(day)}` : undefined;
+
+/** Of the days of a point in time, here and in Beijing, the earlier to begin with or the later to end. */
+function ofDate(date: Date, end: End): string | undefined {
+  const here = compact(date.getFullYear(), date.getMonth(), date.getDate());
+  const away = new Date(date.getTime() + BEIJING);
+  const there = compact(away.getUTCFullYear(), away.getUTCMonth(), away.getUTCDate());
+  if (here === undefined || there === undefined) return undefined;
+  const [first, last] = here < there ? [here, there] : [there, here];
+  return end === 'begin' ? first : last;
+}
+
+function dayOf(value: unknown, end: End): string | undefined {
+  if (value instanceof Date) return ofDate(value, end);
+  if (typeof value === 'number') {
+    // Eight digits are meant as a day: as milliseconds they would be one of the first of 1970.
+    const parts = DAY.exec(String(value));
+    return parts ? ofParts(parts) : ofDate(new Date(value), end);
+  }
+  if (typeof value !== 'string') return undefined;
+  const iso = ISO.exec(value);
+  if (!iso) return ofParts(DAY.exec(value));
+  const day = ofParts(iso);
+  return day !== undefined && iso[4] !== undefined ? ofDate(new Date(value), end) : day;
+}
+
+/**
+ * Reads a day of the synchronisation (endpoint 7) as `YYYYMMDD`, from that form, a Date, milliseconds
+ * since 1970, or ISO text. The service's days are not shown, its server has Beijing time (section 5.1):
+ * so a point in time begins a period on the earlier of its days here and in Beijing, and ends it on the
+ * later one. A record too many can be left out by who asked; one that was never asked for is missed.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseDay(value: unknown, end: End): string {
+  const day = dayOf(value, end);
+  if (day !== undefined) return day;
+  throw invalidInput(
+    `The ${end} date must be YYYYMMDD, a Date, milliseconds since 1970 or ISO text, but is ${show(value)}.`,
+  );
+}
+
+/**
+ * Reads the two days of a synchronisation.
+ * @throws DeviceCloudError `INVALID_INPUT` if one is no date, or the end comes before the beginning
+ */
+export function parsePeriod(begin: unknown, end: unknown): [begin: string, end: string] {
+  const days: [string, string] = [parseDay(begin, 'begin'), parseDay(end, 'end')];
+  if (days[0] <= days[1]) return days;
+  throw invalidInput(`The end date ${days[1]} is before the begin date ${days[0]}.`);
+}

@@ -1,0 +1,179 @@
+/**
+ * What the calls take. Each is checked again when it is used, since much of it comes from messages
+ * and forms: what is wrong is `INVALID_INPUT`, and nothing is sent.
+ */
+
+/** A chip number: a safe integer from 0, or 1 to 20 digits, which never lose one. */
+export type Chipid = number | string;
+
+/** A pin: an integer from 0, or its digits. */
+export type Pin = number | string;
+
+/** The level of a pin: low is 0, high is 1 (section 4.2, `:edge`). */
+export type Level = 0 | 1 | '0' | '1' | boolean | 'low' | 'high' | 'off' | 'on';
+
+/** A day: `YYYYMMDD` or ISO text, a Date, or milliseconds since 1970; of the latter two this machine's day. */
+export type Day = string | number | Date;
+
+/** What can be pushed: text, a number, a boolean, bytes, or an object as JSON. HEX and B64 take text or bytes. */
+export type PushMessage = string | number | boolean | object;
+
+/** Query parameters whose names the service's document does not show: passed through. */
+export type Query = Readonly<Record<string, string | number | boolean>>;
+
+/** A JSON object. */
+export type JsonObject = Record<string, unknown>;
+
+/** What a caller may set for one call. */
+export interface CallOptions {
+  /** Seconds the call may take once its turn has come; default: 12 if it reaches a device, else the client's. */
+  timeout?: number;
+  /** Breaks the call off; its `reason` stands in the error. */
+  signal?: AbortSignal;
+}
+
+/** How to push. */
+export interface PushOptions extends CallOptions {
+  /** Default `MSG` (text). */
+  format?: PushFormat;
+}
+
+/** TLS settings, for HTTP and channel alike. Each is that of the same name in `tls.connect` of Node.js. */
+export interface TlsSettings {
+  /** Certificates, in PEM, of the authorities to trust in place of the usual ones. */
+  ca?: string | Buffer;
+  /** This client's certificate, in PEM, if the service asks for one. */
+  cert?: string | Buffer;
+  /** The private key of `cert`, in PEM. */
+  key?: string | Buffer;
+  /** The passphrase of `key`. */
+  passphrase?: string;
+  /** The host name to ask for and to check the certificate against; default: that of `baseUrl`. */
+  servername?: string;
+  /** `false` takes any certificate: for a test, never for a service. Default `true`. */
+  rejectUnauthorized?: boolean;
+}
+
+/** What a person gives for a proxy. */
+export interface ProxySettings {
+  /** `http://host:port` or `https://host:port`; user name and password may stand in it. */
+  url: string;
+  /** Goes before the one in the URL. */
+  username?: string;
+  /** Goes before the one in the URL. */
+  password?: string;
+  /** Hosts that are reached without the proxy, in the form of `NO_PROXY`'s entries. */
+  noProxy?: readonly string[];
+}
+
+/**
+ * A chip number as the service writes it. One beyond the safe integers arrives as a string of
+ * digits, since a JavaScript number would lose some.
+ */
+export type ServiceInteger = number | string;
+
+/** A device of the open API (section 2.1). */
+export interface DeviceRecord {
+  /** Chip number: what every call names the device by. */
+  chipid: ServiceInteger;
+  /** What somebody called it, if anybody did. */
+  name: string | number | null;
+  /** Equal to the chip number. */
+  devid: ServiceInteger;
+  /** The application that owns the device. */
+  appid: ServiceInteger;
+  /** Device version type. */
+  vertype: number;
+  /** Device key text; may contain NUL and further text. A secret: do not show it. */
+  devkey: string;
+  /** Last time the device was seen alive, `YYYY-MM-DD HH:MM:SS`. */
+  latest: string;
+}
+
+/** An application, called category by the service (section 2.2), with its online devices. */
+export interface AppRecord {
+  /** The application's name. */
+  name: string;
+  /** Its devices that are online now. */
+  online: DeviceRecord[];
+}
+
+/** An uploaded message (section 2.3). */
+export interface UploadRecord {
+  /** The data; whether as text or as Base64 is not shown. */
+  body: string;
+  /** Name of the application. */
+  app: string;
+  /** `YYYY-MM-DD HH:MM:SS` */
+  create_time: string;
+  /** Its number in the history. */
+  id: ServiceInteger;
+  /** Chip number. */
+  dev: string;
+}
+
+/** A pushed command (section 2.4). */
+export interface PushRecord {
+  /** What was pushed; whether as text or as Base64 is not shown. */
+  body: string;
+  /** `YYYY-MM-DD HH:MM:SS` */
+  create_time: string;
+  /** A label of the kind of message. */
+  msgtype: string;
+  /** Its number in the history. */
+  id: string;
+  /** Chip number. */
+  dev: string;
+}
+
+/** An uploaded message as the synchronisation gives it (section 2.5). */
+export interface SyncRecord {
+  /** The data; whether as text or as Base64 is not shown. */
+  body: string;
+  /** `YYYY-MM-DD HH:MM:SS` */
+  recv_time: string;
+  /** Name of the application. */
+  app: string;
+  /** Chip number. */
+  chipid: string;
+  /** `YYYY-MM-DD HH:MM:SS` */
+  create_time: string;
+  /** Its number in the history. */
+  id: ServiceInteger;
+}
+
+/** The formats of a push (section 4.2, endpoint 3). */
+export const PUSH_FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'] as const;
+/** A format of a push: text, hexadecimal, AT command, Lua, Base64. */
+export type PushFormat = (typeof PUSH_FORMATS)[number];
+
+/** How uploaded bytes become a payload. */
+export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+
+/** What every call over HTTP resolves to. */
+export interface Answer<T> {
+  /** The HTTP status: 200 of the open API, any 2XX of the server API (section 7). */
+  statusCode: number;
+  /** The answer's JSON; null if a 2XX other than 200 of the server API had none. */
+  body: T;
+}
+
+/** The answer of the pushes, endpoints 3 and 4. */
+export interface PushAnswer {
+  /** `OK` of a push to a device, `success` of one to all. */
+  msg: string;
+}
+
+/** The answer of the refresh, endpoint 11. */
+export interface RefreshAnswer {
+  /** `online` when the device answered; which others there are is not shown. */
+  status: string;
+  /** `OK`. */
+  msg: string;
+}
+
+/** The answer of endpoints 9, 10 and 12. */
+export interface ResultAnswer {
+  /** The pins' level characters, index = pin (endpoint 9); of the others text that is not shown. */
+  result: string;
+}

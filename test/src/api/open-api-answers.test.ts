@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { clientOf, simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, raw } from '../../../tooling/servers/http-service';
+
+const LONG = '18446744073709551615';
+const CHIPID = 10000001;
+
+describe('what the calls of the open API give', () => {
+  it("app: the application's name and its online devices", async () => {
+    const service = await simulator({ appName: 'Greenhouses', devices: 2 });
+    const { statusCode, body } = await clientOf(service.baseUrl).app();
+    assert.equal(statusCode, 200);
+    assert.equal(body.name, 'Greenhouses');
+    assert.deepEqual(
+      body.online.map(({ chipid }) => chipid),
+      [CHIPID, CHIPID + 1],
+    );
+  });
+
+  it('devices: records with every field, a NUL in the devkey and a name of null included', async () => {
+    const service = await simulator({ devices: [{ chipid: CHIPID, devkey: 'a\0b' }] });
+    const { body } = await clientOf(service.baseUrl).devices();
+    const { latest, ...record } = body[0]!;
+    assert.match(latest, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    assert.deepEqual(record, {
+      chipid: CHIPID,
+      name: null,
+      devid: CHIPID,
+      appid: 10001,
+      vertype: 1,
+      devkey: 'a\0b',
+    });
+  });
+
+  it('push: the answer of the device, after it has received the bytes', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    assert.deepEqual(await client.push(CHIPID, 'grün 😀'), {
+      statusCode: 200,
+      body: { msg: 'OK' },
+    });
+    await client.push(CHIPID, Buffer.from([0, 255]), { format: 'HEX' });
+    await client.push(CHIPID, Buffer.from([254, 0]), { format: 'B64' });
+    await client.push(CHIPID, 'AT+RST', { format: 'AT' });
+    await client.push(CHIPID, 'print(1)', { format: 'LUA' });
+    assert.deepEqual(
+      service
+        .device(CHIPID)
+        .received.map(({ format, bytes }) => [format, bytes.toString('latin1')]),
+      [
+        ['MSG', Buffer.from('grün 😀').toString('latin1')],
+        ['HEX', '\0\xff'],
+        ['B64', '\xfe\0'],
+        ['AT', 'AT+RST'],
+        ['LUA', 'print(1)'],
+      ],
+    );
+  });
+
+  it('push: 10 MB of text arrive whole', async () => {
+    const service = await simulator();
+    const text = 'ä&=%+'.repeat(1_750_000);
+    await clientOf(service.baseUrl).push(CHIPID, text);
+    assert.ok(service.device(CHIPID).received[0]?.text === text, 'the text is another one');
+  });
+
+  it('pushToApp: success, and every online device receives it', async () => {
+    const service = await simulator({ devices: 3 });
+    service.switchOff(CHIPID + 1);
+    const { body } = await clientOf(service.baseUrl).pushToApp({ all: true });
+    assert.deepEqual(body, { msg: 'success' });
+    const received = [...service.devices.values()].map((device) => device.received.length);
+    assert.deepEqual(received, [1, 0, 1]);
+  });
+
+  it('uploads, pushes and sync: the histories', async () => {
+    const service = await simulator({ now: () => Date.parse('2026-02-28T04:00:00Z') });
+    const client = clientOf(service.baseUrl);
+    service.upload(CHIPID, 'up');
+    await client.push(CHIPID, 'down');
+    const uploads = (await client.uploads(CHIPID)).body;
+    assert.deepEqual(uploads, [
+      {
+        body: 'up',
+        app: service.appName,
+        create_time: '2026-02-28 12:00:00',
+        id: 1,
+        dev: String(CHIPID),
+      },
+    ]);
+    const pushes = (await client.pushes(CHIPID)).body;
+    assert.deepEqual([pushes[0]?.body, pushes[0]?.msgtype], ['down', 'MSG']);
+    const synced = (await client.sync('20260228', '20260228')).body;
+    assert.deepEqual([synced.length, synced[0]?.chipid], [1, String(CHIPID)]);
+    assert.deepEqual((await client.sync('20260301', '20260302')).body, []);
+  });
+
+  it('rtStatus: the value of the callback, whatever its shape', async () => {
+    const values: Record<string, unknown> = {
+      number: 21.5,
+      text: 'on',
+      nothing: null,
+      no: false,
+      list: [1, [2]],
+      object: { a: { b: null } },
+    };
+    const service = await simulator({ devices: [{ chipid: CHIPID, callbacks: values }] });
+    const client = clientOf(service.baseUrl);
+    for (const [key, value] of Object.entries(values)) {
+      assert.deepEqual((await client.rtStatus(CHIPID, key)).body, value, key);
+    }
+    await failure(client.rtStatus(CHIPID, 'unknown'), 'NOT_FOUND');
+  });
+
+  it('setGpioEdge and gpioStatus: the pin has the level that was set', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    assert.deepEqual((await client.setGpioEdge(CHIPID, 3, true)).body, { result: 'OK' });
+    assert.equal((await client.gpioStatus(CHIPID)).body.result, '0001000000000000');
+    await client.setGpioEdge(CHIPID, 3, 'low');
+    assert.equal((await client.gpioStatus(CHIPID)).body.result, '0000000000000000');
+  });
+
+  it('refresh and reboot: the status, and the device resets', async () => {
+    const service = await simulator({ rebootTime: 1 });
+    const client = clientOf(service.baseUrl);
+    const { body } = await client.refresh(CHIPID);
+    assert.deepEqual(body, { status: 'online', msg: 'OK' });
+    assert.deepEqual((await client.reboot(CHIPID)).body, { result: 'OK' });
+  });
+});
+
+describe('a chip number of 20 digits', () => {
+  it('loses no digit on its way to the service and back', async () => {
+    const service = await simulator({ devices: [{ chipid: LONG }] });
+    const client = clientOf(service.baseUrl);
+    await client.push(LONG, 'x');
+    assert.equal(service.device(LONG).received.length, 1);
+    service.upload(LONG, 'y');
+    const { body } = await client.devices();
+    assert.deepEqual([body[0]?.chipid, body[0]?.devid], [LONG, LONG]);
+    assert.equal((await client.app()).body.online[0]?.chipid, LONG);
+    assert.equal((await client.uploads(LONG)).body[0]?.dev, LONG);
+  });
+
+  it('loses no digit as the value of a callback', async () => {
+    const service = await httpService(raw(LONG));
+    assert.equal((await clientOf(service.baseUrl).rtStatus(1, 'chip')).body, LONG);
+  });
+});

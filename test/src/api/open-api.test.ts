@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { RequestRecord, Simulator } from '../../../src/simulator';
+import { USER_AGENT } from '../../../src/http/user-agent';
+import { clientOf, KEYS, simulator } from '../support/client';
+import { httpService, json } from '../../../tooling/servers/http-service';
+import { signByHand } from '../../../tooling/sign-by-hand';
+
+const LONG = '18446744073709551615';
+
+interface Case {
+  call: string;
+  run: (client: DeviceCloudClient) => Promise<unknown>;
+  method: 'GET' | 'POST';
+  path: string;
+  /** Beyond the common parameters. */
+  query?: Record<string, string>;
+  form?: Record<string, string>;
+}
+
+const CASES: Case[] = [
+  { call: 'app', run: (client) => client.app(), method: 'GET', path: 'apps/' },
+  { call: 'devices', run: (client) => client.devices(), method: 'GET', path: 'devices/list/' },
+  {
+    call: 'push',
+    run: (client) => client.push(LONG, 'A&B=C%20+ä', { format: 'MSG' }),
+    method: 'POST',
+    path: 'dev/push/message/',
+    form: { devid: LONG, message: 'A&B=C%20+ä', format: 'MSG' },
+  },
+  {
+    call: 'pushToApp',
+    run: (client) => client.pushToApp(Buffer.from([0, 255]), { format: 'HEX' }),
+    method: 'POST',
+    path: 'app/push/message/',
+    form: { message: '00ff', format: 'HEX' },
+  },
+  {
+    call: 'uploads',
+    run: (client) => client.uploads(LONG),
+    method: 'GET',
+    path: `up_messages/dev/${LONG}/`,
+  },
+  {
+    call: 'pushes',
+    run: (client) => client.pushes(LONG),
+    method: 'GET',
+    path: `push_messages/dev/${LONG}/`,
+  },
+  {
+    call: 'sync',
+    run: (client) => client.sync('20260101', '2026-12-31'),
+    method: 'GET',
+    path: 'sync/20260101/20261231/',
+  },
+  {
+    call: 'rtStatus',
+    run: (client) => client.rtStatus(LONG, 'Key & ä+%'),
+    method: 'GET',
+    path: `rt_status/${LONG}/`,
+    query: { key: 'Key & ä+%' },
+  },
+  {
+    call: 'gpioStatus',
+    run: (client) => client.gpioStatus(LONG),
+    method: 'GET',
+    path: `gpio_status/${LONG}/`,
+  },
+  {
+    call: 'setGpioEdge',
+    run: (client) => client.setGpioEdge(LONG, '5', 'on'),
+    method: 'POST',
+    path: `set_gpio_edge/${LONG}/5/1/`,
+  },
+  {
+    call: 'refresh',
+    run: (client) => client.refresh(LONG),
+    method: 'GET',
+    path: `manual_refresh/${LONG}/`,
+  },
+  {
+    call: 'reboot',
+    run: (client) => client.reboot(LONG),
+    method: 'POST',
+    path: `reboot/dev/${LONG}/`,
+  },
+];
+
+async function requestOf(run: Case['run']): Promise<[RequestRecord, Simulator]> {
+  const service = await simulator({
+    devices: [{ chipid: LONG, callbacks: { 'Key & ä+%': true } }],
+  });
+  await run(clientOf(service.baseUrl, { now: () => 1_700_000_000_999 }));
+  assert.equal(service.requests.length, 1);
+  return [service.requests[0]!, service];
+}
+
+describe('a call of the open API, as the strict simulator receives it', () => {
+  for (const { call, run, method, path, query = {}, form = {} } of CASES) {
+    it(`${call} is ${method} ${path}, signed, and accepted`, async () => {
+      const [request] = await requestOf(run);
+      assert.equal(request.status, 200);
+      assert.equal(request.method, method);
+      assert.equal(request.path, `/openapi/${path}`);
+
+      const common = { appid: KEYS.appid, timestamp: '1700000000' };
+      const sign = signByHand(method, { ...common, ...query, ...form }, KEYS.appkey);
+      const sent = Object.fromEntries(new URLSearchParams(request.query));
+      assert.deepEqual(sent, { ...common, sign, ...query });
+      assert.deepEqual(Object.fromEntries(new URLSearchParams(request.body)), form);
+    });
+
+    it(`${call} has its own User-Agent and the content type of its body`, async () => {
+      const [{ headers }] = await requestOf(run);
+      assert.equal(headers['user-agent'], USER_AGENT);
+      assert.equal(
+        headers['content-type'],
+        method === 'POST' ? 'application/x-www-form-urlencoded' : undefined,
+      );
+      assert.equal(headers['accept-encoding'], undefined, 'no compressed answer is asked for');
+    });
+  }
+
+  it('carries the pushed text in the body and not in the address', async () => {
+    const [request] = await requestOf((client) => client.push(LONG, 'in the body only'));
+    assert.doesNotMatch(request.query, /body|message|format|devid/);
+    assert.equal(new URLSearchParams(request.body).get('message'), 'in the body only');
+  });
+
+  for (const { call, run, method, query = {}, form = {} } of CASES) {
+    if (method !== 'POST') continue;
+    it(`${call} carries all of it in the address, if it is told to`, async () => {
+      const service = await simulator({ devices: [{ chipid: LONG }] });
+      await run(clientOf(service.baseUrl, { postParameters: 'query', now: () => 1.7e12 }));
+      const { status, query: sent, body, headers } = service.requests[0]!;
+      const params = { appid: KEYS.appid, timestamp: '1700000000', ...query, ...form };
+      const sign = signByHand(method, params, KEYS.appkey);
+      assert.deepEqual(Object.fromEntries(new URLSearchParams(sent)), { ...params, sign });
+      assert.deepEqual([status, body, headers['content-type']], [200, '', undefined]);
+    });
+  }
+
+  it('is signed with A to Z alone in lower case, if it is told to', async () => {
+    const client = (options: object) =>
+      clientOf(service.baseUrl, { now: () => 1.7e12, ...options });
+    const service = await httpService(json({ msg: 'OK' }));
+    const signs: string[] = [];
+    for (const options of [{}, { signCase: 'unicode' }, { signCase: 'ascii' }]) {
+      await client(options).push(1, 'État A', { format: 'MSG' });
+      signs.push(service.requests.at(-1)!.query.get('sign')!);
+    }
+    const md5 = (message: string): string =>
+      createHash('md5')
+        .update(
+          `posttimestamp=1700000000&message=${message}&format=msg&devid=1&appid=10001${KEYS.appkey}`,
+        )
+        .digest('hex');
+    assert.deepEqual(signs, [md5('état a'), md5('état a'), md5('État a')]);
+  });
+
+  it('never contains the app key', async () => {
+    const [request] = await requestOf((client) => client.push(LONG, 'x'));
+    assert.ok(!JSON.stringify(request).toLowerCase().includes(KEYS.appkey.toLowerCase()));
+  });
+});

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import type { DeviceCloudClient } from '../../../src/client';
+import { USER_AGENT } from '../../../src/http/user-agent';
+import { clientOf, KEYS, simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, json, raw } from '../../../tooling/servers/http-service';
+import { signServerByHand } from '../../../tooling/sign-by-hand';
+
+const ID = '10000001';
+
+interface Case {
+  call: string;
+  run: (client: DeviceCloudClient) => Promise<unknown>;
+  method: 'GET' | 'PUT';
+  path: string;
+  query?: string;
+  body?: string;
+}
+
+const CASES: Case[] = [
+  {
+    call: 'serverDevices',
+    run: (client) => client.serverDevices({ page: 2, count: 5 }),
+    method: 'GET',
+    path: '/api/server/devices',
+    query: 'page=2&count=5',
+  },
+  {
+    call: 'serverDevice',
+    run: (client) => client.serverDevice(Number(ID)),
+    method: 'GET',
+    path: `/api/server/devices/${ID}`,
+  },
+  {
+    call: 'serverUpdate',
+    run: (client) => client.serverUpdate(ID, { name: 'Zürich', disabled: false }),
+    method: 'PUT',
+    path: `/api/server/devices/${ID}`,
+    body: '{"name":"Zürich","disabled":false}',
+  },
+  {
+    call: 'serverPassthrough',
+    run: (client) => client.serverPassthrough(ID, { data: 'A&B=C' }),
+    method: 'PUT',
+    path: `/api/server/devices/${ID}`,
+    body: '{"data":"A&B=C"}',
+  },
+  {
+    call: 'serverUploads',
+    run: (client) => client.serverUploads({ page: 1, count: 3 }),
+    method: 'GET',
+    path: '/api/server/up/messages',
+    query: 'page=1&count=3',
+  },
+];
+
+describe('a call of the server API, as the strict simulator receives it', () => {
+  for (const { call, run, method, path, query = '', body = '' } of CASES) {
+    it(`${call} is ${method} ${path}, signed in its headers, and accepted`, async () => {
+      const service = await simulator();
+      await run(clientOf(service.baseUrl));
+      assert.equal(service.requests.length, 1);
+      const request = service.requests[0]!;
+      const { headers } = request;
+      assert.equal(request.status, 200);
+      assert.deepEqual(
+        [request.method, request.path, request.query, request.body],
+        [method, path, query, body],
+      );
+      assert.equal(headers['key'], KEYS.serverKey);
+      assert.match(String(headers['timestamp']), /^\d{10}$/);
+      const { serverKey, serverPassword } = KEYS;
+      const timestamp = String(headers['timestamp']);
+      const sign = signServerByHand(method, path, serverKey, timestamp, serverPassword);
+      assert.equal(headers['sign'], sign);
+      assert.equal(headers['user-agent'], USER_AGENT);
+      assert.equal(headers['content-type'], body === '' ? undefined : 'application/json');
+    });
+  }
+
+  it('encodes a query, which takes no part in the signature', async () => {
+    const service = await httpService(json([]));
+    await clientOf(service.baseUrl).serverUploads({ 'a b': 'ä&=', on: true, n: 1.5 });
+    assert.equal(service.requests[0]?.search, 'a%20b=%C3%A4%26%3D&on=true&n=1.5');
+  });
+
+  for (const none of [undefined, null, '', {}]) {
+    it(`sends no query for ${JSON.stringify(none)}`, async () => {
+      const service = await httpService(json([]));
+      await clientOf(service.baseUrl).serverDevices(none as undefined);
+      assert.equal(service.requests[0]?.search, '');
+    });
+  }
+});
+
+describe('what the calls of the server API give', () => {
+  it('the lists and records, and what was changed', async () => {
+    const service = await simulator({ devices: 2 });
+    const client = clientOf(service.baseUrl);
+    service.upload(ID, 'up');
+    const devices = (await client.serverDevices()).body as { devices: string[] };
+    assert.deepEqual(devices.devices, [ID, '10000002']);
+    await client.serverUpdate(ID, { name: 'Neu', disabled: true });
+    const record = (await client.serverDevice(ID)).body as { name: string; disabled: boolean };
+    assert.deepEqual([record.name, record.disabled], ['Neu', true]);
+    await client.serverUpdate(ID, { disabled: false });
+    await client.serverPassthrough(ID, { data: 'hallo' });
+    assert.equal(service.device(ID).received[0]?.text, 'hallo');
+    const uploads = (await client.serverUploads({ page: 1, count: 10 })).body;
+    assert.equal((uploads as { messages: { body: string }[] }).messages[0]?.body, 'up');
+  });
+
+  it('UNAUTHORIZED if this clock is three hours off, with a word about the clock', async () => {
+    const service = await simulator();
+    for (const hours of [-3, 3]) {
+      const now = (): number => Date.now() + hours * 3_600_000;
+      const call = clientOf(service.baseUrl, { now }).serverDevices();
+      assert.match((await failure(call, 'UNAUTHORIZED')).message, /clock/);
+    }
+  });
+
+  const successes: [status: number, sent: string, body: unknown][] = [
+    [201, '{"id":1}', { id: 1 }],
+    [202, 'accepted', 'accepted'],
+    [200, 'OK\r\n', 'OK\r\n'],
+    [200, '{', '{'],
+    [200, '<p>grün', '<p>grün'],
+    [202, '', null],
+    [204, '', null],
+    [200, '', null],
+  ];
+  for (const [statusCode, sent, body] of successes) {
+    it(`any 2XX is a success: ${statusCode} with ${JSON.stringify(sent)}`, async () => {
+      const service = await httpService(raw(sent, statusCode));
+      const client = clientOf(service.baseUrl);
+      assert.deepEqual(await client.serverDevice('a'), { statusCode, body });
+      assert.deepEqual(await client.serverPassthrough('a', {}), { statusCode, body });
+    });
+  }
+
+  it('no compressed answer, since nobody asked for one', async () => {
+    const service = await httpService(raw('x', 202, { 'content-encoding': 'gzip' }));
+    await failure(clientOf(service.baseUrl).serverDevice('a'), 'INVALID_RESPONSE');
+  });
+
+  it('ids with every character that needs no encoding', async () => {
+    const service = await httpService(json({}));
+    await clientOf(service.baseUrl).serverDevice('A.b_c~d-9');
+    assert.equal(service.requests[0]?.path, '/api/server/devices/A.b_c~d-9');
+  });
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import type { WebSocket } from 'ws';
+import type { FaultName } from '../../../src/simulator';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { clientOf, simulator } from '../support/client';
+import { CHIPID, listen, type Listener } from '../support/listener';
+import { until } from '../../../tooling/until';
+
+/** Frames that cost nothing but themselves, and the fault that is reported. */
+const BAD_FRAMES: [fault: FaultName, report: RegExp][] = [
+  ['bad-json', /not JSON/],
+  ['not-an-object', /not a JSON object/],
+  ['bad-base64', /not Base64/],
+  ['other-chipid', /another device/],
+  ['missing-fields', /no body/],
+  ['binary', /binary/],
+];
+
+/** Frames that break the protocol: the connection has to end, and the reason says why. */
+const BREAKING: [fault: FaultName, reason: string][] = [
+  ['big-frame', 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'],
+  ['bad-utf8', 'WS_ERR_INVALID_UTF8'],
+  ['masked-frame', 'WS_ERR_UNEXPECTED_MASK'],
+  ['rsv-frame', 'WS_ERR_UNEXPECTED_RSV_1'],
+  ['bad-close-code', 'WS_ERR_INVALID_CLOSE_CODE'],
+];
+
+const disconnects = ({ changes }: Listener) =>
+  changes.filter(({ state }) => state === 'disconnected');
+
+describe('a frame that is not what section 6 describes', () => {
+  for (const [fault, report] of BAD_FRAMES) {
+    it(`is reported once and left out if it is ${fault}; the next upload arrives`, async () => {
+      const service = await simulator();
+      const listener = listen(clientOf(service.baseUrl));
+      await listener.state('connected');
+      service.fail(fault, { times: 1 });
+      service.upload(CHIPID, 'spoilt');
+      service.upload(CHIPID, 'good');
+      await until(() => listener.uploads.length > 0);
+      assert.deepEqual(listener.texts(), ['good']);
+      assert.equal(listener.faults.length, 1);
+      assert.match(listener.faults[0]!, report);
+      assert.deepEqual(disconnects(listener), []);
+    });
+  }
+
+  it('is left out without a word if its type is unknown; the next upload arrives', async () => {
+    const service = await simulator();
+    const listener = listen(clientOf(service.baseUrl));
+    await listener.state('connected');
+    service.fail('unknown-type', { times: 1 });
+    service.upload(CHIPID, 'of another kind');
+    service.upload(CHIPID, 'good');
+    await until(() => listener.uploads.length > 0);
+    assert.deepEqual([listener.texts(), listener.faults], [['good'], []]);
+  });
+
+  for (const [fault, reason] of BREAKING) {
+    it(`ends the connection once if it is ${fault}; after a new one uploads arrive`, async () => {
+      const service = await simulator();
+      const listener = listen(clientOf(service.baseUrl));
+      await listener.state('connected');
+      service.fail(fault, { times: 1 });
+      service.upload(CHIPID, 'spoilt');
+      await listener.state('connected', 2);
+      assert.deepEqual(disconnects(listener), [{ state: 'disconnected', reason }]);
+      assert.deepEqual(listener.texts(), []);
+      await until(() => service.channels() === 1);
+      service.upload(CHIPID, 'good');
+      await until(() => listener.uploads.length > 0);
+      assert.deepEqual(listener.texts(), ['good']);
+    });
+  }
+
+  it('costs other devices nothing', async () => {
+    const service = await simulator({ devices: 2 });
+    const client = clientOf(service.baseUrl);
+    const broken = listen(client, CHIPID);
+    const other = listen(client, '10000002');
+    await broken.state('connected');
+    await other.state('connected');
+    service.fail('big-frame', { chipid: CHIPID, times: 1 });
+    service.upload(CHIPID, 'spoilt');
+    await broken.state('disconnected');
+    service.upload('10000002', 'good');
+    await until(() => other.uploads.length === 1);
+    assert.deepEqual(disconnects(other), []);
+  });
+
+  it('may be split into pieces, as long as it is whole', async () => {
+    const event = { type: 'data_upload', appid: '1', chipid: CHIPID, timestamp: '1', body: 'QUJD' };
+    const pieces = JSON.stringify(event);
+    const service = await channelService((channel: WebSocket) => {
+      channel.send(pieces.slice(0, 20), { fin: false });
+      channel.send(pieces.slice(20), { fin: true });
+    });
+    const listener = listen(clientOf(service.baseUrl));
+    await until(() => listener.uploads.length === 1);
+    assert.deepEqual(listener.texts(), ['ABC']);
+  });
+
+  it('tells every user of the channel', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const users = [listen(client), listen(client)];
+    await users[0]!.state('connected');
+    service.fail('bad-json', { times: 1 });
+    service.upload(CHIPID, 'spoilt');
+    await until(() => users.every(({ faults }) => faults.length === 1));
+    assert.ok(users.every(({ uploads }) => uploads.length === 0));
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { clientOf, simulator } from '../support/client';
+import { floodService } from '../support/flood-service';
+import { CHIPID, listen } from '../support/listener';
+import { until } from '../../../tooling/until';
+
+const FIN_TEXT = 0x81;
+
+const textFrame = (text: string): Buffer =>
+  Buffer.concat([Buffer.from([FIN_TEXT, Buffer.byteLength(text)]), Buffer.from(text)]);
+
+/** Frames that a service may send at full speed, and what each is reported as. */
+const FLOODS: [what: string, frame: Buffer, fault: RegExp][] = [
+  ['of 3 bytes', textFrame('abc'), /not a JSON object/],
+  ['that begin as events do', textFrame('{"type":"data_upload",'), /not JSON/],
+];
+
+const REQUESTS = 50;
+/** Turns of the event loop that one request may wait for while a frame is read in each; generous. */
+const FRAMES_PER_REQUEST = 1000;
+
+/** An HTTP server in this process, as the admin API of Node-RED is one. */
+async function adminServer(): Promise<string> {
+  const server = createServer((_request, response) => response.end('ok'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('a service that sends frames at full speed', () => {
+  for (const [what, frame, fault] of FLOODS) {
+    it(`leaves other servers, timers and channels their turns: frames ${what}`, async () => {
+      const flooded = await floodService(frame);
+      const service = await simulator();
+      const admin = await adminServer();
+      let faults = 0;
+      let reported: string | undefined;
+      clientOf(flooded.baseUrl).listen(CHIPID, {
+        onFault(text) {
+          faults++;
+          reported = text;
+        },
+      });
+      const other = listen(clientOf(service.baseUrl));
+      await other.state('connected');
+      await until(() => faults > 0, 'the flood');
+      const before = faults;
+      for (let request = 0; request < REQUESTS; request++) {
+        assert.equal(await (await fetch(admin)).text(), 'ok');
+        await sleep(1);
+        service.upload(CHIPID, `upload ${request}`);
+      }
+      await until(() => other.uploads.length === REQUESTS);
+      const between = (faults - before) / REQUESTS;
+      assert.ok(between < FRAMES_PER_REQUEST, `${between} frames were read for each request`);
+      assert.match(String(reported), fault);
+    });
+  }
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { FlushQueue } from '../../../src/channel/flush';
+import { PingAnswers } from '../../../src/channel/keepalive';
+
+describe('flushing what a peer has sent', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  const start = ({ watched = true, answers = true }) => {
+    const flushed: string[] = [];
+    const known = new PingAnswers();
+    if (answers) known.answered();
+    let pings = 0;
+    const queue = new FlushQueue(() => ++pings, known, watched);
+    return { flushed, known, queue, add: (name: string) => queue.add(() => flushed.push(name)) };
+  };
+
+  it('ends with the pong, and what waits since before with it', () => {
+    const { flushed, queue, add } = start({});
+    add('first');
+    add('second');
+    add('third');
+    assert.deepEqual(flushed, []);
+    queue.pong(2);
+    assert.deepEqual(flushed, ['first', 'second']);
+    queue.pong(1);
+    assert.deepEqual(flushed, ['first', 'second']);
+    queue.end();
+    assert.deepEqual(flushed, ['first', 'second', 'third']);
+    queue.pong(3);
+    assert.equal(flushed.length, 3);
+  });
+
+  it('waits for a network that stalls, since what it holds back would come twice', () => {
+    const { flushed, queue, add } = start({});
+    add('flush');
+    queue.heard();
+    mock.timers.tick(60_000);
+    assert.deepEqual(flushed, []);
+    queue.heard();
+    queue.pong(1);
+    assert.deepEqual(flushed, ['flush']);
+  });
+
+  it('ends in the end with a peer that sends frames but no pongs any more', () => {
+    const { flushed, queue, add } = start({});
+    add('flush');
+    mock.timers.tick(5000);
+    queue.heard();
+    mock.timers.tick(5000);
+    assert.deepEqual(flushed, ['flush']);
+  });
+
+  for (const [what, options] of [
+    ['where pings are off', { watched: false }],
+    ['with a peer that has never answered a ping', { answers: false }],
+  ] as const) {
+    it(`waits no longer than 5 s ${what}`, () => {
+      const { flushed, add } = start(options);
+      add('flush');
+      mock.timers.tick(4999);
+      assert.deepEqual(flushed, []);
+      mock.timers.tick(1);
+      assert.deepEqual(flushed, ['flush']);
+    });
+  }
+
+  it('may begin again in the callback of one that has ended', () => {
+    const { flushed, queue, add } = start({});
+    queue.add(() => add('next'));
+    queue.pong(1);
+    assert.deepEqual(flushed, []);
+    queue.pong(2);
+    assert.deepEqual(flushed, ['next']);
+  });
+});

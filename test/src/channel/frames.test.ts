@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { readFrame } from '../../../src/channel/frames';
+
+const CHIPID = '10000001';
+const event = {
+  type: 'data_upload',
+  appid: '10001',
+  chipid: CHIPID,
+  timestamp: '1700000000',
+  body: 'AP8=',
+};
+const ARRIVAL = 1_720_000_000_123;
+
+const nameOf = (value: unknown): string => (JSON.stringify(value) || 'missing').slice(0, 20);
+const readText = (text: string, chipid = CHIPID) =>
+  readFrame(Buffer.from(text), { chipid, appid: '10001' }, () => ARRIVAL);
+const read = (changed: Record<string, unknown>) =>
+  readText(JSON.stringify({ ...event, ...changed }));
+
+describe('a frame of the channel (section 6)', () => {
+  it('is an upload with its bytes and its time in milliseconds', () => {
+    assert.deepEqual(read({}), {
+      upload: {
+        chipid: CHIPID,
+        appid: '10001',
+        timestamp: 1_700_000_000_000,
+        body: Buffer.from([0, 255]),
+      },
+      flaws: [],
+    });
+  });
+
+  const times: [timestamp: unknown, ms: number][] = [
+    ['1700000000', 1_700_000_000_000],
+    ['1700000000123', 1_700_000_000_123],
+    [1700000000, 1_700_000_000_000],
+    [1700000000123, 1_700_000_000_123],
+    ['0', 0],
+    ['1700000000.5', 1_700_000_000_500],
+    [1700000000.5, 1_700_000_000_500],
+    ['1700000000123.75', 1_700_000_000_124],
+    ['01700000000', 1_700_000_000_000],
+  ];
+  for (const [timestamp, ms] of times) {
+    it(`has the time ${JSON.stringify(timestamp)} in seconds or milliseconds`, () => {
+      const frame = read({ timestamp });
+      assert.ok('upload' in frame);
+      assert.deepEqual([frame.upload.timestamp, frame.flaws], [ms, []]);
+    });
+  }
+
+  const noTimes: unknown[] = [null, undefined, '', 'now', -1, '-1', '1e400', '9'.repeat(400), 1e300, 1e14, '1.2.3', '1.', {}, [1700000000], true]; // prettier-ignore
+  for (const timestamp of noTimes) {
+    it(`has the time of its arrival if its own is ${nameOf(timestamp)}`, () => {
+      const frame = read({ timestamp });
+      assert.ok('upload' in frame);
+      assert.deepEqual(frame.upload.body, Buffer.from([0, 255]));
+      assert.equal(frame.upload.timestamp, ARRIVAL);
+      assert.deepEqual(frame.flaws.map((flaw) => /no valid timestamp/.test(flaw)), [true]); // prettier-ignore
+    });
+  }
+
+  const appids: [appid: unknown, read: string][] = [
+    ['10002', '10002'],
+    [10002, '10002'],
+    ['0010002', '10002'],
+    ['18446744073709551615', '18446744073709551615'],
+  ];
+  for (const [appid, digits] of appids) {
+    it(`names its application, ${JSON.stringify(appid)}, in digits`, () => {
+      const frame = read({ appid });
+      assert.ok('upload' in frame);
+      assert.deepEqual([frame.upload.appid, frame.flaws], [digits, []]);
+    });
+  }
+
+  for (const appid of [null, undefined, '', {}, 'app', 1.5, -1, 1e21, '9'.repeat(1_000_000)]) {
+    it(`is the channel's application's if it names ${nameOf(appid)}`, () => {
+      const frame = read({ appid });
+      assert.ok('upload' in frame);
+      assert.equal(frame.upload.appid, '10001');
+      assert.deepEqual(frame.flaws.map((flaw) => /no valid appid/.test(flaw)), [true]); // prettier-ignore
+    });
+  }
+
+  const sameDevice: [said: unknown, channel: string][] = [
+    ['007', '7'],
+    ['7', '007'],
+    [7, '0007'],
+    ['000', '0'],
+    [10000001, '10000001'],
+  ];
+  for (const [chipid, channel] of sameDevice) {
+    it(`of ${JSON.stringify(chipid)} is of the channel of ${channel}, by its name`, () => {
+      const frame = readText(JSON.stringify({ ...event, chipid }), channel);
+      assert.equal('upload' in frame && frame.upload.chipid, channel);
+    });
+  }
+
+  it('is not an upload for what its prototype says', () => {
+    const inherited = `{"__proto__":${JSON.stringify(event)},"constructor":{}}`;
+    assert.ok('fault' in readText(inherited));
+    const own = `{"__proto__":{"body":"QQ==","chipid":"9"},${JSON.stringify(event).slice(1)}`;
+    const frame = readText(own);
+    assert.deepEqual('upload' in frame && frame.upload.body, Buffer.from([0, 255]));
+    assert.equal(({} as Record<string, unknown>)['body'], undefined);
+  });
+
+  it('is of the very device that a number names, however long', () => {
+    const of = (digits: string) => JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`); // prettier-ignore
+    const long = '18446744073709551615';
+    const frame = readText(of(long), long);
+    assert.equal('upload' in frame && frame.upload.chipid, long);
+    // What a JavaScript number would make of it.
+    assert.ok('fault' in readText(of(long), '18446744073709552000'));
+  });
+
+  it('is of the same device with zeros in front of its number', () => {
+    const frame = read({ chipid: `00${CHIPID}` });
+    assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
+  });
+
+  it('may bring nothing', () => {
+    const frame = read({ body: '' });
+    assert.equal('upload' in frame && frame.upload.body.length, 0);
+  });
+
+  for (const type of ['unknown_type', 'heartbeat', '']) {
+    it(`is left out without a word if its type is ${JSON.stringify(type)}`, () => {
+      assert.deepEqual(read({ type }), { ignored: true });
+    });
+  }
+
+  const faults: [what: string, data: string, fault: RegExp][] = [
+    ['no JSON', '{"type":"data_up', /not JSON/],
+    ['cut short', '{', /too short/],
+    ['empty', '', /not a JSON object/],
+    ['white space', ' \t\r\n', /not a JSON object/],
+    ['a word', 'abc', /not a JSON object/],
+    ['an array', '[]', /not a JSON object/],
+    ['null', 'null', /not a JSON object/],
+    ['nothing', '{}', /too short/],
+    ['without a type', '{"tape":"data_upload"}', /no type/],
+    ['without anything but its type', '{"type":"data_upload"}', /no body/],
+    ['of another device', JSON.stringify({ ...event, chipid: '99' }), /another device's/],
+    ['without a chipid', JSON.stringify({ ...event, chipid: null }), /no valid chipid/],
+    ['with a body that is no text', JSON.stringify({ ...event, body: [1] }), /no body/],
+    ['without Base64', JSON.stringify({ ...event, body: '~~' }), /not Base64/],
+  ];
+  for (const [what, data, fault] of faults) {
+    it(`is a fault if it is ${what}`, () => {
+      const frame = readText(data);
+      assert.match('fault' in frame ? frame.fault : '', fault);
+    });
+  }
+
+  it('says nothing of what a device uploaded in its fault', () => {
+    const frame = read({ chipid: 'secret', body: 'QQ==' });
+    assert.doesNotMatch('fault' in frame ? frame.fault : 'secret', /secret|QQ==/);
+  });
+});

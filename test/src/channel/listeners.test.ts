@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import type { ChannelUser } from '../../../src/channel/types';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { clientOf, simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { CHIPID, listen } from '../support/listener';
+import { settled, until } from '../../../tooling/until';
+
+/** Notes what would end the process, or is said to it. */
+function watchProcess() {
+  const escaped: unknown[] = [];
+  const warnings: Error[] = [];
+  const note = (error: unknown): void => void escaped.push(error);
+  const warn = (warning: Error): void => void warnings.push(warning);
+  // In place of Mocha's own, which would fail another test than this one.
+  const before = (['uncaughtException', 'unhandledRejection'] as const).map((event) => {
+    const listeners = process.listeners(event as 'uncaughtException');
+    process.removeAllListeners(event);
+    process.on(event, note);
+    return () => {
+      process.removeListener(event, note);
+      for (const listener of listeners) process.on(event, listener);
+    };
+  });
+  process.on('warning', warn);
+  atEnd(() => {
+    process.removeListener('warning', warn);
+    for (const restore of before) restore();
+  });
+  return { escaped, warnings };
+}
+
+const deep = (): never => {
+  throw new RangeError('Maximum call stack size exceeded');
+};
+
+describe('a user of a channel that throws', () => {
+  const throwing: [what: string, callback: () => unknown][] = [
+    ['throws an error', deep],
+    ['rejects', async () => Promise.reject(new RangeError('Maximum call stack size exceeded'))],
+  ];
+  for (const [what, callback] of throwing) {
+    it(`gets its own fault when it ${what}; uploads go on, for it and for others`, async () => {
+      const { escaped } = watchProcess();
+      const service = await simulator();
+      const client = clientOf(service.baseUrl);
+      const uploads: string[] = [];
+      const faults: string[] = [];
+      client.listen(CHIPID, {
+        onUpload({ body }) {
+          uploads.push(body.toString());
+          return callback();
+        },
+        onFault: (fault) => faults.push(fault),
+      });
+      const other = listen(client);
+      await other.state('connected');
+      for (const text of ['a', 'b']) service.upload(CHIPID, text);
+      await until(() => other.uploads.length === 2 && faults.length === 2);
+      assert.deepEqual([uploads, other.texts(), other.faults], [['a', 'b'], ['a', 'b'], []]);
+      const said = "the listener's onUpload threw: RangeError: Maximum call stack size exceeded";
+      assert.deepEqual(faults, [said, said]);
+      assert.deepEqual([escaped, service.channels()], [[], 1]);
+    });
+  }
+
+  it('in onState does not keep the channel from its states', async () => {
+    const { escaped } = watchProcess();
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const faults: string[] = [];
+    client.listen(CHIPID, { onState: deep, onFault: (fault) => faults.push(fault) });
+    const other = listen(client);
+    await other.state('connected');
+    service.disconnect(CHIPID);
+    await other.state('connected', 2);
+    assert.deepEqual(
+      other.changes.map(({ state }) => state),
+      ['connected', 'disconnected', 'connecting', 'connected'],
+    );
+    assert.equal(faults.length, 4);
+    assert.match(faults[0]!, /onState threw: RangeError/);
+    assert.deepEqual(escaped, []);
+  });
+
+  it('in onFault, too, is left alone', async () => {
+    const { escaped, warnings } = watchProcess();
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    client.listen(CHIPID, { onUpload: deep, onFault: deep });
+    client.listen(CHIPID, { onFault: (): unknown => Promise.reject(new Error('no')) });
+    const other = listen(client);
+    await other.state('connected');
+    service.fail('bad-json', { times: 1 });
+    service.upload(CHIPID, 'spoilt');
+    service.upload(CHIPID, 'a');
+    await until(() => other.uploads.length === 1);
+    assert.equal(other.faults.length, 1);
+    await settled();
+    assert.deepEqual([escaped, warnings], [[], []]);
+  });
+
+  it('without onFault is warned of once, and not for each upload', async () => {
+    const { escaped, warnings } = watchProcess();
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const symbol: unknown = Object.create(null);
+    client.listen(CHIPID, {
+      onUpload() {
+        throw symbol;
+      },
+    });
+    const other = listen(client);
+    await other.state('connected');
+    for (const text of ['a', 'b', 'c']) service.upload(CHIPID, text);
+    await until(() => other.uploads.length === 3 && warnings.length > 0);
+    await settled();
+    assert.deepEqual(
+      warnings.map(({ name }) => name),
+      ['DeviceCloudWarning'],
+    );
+    assert.match(warnings[0]!.message, /onUpload threw: a value without a text\./);
+    assert.deepEqual(escaped, []);
+  });
+
+  for (const user of [null, undefined, 'x', () => undefined]) {
+    it(`is refused before anything is opened if it is ${String(user)}`, async () => {
+      const service = await simulator();
+      const client = clientOf(service.baseUrl);
+      const listening = new Promise((resolve) => {
+        resolve(client.listen(CHIPID, user as unknown as ChannelUser));
+      });
+      assert.match((await failure(listening, 'INVALID_INPUT')).message, /listener/);
+      await settled();
+      assert.equal(service.sockets(), 0);
+    });
+  }
+});
+
+describe('a user of a channel that joins twice with one object', () => {
+  it('is two users: one of them leaves, and the other stays', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const uploads: string[] = [];
+    const user: ChannelUser = { onUpload: ({ body }) => uploads.push(body.toString()) };
+    const first = client.listen(CHIPID, user);
+    const second = client.listen(CHIPID, user);
+    await until(() => service.channels() === 1 && second.channel.state === 'connected');
+    service.upload(CHIPID, 'a');
+    await until(() => uploads.length === 2);
+    first.release();
+    first.release();
+    service.upload(CHIPID, 'b');
+    await until(() => uploads.length === 3);
+    assert.deepEqual([uploads, service.channels()], [['a', 'a', 'b'], 1]);
+    second.release();
+    await until(() => service.sockets() === 0, 'the end of the channel');
+  });
+});
+
+describe('a callback of a channel', () => {
+  const callbacks = ['onUpload', 'onState', 'onFault'] as const;
+  for (const name of callbacks) {
+    /** Listens with one callback that acts once, makes each of them be called, and waits for an upload. */
+    const acting = async (act: (leave: () => void) => void) => {
+      const { escaped } = watchProcess();
+      const service = await simulator();
+      const client = clientOf(service.baseUrl);
+      const calls: string[] = [];
+      let done = false;
+      const user = {
+        [name]() {
+          calls.push(name);
+          if (done) return;
+          done = true;
+          act(() => lease.release());
+        },
+      };
+      const lease = client.listen(CHIPID, user);
+      return { escaped, service, client, calls };
+    };
+
+    it(`may release: ${name}`, async () => {
+      const { escaped, service, client, calls } = await acting((leave) => leave());
+      const other = listen(client);
+      await other.state('connected');
+      service.fail('bad-json', { times: 1 });
+      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
+      await until(() => other.uploads.length === 2);
+      assert.deepEqual([calls, escaped, service.channels()], [[name], [], 1]);
+    });
+
+    it(`may release the last user, which closes the channel: ${name}`, async () => {
+      const { escaped, service, calls } = await acting((leave) => leave());
+      await until(() => service.channels() === 1 || calls.length > 0);
+      service.fail('bad-json', { times: 1 });
+      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
+      await until(() => calls.length === 1 && service.sockets() === 0);
+      await settled();
+      assert.deepEqual([calls, escaped, service.channels()], [[name], [], 0]);
+    });
+
+    it(`may join, and the new user is called from the next event on: ${name}`, async () => {
+      const joined: ReturnType<typeof listen>[] = [];
+      const { escaped, service, client, calls } = await acting(() => joined.push(listen(client)));
+      const other = listen(client);
+      await other.state('connected');
+      service.fail('bad-json', { times: 1 });
+      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
+      await until(() => other.uploads.length === 2);
+      const later = { onState: ['a', 'b'], onFault: ['a', 'b'], onUpload: ['b'] }[name];
+      assert.equal(calls[0], name);
+      assert.deepEqual([joined[0]!.texts(), escaped], [later, []]);
+      assert.equal(service.channels(), 1);
+    });
+
+    it(`may close the client, and no other user is called any more: ${name}`, async () => {
+      const { escaped, service, client } = await acting(() => void client.close());
+      const other = listen(client);
+      await until(() => service.channels() === 1 || service.requests.length > 0);
+      service.fail('bad-json', { times: 1 });
+      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
+      await until(() => service.sockets() === 0, 'the end of the channel');
+      await settled();
+      assert.deepEqual(escaped, []);
+      assert.deepEqual(other.uploads, []);
+    });
+  }
+
+  it('that closes the client for a frame that is too large ends the channel for good', async () => {
+    const { escaped } = watchProcess();
+    const service = await channelService((channel) => {
+      channel.send(Buffer.alloc(16 * 1024 * 1024 + 1));
+    });
+    const client = clientOf(service.baseUrl);
+    let closed = false;
+    client.listen(CHIPID, {
+      onFault() {
+        closed = true;
+        void client.close();
+      },
+    });
+    await until(() => closed && service.sockets() === 0);
+    await settled();
+    assert.deepEqual([escaped, service.opened()], [[], 1]);
+  });
+});

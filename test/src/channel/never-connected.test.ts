@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { clientOf } from '../support/client';
+import { failure, failures } from '../support/failure';
+import { httpService, json } from '../../../tooling/servers/http-service';
+import { nextState } from '../support/listener';
+import { proxy } from '../../../tooling/servers/proxy';
+import { wireService } from '../../../tooling/servers/wire-service';
+
+/** Calls end in their own time; what they waited for is given up in its own, and blocks no later call. */
+async function tlsThatNeverComesAbout(): Promise<void> {
+  const connections = 3;
+  // Says nothing to the first ones; then it is not TLS, which fails at once.
+  const service = await wireService(
+    () => undefined,
+    (socket) => {
+      if (service.connections() > connections) socket.end('not TLS');
+    },
+  );
+  const client = clientOf(service.baseUrl.replace('http:', 'https:'), { connections });
+  const calls = [1, 2, 3].map((chipid) => client.reboot(chipid, { timeout: 0.1 }));
+  for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /not sent/);
+  await failure(client.reboot(1, { timeout: 25 }), 'UNREACHABLE');
+}
+
+async function tunnelThatIsNeverMade(): Promise<void> {
+  const through = await proxy('hang');
+  const service = await httpService(json([]));
+  const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
+  for (let call = 0; call < 2; call++) {
+    const { message } = await failure(client.push(1, 'x', { timeout: 0.1 }), 'TIMEOUT');
+    assert.match(message, /not sent/);
+  }
+  through.behaviour = 'tunnel';
+  assert.deepEqual((await client.uploads(1, { timeout: 25 })).body, []);
+}
+
+async function tunnelOfAChannelThatTrickles(): Promise<void> {
+  const through = await proxy('trickle');
+  const client = clientOf('http://inside.invalid', { proxy: { url: through.url } });
+  const { reason } = await nextState(client, 'disconnected');
+  assert.equal(reason, 'ETIMEDOUT');
+  assert.ok(through.sockets() <= 1, 'the one of the next attempt alone');
+}
+
+describe('a connection that is never made', () => {
+  // Side by side, since each takes the five seconds that a connection may take.
+  it('is given up after a while: TLS, the tunnel of a call, the tunnel of a channel', async () => {
+    await Promise.all([
+      tlsThatNeverComesAbout(),
+      tunnelThatIsNeverMade(),
+      tunnelOfAChannelThatTrickles(),
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import type { PushMessage, PushFormat } from '../../../src/types';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { clientOf, simulator } from '../support/client';
+import { failure } from '../support/failure';
+import { CHIPID, listen } from '../support/listener';
+import { until } from '../../../tooling/until';
+import { freePort } from '../../../tooling/servers/ports';
+
+describe('a push over the channel', () => {
+  const pushes: [what: string, message: PushMessage, format: PushFormat, bytes: Buffer][] = [
+    ['text as UTF-8', 'grün 😀\0', 'MSG', Buffer.from('grün 😀\0')],
+    ['an object as JSON', { on: true }, 'MSG', Buffer.from('{"on":true}')],
+    ['nothing', '', 'MSG', Buffer.alloc(0)],
+    ['hex as its bytes', '00 ff 10', 'HEX', Buffer.from([0, 255, 16])],
+    ['a Buffer as hex', Buffer.from([0xc3, 0x28]), 'HEX', Buffer.from([0xc3, 0x28])],
+    ['Base64 as its bytes', 'AP8=', 'B64', Buffer.from([0, 255])],
+  ];
+  for (const [what, message, format, bytes] of pushes) {
+    it(`brings ${what}`, async () => {
+      const service = await simulator();
+      await clientOf(service.baseUrl).pushOverChannel(CHIPID, message, { format });
+      const { received } = service.device(CHIPID);
+      await until(() => received.length === 1);
+      assert.deepEqual([received[0]?.via, received[0]?.bytes], ['channel', bytes]);
+    });
+  }
+
+  it('is the msgpush of section 6, with type and body alone', async () => {
+    const service = await channelService();
+    await clientOf(service.baseUrl, { heartbeat: 0 }).pushOverChannel(CHIPID, 'abc');
+    await until(() => service.frames.length === 1);
+    assert.deepEqual(JSON.parse(service.frames[0]!), { type: 'msgpush', body: 'YWJj' });
+  });
+
+  it('uses the channel that is open, and leaves it open', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const listener = listen(client);
+    await listener.state('connected');
+    for (const text of ['a', 'b', 'c']) await client.pushOverChannel(CHIPID, text);
+    const { received } = service.device(CHIPID);
+    await until(() => received.length === 3);
+    assert.deepEqual(
+      received.map(({ text }) => text),
+      ['a', 'b', 'c'],
+    );
+    assert.deepEqual([service.requests.length, service.channels()], [1, 1]);
+  });
+
+  it('opens the channel, which the next push finds open', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    await client.pushOverChannel(CHIPID, 'a');
+    await client.pushOverChannel(CHIPID, 'b');
+    await until(() => service.device(CHIPID).received.length === 2);
+    assert.deepEqual([service.requests.length, service.channels()], [1, 1]);
+  });
+
+  it('keeps the channel when a listener leaves it', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const listener = listen(client);
+    await client.pushOverChannel(CHIPID, 'a');
+    listener.lease.release();
+    await client.pushOverChannel(CHIPID, 'b');
+    await until(() => service.device(CHIPID).received.length === 2);
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('waits for the channel through a failed attempt', async () => {
+    const service = await simulator();
+    service.fail('answer-upgrade', { times: 2 });
+    await clientOf(service.baseUrl).pushOverChannel(CHIPID, 'x');
+    await until(() => service.device(CHIPID).received.length === 1);
+  });
+
+  it('is NOT_CONNECTED if the channel does not come up in its time, and says why', async () => {
+    const client = clientOf(`http://127.0.0.1:${await freePort()}`);
+    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1 });
+    const { message } = await failure(push, 'NOT_CONNECTED');
+    assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
+  });
+
+  it('says why the attempt before failed, while another is under way', async () => {
+    const service = await simulator();
+    service.fail('gateway-upgrade', { times: 1 });
+    service.fail('hang-upgrade');
+    const push = clientOf(service.baseUrl).pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
+    assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(502\)/);
+    assert.equal(service.requests.length, 2);
+  });
+
+  it('is NOT_CONNECTED with wrong keys', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' });
+    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
+    assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(401\)/);
+  });
+
+  it('is NOT_CONNECTED when it is broken off while it waits, and never sent later', async () => {
+    const service = await simulator();
+    const lift = service.fail('answer-upgrade');
+    const client = clientOf(service.baseUrl);
+    const controller = new AbortController();
+    const push = client.pushOverChannel(CHIPID, 'unwanted', { signal: controller.signal });
+    await until(() => service.requests.length > 2);
+    controller.abort();
+    await failure(push, 'NOT_CONNECTED');
+    lift();
+    await client.pushOverChannel(CHIPID, 'wanted');
+    const { received } = service.device(CHIPID);
+    await until(() => received.length === 1);
+    assert.equal(received[0]?.text, 'wanted');
+  });
+
+  it('keeps the order with pushes over HTTP to the same device', async () => {
+    const service = await simulator({ answerDelay: 20 });
+    const client = clientOf(service.baseUrl);
+    await Promise.all([
+      client.push(CHIPID, 'a'),
+      client.pushOverChannel(CHIPID, 'b'),
+      client.push(CHIPID, 'c'),
+    ]);
+    const { received } = service.device(CHIPID);
+    await until(() => received.length === 3);
+    assert.equal(received[0]?.text, 'a');
+  });
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Channel } from '../../../src/channel/channel';
+import type { ChannelState } from '../../../src/channel/types';
+import { createConnectRate } from '../../../src/channel/connect-limiter';
+import { IsolatedUser } from '../../../src/channel/isolated-listener';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { clientOf, simulator } from '../support/client';
+import { CHIPID, listen } from '../support/listener';
+import { until } from '../../../tooling/until';
+import { freePort } from '../../../tooling/servers/ports';
+import { wireService } from '../../../tooling/servers/wire-service';
+
+describe('a channel that the service closes', () => {
+  for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {
+    it(`with ${code} is opened anew, and uploads arrive again`, async () => {
+      const service = await simulator();
+      const listener = listen(clientOf(service.baseUrl));
+      await listener.state('connected');
+      service.disconnect(CHIPID, { code });
+      await listener.state('connected', 2);
+      assert.deepEqual(listener.changes, [
+        { state: 'connected', reason: undefined },
+        { state: 'disconnected', reason: String(code) },
+        { state: 'connecting', reason: String(code) },
+        { state: 'connected', reason: undefined },
+      ]);
+      await until(() => service.channels() === 1);
+      service.upload(CHIPID, 'after');
+      await until(() => listener.texts().includes('after'));
+      assert.deepEqual(listener.faults, []);
+    });
+  }
+
+  it('again and again is opened again and again, one at a time', async () => {
+    let most = 0;
+    const service = await channelService((channel) => {
+      most = Math.max(most, service.clients.size);
+      channel.terminate();
+    });
+    await listen(clientOf(service.baseUrl)).state('connected', 10);
+    assert.equal(most, 1);
+  });
+
+  it('is opened ever later if that was soon, and as at first if it had lasted', async () => {
+    atEnd(() => mock.restoreAll());
+    const pauses: number[] = [];
+    const realNow = performance.now.bind(performance);
+    let lasted = 0;
+    mock.method(performance, 'now', () => realNow() + lasted);
+    const timers = mock.method(globalThis, 'setTimeout').mock;
+    const service = await channelService();
+    let connections = 0;
+    const channel = new Channel(CHIPID, {
+      appid: '1',
+      url: () => service.baseUrl.replace('http:', 'ws:'),
+      // Of its own, since the clock is set back at the end.
+      rate: createConnectRate(1000),
+      now: Date.now,
+      random: () => 0.001,
+      socket: {},
+      heartbeat: 0,
+      ping: 0,
+    });
+    atEnd(() => channel.close());
+    const onState = (state: ChannelState): void => {
+      // The timer of the next attempt is the latest that was set.
+      if (state === 'disconnected') pauses.push(Number(timers.calls.at(-1)?.arguments[1]));
+      if (state !== 'connected') return;
+      if (++connections === 4) lasted = 60_000;
+      for (const client of service.clients) client.terminate();
+    };
+    channel.join(new IsolatedUser({ onState }));
+    await until(() => pauses.length >= 6);
+    assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
+  });
+
+  it('is told as 1006 if the connection is reset', async () => {
+    const service = await channelService();
+    const listener = listen(clientOf(service.baseUrl));
+    await listener.state('connected');
+    await until(() => service.clients.size === 1);
+    for (const channel of service.clients) channel.terminate();
+    await listener.state('disconnected');
+    assert.equal(listener.changes[1]?.reason, '1006');
+  });
+});
+
+describe('a channel that does not open', () => {
+  const refusals = [
+    ['answer-upgrade', '200'],
+    ['gateway-upgrade', '502'],
+    ['reset-upgrade', 'ECONNRESET'],
+  ] as const;
+  for (const [fault, reason] of refusals) {
+    it(`after ${fault} says ${reason} and opens as soon as it can`, async () => {
+      const service = await simulator();
+      service.fail(fault, { times: 2 });
+      const listener = listen(clientOf(service.baseUrl));
+      await listener.state('connected');
+      const states: [ChannelState, string | undefined][] = listener.changes.map((change) => [
+        change.state,
+        change.reason,
+      ]);
+      assert.deepEqual(states, [
+        ['disconnected', reason],
+        ['connecting', reason],
+        ['disconnected', reason],
+        ['connecting', reason],
+        ['connected', undefined],
+      ]);
+      assert.equal(service.requests.length, 3);
+    });
+  }
+
+  it('for its keys, 401, says so and does not hurry to try again', async () => {
+    const service = await simulator();
+    const listener = listen(clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' }));
+    await listener.state('disconnected');
+    assert.deepEqual(listener.changes, [{ state: 'disconnected', reason: '401' }]);
+    // With random 0 every other reason leads to an attempt at once.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(service.requests.length, 1);
+    assert.equal(listener.lease.channel.state, 'disconnected');
+    assert.equal(listener.lease.channel.reason, '401');
+  });
+
+  it('for a redirect does not follow it', async () => {
+    const elsewhere = await channelService();
+    const service = await wireService((socket) => {
+      socket.end(`HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:${elsewhere.port}/\r\n\r\n`);
+    });
+    const listener = listen(clientOf(service.baseUrl));
+    await listener.state('disconnected', 2);
+    assert.equal(listener.changes[0]?.reason, '302');
+    assert.equal(elsewhere.sockets(), 0);
+  });
+
+  it('for an answer that is not HTTP says so without a word of it', async () => {
+    const service = await wireService((socket) => void socket.end('garbage\r\n\r\n'));
+    const listener = listen(clientOf(service.baseUrl));
+    await listener.state('disconnected');
+    assert.match(String(listener.changes[0]?.reason), /^HPE_/);
+  });
+
+  it('since nobody is there opens when somebody is', async () => {
+    const port = await freePort();
+    const listener = listen(clientOf(`http://127.0.0.1:${port}`));
+    await listener.state('disconnected', 3);
+    assert.equal(listener.changes[0]?.reason, 'ECONNREFUSED');
+    await simulator({ port });
+    await listener.state('connected');
+  });
+
+  it('never tells its address, which is signed', async () => {
+    const service = await simulator();
+    service.fail('answer-upgrade', { times: 1 });
+    service.fail('reset-upgrade', { times: 1 });
+    service.fail('refuse-upgrade', { times: 1 });
+    const listener = listen(clientOf(service.baseUrl));
+    await until(() => listener.changes.some(({ reason }) => reason === '401'));
+    assert.doesNotMatch(JSON.stringify(listener.changes), /sign|appid|noticed|[0-9a-f]{32}/);
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { clientOf, KEYS, simulator } from '../support/client';
+import { CHIPID, listen } from '../support/listener';
+import { until } from '../../../tooling/until';
+
+const LONG = '18446744073709551615';
+
+describe('the uploads of a device', () => {
+  const bodies: [what: string, bytes: Buffer][] = [
+    ['text', Buffer.from('grün 😀\r\n\0')],
+    ['JSON', Buffer.from('{"t":21.5}')],
+    ['every byte', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
+    ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0xc3, 0x28])],
+    ['nothing', Buffer.alloc(0)],
+    ['800 kB', Buffer.alloc(800_000, 0xa5)],
+    ['nearly as much as a frame of 16 MiB has room for', Buffer.alloc(11.9 * 1024 * 1024, 0xa5)],
+  ];
+  for (const [what, bytes] of bodies) {
+    it(`arrive with exactly their bytes: ${what}`, async () => {
+      const service = await simulator();
+      const listener = listen(clientOf(service.baseUrl));
+      await listener.state('connected');
+      service.upload(CHIPID, bytes);
+      await until(() => listener.uploads.length === 1);
+      assert.deepEqual(listener.uploads[0]?.body, bytes);
+      assert.deepEqual(listener.faults, []);
+    });
+  }
+
+  for (const eventTimestamp of ['s', 'ms'] as const) {
+    it(`arrive with device, application and time, which the service gives in ${eventTimestamp}`, async () => {
+      const at = 1_700_000_000_000;
+      const service = await simulator({ now: () => at, eventTimestamp });
+      const listener = listen(clientOf(service.baseUrl), Number(CHIPID));
+      await listener.state('connected');
+      service.upload(CHIPID, 'x');
+      await until(() => listener.uploads.length === 1);
+      const { chipid, appid, timestamp } = listener.uploads[0]!;
+      assert.deepEqual(
+        { chipid, appid, timestamp },
+        { chipid: CHIPID, appid: '10001', timestamp: at },
+      );
+    });
+  }
+
+  it('arrive though their time and application are not valid, which is reported once', async () => {
+    const event = { type: 'data_upload', chipid: Number(CHIPID), appid: null, timestamp: 'now' };
+    const service = await channelService((channel) => {
+      for (const body of ['QQ==', 'Qg==']) channel.send(JSON.stringify({ ...event, body }));
+    });
+    const now = 1_720_000_000_000;
+    const listener = listen(clientOf(service.baseUrl, { now: () => now }));
+    await until(() => listener.uploads.length === 2);
+    assert.deepEqual(listener.texts(), ['A', 'B']);
+    assert.deepEqual(
+      listener.uploads.map(({ timestamp, appid }) => [timestamp, appid]),
+      [
+        [now, KEYS.appid],
+        [now, KEYS.appid],
+      ],
+    );
+    assert.equal(listener.faults.length, 2);
+    assert.match(listener.faults.join(), /no valid appid.*no valid timestamp/);
+  });
+
+  it('arrive in order, all of them', async () => {
+    const service = await simulator();
+    const listener = listen(clientOf(service.baseUrl));
+    await listener.state('connected');
+    const sent = Array.from({ length: 1000 }, (_, index) => `upload ${index}`);
+    for (const body of sent) service.upload(CHIPID, body);
+    await until(() => listener.uploads.length >= sent.length);
+    assert.deepEqual(listener.texts(), sent);
+  });
+
+  it('arrive at the listener of their own device alone', async () => {
+    const service = await simulator({ devices: [{ chipid: CHIPID }, { chipid: LONG }] });
+    const client = clientOf(service.baseUrl);
+    const one = listen(client, CHIPID);
+    const other = listen(client, LONG);
+    await one.state('connected');
+    await other.state('connected');
+    service.upload(CHIPID, 'one');
+    service.upload(LONG, 'other');
+    await until(() => one.uploads.length + other.uploads.length === 2);
+    assert.deepEqual([one.texts(), other.texts()], [['one'], ['other']]);
+    assert.equal(other.uploads[0]?.chipid, LONG);
+  });
+});
+
+describe('the channel of a device with several users', () => {
+  it('is one, and gives each upload to all of them', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const users = [listen(client), listen(client), listen(client)];
+    await users[0]!.state('connected');
+    service.upload(CHIPID, 'x');
+    await until(() => users.every(({ uploads }) => uploads.length === 1));
+    assert.equal(service.channels(), 1);
+    assert.ok(users.every(({ lease }) => lease.channel === users[0]!.lease.channel));
+  });
+
+  it('gives each its own bytes, so that one cannot spoil those of another', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const users = [listen(client), listen(client), listen(client)];
+    await users[0]!.state('connected');
+    service.upload(CHIPID, 'abc');
+    await until(() => users.every(({ uploads }) => uploads.length === 1));
+    users[0]!.uploads[0]!.body.fill(0);
+    users[1]!.uploads[0]!.body.fill(1);
+    assert.equal(users[2]!.texts()[0], 'abc');
+    assert.notEqual(users[0]!.uploads[0], users[1]!.uploads[0]);
+  });
+
+  it('goes on with the rest when one leaves, and closes with the last', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const one = listen(client);
+    const other = listen(client);
+    await one.state('connected');
+    one.lease.release();
+    service.upload(CHIPID, 'x');
+    await until(() => other.uploads.length === 1);
+    assert.deepEqual([one.uploads.length, service.channels()], [0, 1]);
+    other.lease.release();
+    await until(() => service.sockets() === 0, 'the end of the channel');
+  });
+
+  it('is not hurt by a user that leaves twice, and is opened anew by a later one', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    const first = listen(client);
+    await first.state('connected');
+    first.lease.release();
+    const second = listen(client);
+    first.lease.release();
+    await second.state('connected');
+    service.upload(CHIPID, 'x');
+    await until(() => second.uploads.length === 1);
+    assert.equal(first.uploads.length, 0);
+    await until(() => service.channels() === 1);
+  });
+
+  it('tells a user that joins late that it is connected', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    await listen(client).state('connected');
+    assert.equal(listen(client).lease.channel.state, 'connected');
+  });
+
+  it('survives a user that leaves while it is told of an upload', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl);
+    let told = 0;
+    const leaving = client.listen(CHIPID, {
+      onUpload: () => {
+        told++;
+        leaving.release();
+      },
+    });
+    const other = listen(client);
+    await other.state('connected');
+    service.upload(CHIPID, 'a');
+    service.upload(CHIPID, 'b');
+    await until(() => other.uploads.length === 2);
+    assert.equal(told, 1);
+  });
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { DeviceCloudClient } from '../../../src/client';
+import { clientOf, KEYS } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
+import { wireService } from '../../../tooling/servers/wire-service';
+
+const MIB = 1024 * 1024;
+
+const DEEP = `{"msg":${'['.repeat(2500)}${']'.repeat(2500)}}`;
+
+/** Successes whose body is not what is due, by name. */
+const WRONG: Record<string, { script: Script; why: RegExp }> = {
+  empty: { script: raw(''), why: /empty/ },
+  html: { script: raw('<!doctype html><p>Please log in'), why: /not JSON/ },
+  'half of JSON': { script: raw('{"msg":"OK"'), why: /not JSON/ },
+  'two JSON texts': { script: raw('{}{}'), why: /not JSON/ },
+  null: { script: raw('null'), why: /not a JSON object/ },
+  'a number': { script: raw('1'), why: /not a JSON object/ },
+  'an array for an object': { script: raw('["OK"]'), why: /not a JSON object/ },
+  'nested too deeply': { script: raw(DEEP), why: /nested deeper than 100 levels.*firmware/ },
+  'of too many objects': { script: raw(`{"a":[${'{},'.repeat(1_000_000)}1]}`), why: /1,000,000/ },
+  gzip: {
+    script: raw(gzipSync('{"msg":"OK"}'), 200, { 'content-encoding': 'gzip' }),
+    why: /compressed/,
+  },
+  'a gzip bomb': {
+    script: raw(gzipSync(Buffer.alloc(70 * MIB, ' ')), 200, { 'content-encoding': 'GZIP' }),
+    why: /compressed/,
+  },
+  'an encoding nobody knows': {
+    script: raw('{"msg":"OK"}', 200, { 'content-encoding': 'x-own' }),
+    why: /compressed/,
+  },
+};
+
+describe('a success whose body is not what is due', () => {
+  for (const [name, { script, why }] of Object.entries(WRONG)) {
+    it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
+      const service = await httpService(inTurn(script, json({ msg: 'OK' })));
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      const error = await failure(client.push(10000001, 'x'), 'INVALID_RESPONSE');
+      assert.equal(error.statusCode, 200);
+      assert.match(error.message, why);
+      assert.match(error.message, /device 10000001 .*may have acted/);
+      assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+      assert.equal(service.requests.length, 2);
+    });
+  }
+
+  const shapes: [
+    call: string,
+    run: (client: DeviceCloudClient) => Promise<unknown>,
+    bodies: string[],
+  ][] = [
+    ['devices', (client) => client.devices(), ['{}', '[1]', '[null]', '[[]]', '"x"']],
+    ['uploads', (client) => client.uploads(1), ['{"msg":"OK"}', '["x"]']],
+    ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
+    ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
+    ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
+    ['serverDevice', (client) => client.serverDevice('a'), [DEEP]],
+    ['rtStatus', (client) => client.rtStatus(1, 'k'), [DEEP, `[${DEEP}]`]],
+    ['sync', (client) => client.sync('20260101', '20260102'), [`[${DEEP}]`]],
+  ];
+  for (const [call, run, bodies] of shapes) {
+    it(`is INVALID_RESPONSE for ${call} as ${bodies.map((body) => body || 'nothing').join(' ')}`, async () => {
+      for (const body of bodies) {
+        const service = await httpService(raw(body));
+        await failure(run(clientOf(service.baseUrl)), 'INVALID_RESPONSE');
+        assert.equal(service.requests.length, 1, 'it is not asked again');
+      }
+    });
+  }
+
+  it('is told with its msg, on one line and without secrets', async () => {
+    const msg = `no such thing\nas ${KEYS.appkey}`;
+    const service = await httpService(json({ msg }));
+    const client = clientOf(service.baseUrl);
+    for (const call of [client.devices(), client.app(), client.reboot(1), client.uploads(1)]) {
+      const { message } = await failure(call, 'INVALID_RESPONSE');
+      assert.match(message, /the answer is not .*; the service says "no such thing.as \*\*\*"\. /);
+    }
+  });
+
+  it('may say that its encoding is identity', async () => {
+    const service = await httpService(raw('{"msg":"OK"}', 200, { 'content-encoding': 'Identity' }));
+    assert.deepEqual((await clientOf(service.baseUrl).push(1, 'x')).body, { msg: 'OK' });
+  });
+
+  it('is INVALID_RESPONSE if it is over 64 MiB, with or without its length', async () => {
+    const piece = Buffer.alloc(MIB, ' ');
+    for (const headers of [{}, { 'content-length': 70 * MIB }]) {
+      let poured = 0;
+      const huge: Script = (response) => {
+        response.writeHead(200, headers);
+        const pour = (): void => {
+          while (poured < 70 && !response.destroyed) {
+            poured++;
+            if (!response.write(piece)) return;
+          }
+        };
+        response.on('drain', pour);
+        pour();
+      };
+      const service = await httpService(inTurn(huge, json({ msg: 'OK' })));
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      assert.match((await failure(client.push(1, 'x'), 'INVALID_RESPONSE')).message, /64 MiB/);
+      assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    }
+  });
+
+  it('may be long, as a history is', async () => {
+    const record = { body: 'x'.repeat(1000), app: 'a', create_time: '', id: 1, dev: '1' };
+    const service = await httpService(json(Array.from({ length: 20_000 }, () => record)));
+    assert.equal((await clientOf(service.baseUrl).uploads(1)).body.length, 20_000);
+  });
+});
+
+describe('a push that is answered, but not with OK or success', () => {
+  const answers: [body: unknown, shown: string][] = [
+    [{ msg: 'FAIL' }, 'the msg "FAIL"'],
+    [{ msg: '' }, 'the msg ""'],
+    [{ msg: 'OK, later' }, 'the msg "OK, later"'],
+    [{ msg: `refused\n${KEYS.appkey}` }, 'the msg "refused\ufffd***"'],
+    [{}, 'an object that has no msg'],
+    [{ result: 'OK' }, 'an object that has no msg'],
+    [{ msg: 5 }, 'a msg that is not text but 5'],
+    [{ msg: null }, 'a msg that is not text but null'],
+    [{ msg: ['OK'] }, 'a msg that is not text but an array'],
+  ];
+  for (const [body, shown] of answers) {
+    it(`is NOT_ACCEPTED, with ${JSON.stringify(body)}`, async () => {
+      const service = await httpService(json(body));
+      const client = clientOf(service.baseUrl);
+      const one = await failure(client.push(10000001, 'x'), 'NOT_ACCEPTED');
+      assert.ok(one.message.startsWith('Push to device 10000001 was not accepted: '), one.message);
+      assert.ok(one.message.includes(`answered 200 with ${shown}, not with OK`), one.message);
+      assert.match(one.message, /Whether the device acted is unknown/);
+      assert.equal(one.statusCode, 200);
+      const all = await failure(client.pushToApp('x'), 'NOT_ACCEPTED');
+      assert.match(all.message, /^Push to all online devices was not accepted: /);
+      assert.equal(service.requests.length, 2, 'each goes out once');
+    });
+  }
+
+  it('is a success with OK or success in any case, whoever it went to', async () => {
+    for (const msg of ['OK', 'ok', 'Success', 'SUCCESS']) {
+      const client = clientOf((await httpService(json({ msg }))).baseUrl);
+      assert.deepEqual((await client.push(1, 'x')).body, { msg });
+      assert.deepEqual((await client.pushToApp('x')).body, { msg });
+    }
+  });
+});
+
+/** What is no HTTP at all, by name. */
+const GARBAGE: Record<string, string> = {
+  'no status line': 'hello\r\n\r\n',
+  'binary data': '\x16\x03\x01\x02\x00\x01',
+  'a broken header': 'HTTP/1.1 200 OK\r\nbad header\r\n\r\n',
+  'a length that is none': 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n{}',
+  'a chunk that is none': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+  'endless headers': `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(20_000)}\r\n`,
+};
+
+describe('an answer that is not HTTP', () => {
+  for (const [name, bytes] of Object.entries(GARBAGE)) {
+    it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
+      const good = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
+      const service = await wireService((socket: Socket, count) => {
+        socket.write(count === 0 ? bytes : good, 'latin1');
+      });
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      const error = await failure(client.refresh(1), 'INVALID_RESPONSE');
+      assert.match(error.message, /not HTTP/);
+      assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+      assert.equal(service.requests(), 2);
+    });
+  }
+
+  it('may come after others that only announce it', async () => {
+    const service = await wireService((socket) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}');
+    });
+    assert.equal((await clientOf(service.baseUrl).refresh(1)).statusCode, 200);
+  });
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { clientOf } from '../support/client';
+import { failure, failures } from '../support/failure';
+import { hang, httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
+import { manual } from '../support/manual';
+import { until } from '../../../tooling/until';
+
+const ok = json({ msg: 'OK' });
+const CONNECTIONS = 3;
+
+describe('the connections of a client', () => {
+  it('are no more than were set, and further calls follow as they become free', async () => {
+    const open = manual();
+    let running = 0;
+    let most = 0;
+    const service = await httpService((response, request, count) => {
+      most = Math.max(most, ++running);
+      void open.promise.then(() => {
+        running--;
+        ok(response, request, count);
+      });
+    });
+    const client = clientOf(service.baseUrl, { connections: CONNECTIONS });
+    const calls = Array.from({ length: 20 }, (_, chipid) => client.push(chipid, 'x'));
+    await until(() => service.requests.length === CONNECTIONS);
+    open.resolve();
+    await Promise.all(calls);
+    assert.equal(most, CONNECTIONS);
+    assert.ok(service.connections() <= CONNECTIONS);
+  });
+
+  it('all hung let a waiting call fail in its own time, not in theirs', async () => {
+    const service = await httpService(hang);
+    const client = clientOf(service.baseUrl, { connections: CONNECTIONS, timeout: 1000 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const hung = failures(
+      [1, 2, 3].map((chipid) => client.reboot(chipid, { signal })),
+      'CONNECTION_LOST',
+    );
+    await until(() => service.requests.length === CONNECTIONS);
+    const waiting = client.push(4, 'x', { timeout: 0.1 });
+    const { message } = await failure(waiting, 'TIMEOUT');
+    assert.match(message, /not sent within 0\.1 s/);
+    assert.equal(service.requests.length, CONNECTIONS);
+    controller.abort();
+    await hung;
+  });
+
+  it('all hung let a waiting call be broken off', async () => {
+    const service = await httpService(hang);
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    const hung = failure(client.reboot(1), 'CONNECTION_LOST');
+    await until(() => service.requests.length === 1);
+    const controller = new AbortController();
+    const waiting = client.push(2, 'x', { signal: controller.signal });
+    controller.abort();
+    await failure(waiting, 'UNREACHABLE');
+    await Promise.all([client.close(), hung]);
+    assert.equal(service.requests.length, 1);
+  });
+
+  const failing: Record<string, Script> = {
+    'time-outs': hang,
+    resets: (response) => void response.socket?.destroy(),
+    'answers that break off': (response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{', () => response.destroy());
+    },
+    'statuses that are errors': json({ msg: 'm' }, 400),
+    'bodies that are not JSON': raw('<html>'),
+    'long bodies of errors': raw(Buffer.alloc(1024 * 1024, ' '), 500),
+  };
+  for (const [name, script] of Object.entries(failing)) {
+    it(`are all still there after more ${name} than there are connections`, async () => {
+      let now = script;
+      const service = await httpService((...request) => now(...request));
+      const client = clientOf(service.baseUrl, { connections: CONNECTIONS });
+      for (let call = 0; call <= CONNECTIONS; call++) {
+        await assert.rejects(client.push(call, 'x', { timeout: 0.2 }));
+      }
+      now = ok;
+      const good = Array.from({ length: CONNECTIONS }, (_, chipid) => client.push(chipid, 'x'));
+      for (const { body } of await Promise.all(good)) assert.deepEqual(body, { msg: 'OK' });
+    });
+  }
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { commands } from '../support/commands';
+import { failure } from '../support/failure';
+import { settled } from '../../../tooling/until';
+
+describe('the order of commands to a device', () => {
+  it('is that in which they came, one at a time', async () => {
+    const { started, run, end } = commands();
+    const all = ['a', 'b', 'c'].map((name) => run('1', name));
+    await settled();
+    assert.deepEqual(started, ['a']);
+    await end('a');
+    assert.deepEqual(started, ['a', 'b']);
+    await end('b');
+    await end('c');
+    assert.deepEqual(await Promise.all(all), ['a', 'b', 'c']);
+  });
+
+  it('does not hold another device up', async () => {
+    const { started, run } = commands();
+    void run('1', 'a');
+    void run('1', 'b');
+    void run('2', 'c');
+    await settled();
+    assert.deepEqual(started, ['a', 'c']);
+  });
+
+  it('goes on after a command that failed, or threw at once', async () => {
+    const { order, started, running, run } = commands();
+    const failed = run('1', 'a');
+    const threw = order.run('1', () => {
+      throw new Error('at once');
+    });
+    const next = run('1', 'b');
+    running.get('a')!.reject(new Error('failed'));
+    await assert.rejects(failed, /failed/);
+    await assert.rejects(threw, /at once/);
+    await settled();
+    assert.deepEqual(started, ['a', 'b']);
+    running.get('b')!.resolve('b');
+    assert.equal(await next, 'b');
+  });
+
+  it('has room for one that runs and 100 that wait; the next is QUEUE_FULL', async () => {
+    const { order, started, run, end } = commands();
+    const taken = Array.from({ length: 101 }, (_, index) => run('1', String(index)));
+    const { message } = await failure(run('1', 'one more'), 'QUEUE_FULL');
+    assert.match(message, /device 1 /);
+    void run('2', 'x');
+    await end('0');
+    void run('1', 'last').catch(() => undefined);
+    await failure(run('1', 'one more'), 'QUEUE_FULL');
+    order.close();
+    const refused = await Promise.allSettled(taken.slice(2));
+    assert.ok(refused.every(({ status }) => status === 'rejected'));
+    assert.deepEqual(started, ['0', 'x', '1']);
+  });
+
+  it('loses a command that is no longer wanted while it waits', async () => {
+    const { started, run, end } = commands();
+    const controller = new AbortController();
+    void run('1', 'a');
+    const unwanted = run('1', 'b', controller.signal);
+    const last = run('1', 'c');
+    controller.abort();
+    assert.match((await failure(unwanted, 'UNREACHABLE')).message, /not sent/);
+    await end('a');
+    assert.deepEqual(started, ['a', 'c']);
+    await end('c');
+    assert.equal(await last, 'c');
+  });
+
+  it('never starts a command that was no longer wanted when it came', async () => {
+    const { order, started, run } = commands();
+    await failure(run('1', 'a', AbortSignal.abort()), 'UNREACHABLE');
+    assert.deepEqual(started, []);
+    assert.equal(order.size, 0);
+  });
+
+  it('leaves no listener on a signal', async () => {
+    const { run, end } = commands();
+    const controller = new AbortController();
+    const remove = mock.method(controller.signal, 'removeEventListener');
+    void run('1', 'a');
+    void run('1', 'b', controller.signal);
+    await end('a');
+    assert.equal(remove.mock.callCount(), 1);
+  });
+
+  it('refuses what waits when it is closed, and leaves the running one alone', async () => {
+    const { order, run, end } = commands();
+    const running = run('1', 'a');
+    const waiting = run('1', 'b');
+    order.close();
+    await failure(waiting, 'UNREACHABLE');
+    assert.equal(order.size, 0);
+    await end('a');
+    assert.equal(await running, 'a');
+    assert.equal(order.size, 0);
+  });
+
+  it('keeps nothing of a device that has nothing to do', async () => {
+    const { order, run, end } = commands();
+    void run('1', 'a');
+    assert.equal(order.size, 1);
+    await end('a');
+    assert.equal(order.size, 0);
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { redactor } from '../../../src/http/redact';
+import { oneLine, show } from '../../../src/util/show';
+
+describe('what the service says, with secrets taken out', () => {
+  const redact = redactor(['App-Key/Ä', undefined, 'PassWord']);
+
+  it('hides the secrets, as they are, lowercased and percent-encoded', () => {
+    const said = 'a App-Key/Ä b app-key/ä c App-Key%2F%C3%84 d password e';
+    assert.equal(redact(said), 'a *** b *** c *** d *** e');
+  });
+
+  it('hides them as a form, a URL in lower case or JSON has them', () => {
+    const secret = redactor(['Ab/ "C\\~']);
+    for (const said of ['Ab%2F+%22C%5C%7E', 'ab%2f%20%22c%5c~', 'Ab/ \\"C\\\\~', 'AB/ "C\\~']) {
+      assert.equal(secret(`it is ${said}.`), 'it is ***.');
+    }
+    assert.equal(redactor(['Ärger'])('\\u00e4RGER'), '***');
+  });
+
+  it('hides whatever looks like a signature', () => {
+    assert.equal(redact('sign=0123456789abcdef0123456789ABCDEF!'), 'sign=***!');
+  });
+
+  it('leaves everything else alone', () => {
+    assert.equal(redact('device 10000001 is offline'), 'device 10000001 is offline');
+  });
+
+  it('hides a whole key that begins like a signature', () => {
+    const key = '0123456789abcdef0123456789abcdef-rest';
+    assert.equal(redactor([key])(`key ${key}`), 'key ***');
+  });
+
+  it('hides a whole key that another key begins with', () => {
+    assert.equal(redactor(['abcdef', 'abcdefgh'])('is abcdefgh'), 'is ***');
+  });
+
+  it('takes a secret with $ signs literally, and one that no URL can hold', () => {
+    assert.equal(redactor(['$&$1$'])('x $&$1$ y'), 'x *** y');
+    assert.equal(redactor(['half\ud800'])('x half\ud800 y'), 'x *** y');
+  });
+
+  it('hides one that is encoded twice, or as HTML has it', () => {
+    const secret = redactor(['a/"b\\ß']);
+    const json = JSON.stringify('a/"b\\ß').slice(1, -1);
+    for (const said of [
+      encodeURIComponent(encodeURIComponent('a/"b\\ß')),
+      JSON.stringify(json).slice(1, -1),
+      'A/\\\\\\"B\\\\\\\\\\u00DF',
+      'a&#47;&quot;b&#x5C;ß',
+    ]) {
+      assert.equal(secret(`it is ${said}.`), 'it is ***.');
+    }
+  });
+
+  it('hides every part of secrets that overlap, and one that stands in another', () => {
+    assert.equal(redactor(['abab'])('x abababab y'), 'x *** y');
+    assert.equal(redactor(['abcd', 'cdef'])('x abcdef y'), 'x *** y');
+    assert.equal(redactor(['abcdefgh', 'cdef'])('x abcdefgh, cdef y'), 'x ***, *** y');
+  });
+
+  it('hides one wherever its encoding could begin', () => {
+    assert.equal(redactor(['41 x'])('%41%20x'), '%***');
+    assert.equal(redactor(['\\b"x'])('\\\\\\b\\"x').includes('b'), false);
+  });
+
+  /** Secrets in which each character may be read in several ways. */
+  const AMBIGUOUS = ['\\', '%', '%25', '%5c', '+', ' ', 'a', '&amp;', '\\u005c', '\\"', 'ß', '😀'];
+
+  it('takes as long as the text is, not as the secret can be read', () => {
+    for (const piece of AMBIGUOUS) {
+      const secret = piece.repeat(64);
+      const clean = redactor([secret])(`is:${piece.repeat(63)}! ${secret} ${'%\\'.repeat(5000)}`);
+      assert.ok(clean.startsWith('is:') && clean.includes('***'), piece);
+    }
+  });
+
+  it('gives the beginning of an endless text, without half of a secret at its end', () => {
+    const clean = redactor(['Canary-Key'])(`${'x'.repeat(4090)}Canary-Key${'y'.repeat(1e7)}`);
+    assert.equal(clean, `${'x'.repeat(4090)}***…`);
+  });
+
+  it('does not blot out ordinary words for a secret of one letter, or an empty one', () => {
+    assert.equal(redactor(['e', ''])('the device'), 'the device');
+  });
+});
+
+describe('a value from outside in an error', () => {
+  const shown: [value: unknown, text: string][] = [
+    ['../x', '"../x"'],
+    ['', 'empty'],
+    [1.5, '1.5'],
+    [NaN, 'NaN'],
+    [true, 'true'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [12n, '12n'],
+    [[1], 'an array'],
+    [Buffer.from('secret'), 'a Buffer'],
+    [new Date(), 'a Date'],
+    [{ a: 1 }, 'an object'],
+    [() => 1, 'a function'],
+    [Symbol('x'), 'a symbol'],
+    ['a\r\nb\0c', '"a��b�c"'],
+    ['\u2028\u2029\x1b[31m', '"���[31m"'],
+    ['\ud800', '"�"'],
+    ['x'.repeat(100), `"${'x'.repeat(60)}…"`],
+  ];
+  for (const [value, text] of shown) {
+    it(`is shown on one line: ${text}`, () => assert.equal(show(value), text));
+  }
+
+  it('is cut without leaving half an emoji', () => {
+    const cut = oneLine(`${'x'.repeat(9)}😀😀`, 10);
+    assert.ok(cut.isWellFormed(), JSON.stringify(cut));
+    assert.equal(oneLine('x'.repeat(10), 10), 'x'.repeat(10));
+    assert.equal(oneLine('x'.repeat(11), 10), `${'x'.repeat(10)}…`);
+  });
+});

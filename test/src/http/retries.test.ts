@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { ErrorCode } from '../../../src/errors';
+import { clientOf, KEYS } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
+import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
+import { freePort } from '../../../tooling/servers/ports';
+
+type Call = (client: DeviceCloudClient) => Promise<unknown>;
+
+const READS: Record<string, Call> = {
+  app: (client) => client.app(),
+  devices: (client) => client.devices(),
+  uploads: (client) => client.uploads(1),
+  pushes: (client) => client.pushes(1),
+  sync: (client) => client.sync('20260101', '20260101'),
+  serverDevices: (client) => client.serverDevices(),
+  serverDevice: (client) => client.serverDevice('a'),
+  serverUploads: (client) => client.serverUploads(),
+};
+
+const COMMANDS: Record<string, Call> = {
+  push: (client) => client.push(1, 'x'),
+  pushToApp: (client) => client.pushToApp('x'),
+  rtStatus: (client) => client.rtStatus(1, 'key'),
+  gpioStatus: (client) => client.gpioStatus(1),
+  setGpioEdge: (client) => client.setGpioEdge(1, 1, 1),
+  refresh: (client) => client.refresh(1),
+  reboot: (client) => client.reboot(1),
+  serverUpdate: (client) => client.serverUpdate('a', {}),
+  serverPassthrough: (client) => client.serverPassthrough('a', {}),
+};
+
+const reset: Script = (response) => void response.socket?.destroy();
+
+/** Failures after which a read is tried again, by name. */
+const PASSING: Record<string, [script: Script, code: ErrorCode]> = {
+  500: [json({ msg: 'm' }, 500), 'SERVER_ERROR'],
+  502: [json({ msg: 'm' }, 502), 'GATEWAY'],
+  503: [raw('', 503), 'SERVER_ERROR'],
+  504: [json({ msg: 'm' }, 504), 'GATEWAY'],
+  'a reset': [reset, 'CONNECTION_LOST'],
+};
+
+/** Failures that another attempt would not change, by name. */
+const LASTING: Record<string, [script: Script, code: ErrorCode]> = {
+  400: [json({ msg: 'm' }, 400), 'BAD_REQUEST'],
+  401: [json({ msg: 'm' }, 401), 'UNAUTHORIZED'],
+  429: [json({ msg: 'm' }, 429), 'UNEXPECTED_STATUS'],
+  302: [raw('', 302, { location: '/' }), 'REDIRECT'],
+  'an answer that is not JSON': [raw('<html>'), 'INVALID_RESPONSE'],
+};
+
+describe('a read that only touches the cloud', () => {
+  for (const [name, call] of Object.entries(READS)) {
+    it(`${name} is tried again at most twice`, async () => {
+      const service = await httpService(json({ msg: 'm' }, 503));
+      await failure(call(clientOf(service.baseUrl)), 'SERVER_ERROR');
+      assert.equal(service.requests.length, 3);
+    });
+  }
+
+  for (const [name, [script, code]] of Object.entries(PASSING)) {
+    it(`is tried again on ${name}, and gives the answer that then comes`, async () => {
+      const service = await httpService(inTurn(script, script, json([])));
+      assert.deepEqual((await clientOf(service.baseUrl).uploads(1)).body, []);
+      assert.equal(service.requests.length, 3);
+      const broken = await httpService(script);
+      await failure(clientOf(broken.baseUrl).uploads(1), code);
+      assert.equal(broken.requests.length, 3);
+    });
+  }
+
+  for (const [name, [script, code]] of Object.entries(LASTING)) {
+    it(`is not tried again on ${name}`, async () => {
+      const service = await httpService(script);
+      await failure(clientOf(service.baseUrl).uploads(1), code);
+      assert.equal(service.requests.length, 1);
+    });
+  }
+
+  it('is tried again if the service could not be reached', async () => {
+    let attempts = 0;
+    const now = (): number => 1_700_000_000_000 + 1000 * attempts++;
+    const client = clientOf(`http://127.0.0.1:${await freePort()}`, { now });
+    await failure(client.uploads(1), 'UNREACHABLE');
+    assert.equal(attempts, 3, 'each attempt is signed');
+  });
+
+  it('is signed freshly each time', async () => {
+    let seconds = 1_700_000_000;
+    const service = await httpService((response, request, count) => {
+      seconds += 10;
+      inTurn(reset, json({}, 502), json([]))(response, request, count);
+    });
+    const now = (): number => seconds * 1000;
+    await clientOf(service.baseUrl, { now }).uploads(1);
+    const sent = service.requests.map(({ query }) => Object.fromEntries(query));
+    const expected = ['1700000000', '1700000010', '1700000020'].map((timestamp) => {
+      const common = { appid: KEYS.appid, timestamp };
+      return { ...common, sign: signByHand('get', common, KEYS.appkey) };
+    });
+    assert.deepEqual(sent, expected);
+  });
+
+  it('of the server API is signed freshly each time', async () => {
+    let seconds = 1_700_000_000;
+    const service = await httpService((response, request, count) => {
+      seconds += 10;
+      inTurn(json({}, 500), json([]))(response, request, count);
+    });
+    await clientOf(service.baseUrl, { now: () => seconds * 1000 }).serverDevices();
+    const { serverKey, serverPassword } = KEYS;
+    const path = '/api/server/devices';
+    for (const [index, timestamp] of ['1700000000', '1700000010'].entries()) {
+      const sign = signServerByHand('GET', path, serverKey, timestamp, serverPassword);
+      const { headers } = service.requests[index]!;
+      assert.deepEqual([headers['timestamp'], headers['sign']], [timestamp, sign]);
+    }
+  });
+
+  it('is not tried again when its time is over', async () => {
+    const service = await httpService(json({ msg: 'm' }, 503));
+    // The pause before another attempt is longer than the time that is left.
+    const client = clientOf(service.baseUrl, { random: () => 1e6, timeout: 1.5 });
+    await failure(client.uploads(1), 'SERVER_ERROR');
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('is not tried again when it is broken off in the pause', async () => {
+    const controller = new AbortController();
+    const service = await httpService((response, request, count) => {
+      json({}, 503)(response, request, count);
+      setTimeout(() => controller.abort(), 50);
+    });
+    const client = clientOf(service.baseUrl, { random: () => 1e6 });
+    await failure(client.uploads(1, { signal: controller.signal }), 'SERVER_ERROR');
+    assert.equal(service.requests.length, 1);
+  });
+});
+
+describe('a call that reaches a device', () => {
+  for (const [name, call] of Object.entries(COMMANDS)) {
+    it(`${name} goes out exactly once, whatever happens`, async () => {
+      for (const [script, code] of Object.values(PASSING)) {
+        const service = await httpService(script);
+        await failure(call(clientOf(service.baseUrl)), code);
+        assert.equal(service.requests.length, 1);
+      }
+    });
+  }
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { createServiceClock } from '../../../src/http/service-clock';
+import { USER_AGENT, VERSION } from '../../../src/http/user-agent';
+import { clientOf, simulator } from '../support/client';
+
+describe("the service's clock", () => {
+  it('is compared with this one by the header Date, in whole seconds', () => {
+    // Half a second past: the header has cut off something between nothing and a second.
+    let now = Date.parse('2026-01-01T00:00:00.500Z');
+    const clock = createServiceClock(() => now);
+    assert.equal(clock.skew(), undefined);
+    clock.saw('Thu, 01 Jan 2026 02:00:00 GMT');
+    assert.equal(clock.skew(), 7200);
+    now += 60_000;
+    assert.equal(clock.skew(), 7200, 'as it was when the answer came');
+    clock.saw('Wed, 31 Dec 2025 23:59:00 GMT');
+    assert.equal(clock.skew(), -120);
+    clock.saw('nonsense');
+    assert.equal(clock.skew(), undefined);
+  });
+
+  it('is known to a client after its first answer', async () => {
+    const service = await simulator({ now: () => Date.now() + 3_600_000 });
+    const client = clientOf(service.baseUrl);
+    assert.ok(client.clockSkew === undefined);
+    await client.devices();
+    const skew = Number(client.clockSkew);
+    assert.ok(Math.abs(skew - 3600) <= 5, String(skew));
+  });
+});
+
+describe('the User-Agent', () => {
+  it("is the package's name and version, without robot in it", () => {
+    assert.match(VERSION, /^\d+\.\d+\.\d+/);
+    assert.equal(USER_AGENT, `node-red-device-cloud/${VERSION}`);
+    assert.doesNotMatch(USER_AGENT, /robot/i);
+  });
+});

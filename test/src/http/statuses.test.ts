@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import type { ErrorCode } from '../../../src/errors';
+import { clientOf, KEYS } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
+
+const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
+  [400, 'BAD_REQUEST', /parameters/],
+  [401, 'UNAUTHORIZED', /keys.*application id.*clock.*deleted/],
+  [403, 'UNAUTHORIZED', /keys/],
+  [404, 'NOT_FOUND', /number of the device.*application id/],
+  [409, 'UNEXPECTED_STATUS', /address/],
+  [418, 'UNEXPECTED_STATUS', /address/],
+  [429, 'UNEXPECTED_STATUS', /address/],
+  [201, 'UNEXPECTED_STATUS', /address/],
+  [204, 'UNEXPECTED_STATUS', /address/],
+  [500, 'SERVER_ERROR', /later/],
+  [501, 'SERVER_ERROR', /later/],
+  [503, 'SERVER_ERROR', /later/],
+  [599, 'SERVER_ERROR', /later/],
+  [502, 'GATEWAY', /Most often the device did not answer.*probably offline/],
+  [504, 'GATEWAY', /Most often the device did not answer.*probably offline/],
+];
+
+describe('a status that is no success', () => {
+  for (const [status, code, advice] of CODES) {
+    it(`${status} is ${code}: the call, the device, the service's words and what to do`, async () => {
+      const service = await httpService(json({ msg: 'because of this' }, status));
+      const error = await failure(clientOf(service.baseUrl).push(10000001, 'x'), code);
+      assert.equal(error.statusCode, status);
+      assert.match(error.message, /^Push to device 10000001 failed: /);
+      if (status !== 204) assert.match(error.message, /"because of this"/);
+      assert.match(error.message, advice);
+      assert.equal(service.requests.length, 1, 'a command goes out once');
+    });
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`${status} is REDIRECT and never followed`, async () => {
+      const target = await httpService(json({ msg: 'OK' }));
+      const headers = { location: `${target.baseUrl}/openapi/elsewhere/?a=b` };
+      const service = await httpService(raw('', status, headers));
+      const client = clientOf(service.baseUrl);
+      const error = await failure(client.push(1, 'x'), 'REDIRECT');
+      assert.equal(error.statusCode, status);
+      await failure(client.devices(), 'REDIRECT');
+      assert.equal(service.requests.length, 2);
+      assert.equal(target.connections(), 0);
+    });
+  }
+
+  it('says of a command that it may have acted if the service failed, and only then', async () => {
+    const failed = await httpService(json({ msg: 'm' }, 504));
+    const call = clientOf(failed.baseUrl).reboot(1);
+    assert.match((await failure(call, 'GATEWAY')).message, /acted is unknown/);
+    const refused = await httpService(json({ msg: 'm' }, 400));
+    const other = clientOf(refused.baseUrl).reboot(1);
+    assert.doesNotMatch((await failure(other, 'BAD_REQUEST')).message, /acted/);
+  });
+
+  it('says nothing of a device where the call has none, and does not wait for one', async () => {
+    const service = await httpService(json({ msg: 'm' }, 504));
+    const client = clientOf(service.baseUrl);
+    for (const call of [client.devices(), client.pushToApp('x'), client.serverUpdate('a', {})]) {
+      assert.match((await failure(call, 'GATEWAY')).message, /\. A gateway of the service failed/);
+    }
+    const unknown = await httpService(json({ msg: 'no such application' }, 404));
+    const other = clientOf(unknown.baseUrl);
+    for (const call of [other.app(), other.devices(), other.pushToApp('x')]) {
+      const { message } = await failure(call, 'NOT_FOUND');
+      assert.match(message, /Check the application id/);
+      assert.doesNotMatch(message, /number of the device/);
+    }
+  });
+
+  it('is told by its number alone if the body is none, or not JSON, or without msg', async () => {
+    for (const body of ['', '<html>', '[]', 'null', '{"msg":1}', '{"msg":""}', '{"a":1}', '{']) {
+      const service = await httpService(raw(body, 400));
+      const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
+      assert.match(error.message, /the service answered 400\. Check/);
+    }
+  });
+
+  it('counts even if its body breaks off', async () => {
+    const service = await httpService((response) => {
+      response.writeHead(404, { 'content-length': 1000 });
+      response.write('{"msg":"', () => response.destroy());
+    });
+    const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'NOT_FOUND');
+    assert.equal(error.statusCode, 404);
+  });
+
+  it('is told at once though its body is endless', async () => {
+    const service = await httpService((response) => {
+      response.writeHead(500);
+      const pour = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536, ' ')));
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    await failure(clientOf(service.baseUrl).push(1, 'x'), 'SERVER_ERROR');
+  });
+
+  it('of the server API is told alike, and its 2XX are successes', async () => {
+    const service = await httpService(json({ msg: 'no such device' }, 404));
+    const error = await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'NOT_FOUND');
+    assert.match(error.message, /record of device a-1 failed.*"no such device"/);
+  });
+});
+
+describe('what a service repeats in its msg', () => {
+  const say = async (msg: string): Promise<string> => {
+    const service = await httpService(json({ msg }, 400));
+    return (await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST')).message;
+  };
+
+  it('is shown without keys and passwords, however they are written', async () => {
+    const { appkey, serverKey, serverPassword } = KEYS;
+    const forms = [
+      appkey,
+      appkey.toLowerCase(),
+      encodeURIComponent(appkey),
+      serverKey,
+      serverPassword,
+    ];
+    const message = await say(`before ${forms.join(' ')} after`);
+    assert.match(message, /"before \*\*\* \*\*\* \*\*\* \*\*\* \*\*\* after"/);
+  });
+
+  it('is shown without the signature and the signed address', async () => {
+    const service = await httpService((response, { path, search, body }) => {
+      json({ msg: `bad request ${path}?${search} ${body}` }, 400)(response, {} as never, 0);
+    });
+    const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
+    assert.match(error.message, /bad request .*sign=\*\*\*/);
+  });
+
+  it('is one line, without control characters, and not endless', async () => {
+    const message = await say(`a\r\nb\0c\x1b[31m\u2028${'x'.repeat(10_000)}`);
+    assert.doesNotMatch(message, /[\p{Cc}\u2028]/u);
+    assert.ok(message.length < 600, `${message.length} characters`);
+  });
+});
+
+describe('an error of the server API, whose form is not shown', () => {
+  const message = async (script: Script): Promise<string> => {
+    const service = await httpService(script);
+    return (await failure(clientOf(service.baseUrl).serverDevice('a'), 'BAD_REQUEST')).message;
+  };
+
+  const bodies: [body: string, shown: string][] = [
+    ['{"msg":"no page"}', 'no page'],
+    ['{"error":{"detail":"no page"}}', '{"error":{"detail":"no page"}}'],
+    ['{\n  "errors": [\n    "no page"\n  ]\n}\n', '{ "errors": [ "no page" ] }'],
+    ['{"msg":5}', '{"msg":5}'],
+    ['no page\r\nno count\n', 'no page no count'],
+    ['"no page"', '"no page"'],
+    ['<h1>Bad request</h1>', '<h1>Bad request</h1>'],
+    ['[[[[', '[[[['],
+  ];
+  for (const [body, shown] of bodies) {
+    it(`is repeated on one line: ${shown}`, async () => {
+      const said = await message(raw(body, 400));
+      assert.ok(said.includes(`the service answered 400 "${shown}". Check`), said);
+    });
+  }
+
+  it('is repeated without secrets, and not whole if it is long', async () => {
+    const { serverKey, serverPassword } = KEYS;
+    const headers = JSON.stringify({ key: serverKey, password: serverPassword });
+    const body = `{"request":${JSON.stringify(headers)},"more":"${'x'.repeat(100_000)}"}`;
+    const said = await message(raw(body, 400));
+    assert.match(said, /key.*\*\*\*.*password.*\*\*\*/);
+    assert.ok(said.length < 600, `${said.length} characters`);
+  });
+
+  it('is told by its number alone if it is empty or compressed', async () => {
+    for (const script of [raw('', 400), raw('x', 400, { 'content-encoding': 'gzip' })]) {
+      assert.match(await message(script), /the service answered 400\. Check/);
+    }
+  });
+});

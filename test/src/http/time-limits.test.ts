@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { mock } from 'node:test';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { CallOptions } from '../../../src/types';
+import { clientOf, KEYS } from '../support/client';
+import { failure, failures } from '../support/failure';
+import { hang, httpService, inTurn, json, type Script } from '../../../tooling/servers/http-service';
+import { manual } from '../support/manual';
+import { until } from '../../../tooling/until';
+import { wireService } from '../../../tooling/servers/wire-service';
+
+const ok = json({ msg: 'OK' });
+
+const DEVICE_CALLS: Record<
+  string,
+  (client: DeviceCloudClient, options?: CallOptions) => Promise<unknown>
+> = {
+  push: (client, options) => client.push(1, 'x', options),
+  pushToApp: (client, options) => client.pushToApp('x', options),
+  rtStatus: (client, options) => client.rtStatus(1, 'key', options),
+  gpioStatus: (client, options) => client.gpioStatus(1, options),
+  setGpioEdge: (client, options) => client.setGpioEdge(1, 2, 1, options),
+  refresh: (client, options) => client.refresh(1, options),
+  reboot: (client, options) => client.reboot(1, options),
+};
+
+/** Writes a piece every 10 ms until the client has had enough. */
+const drip = (response: ServerResponse, piece: string): void => {
+  const timer = setInterval(() => response.write(piece), 10);
+  response.on('close', () => clearInterval(timer));
+};
+
+const trickle: Script = (response) => {
+  response.writeHead(200);
+  drip(response, ' ');
+};
+
+describe('the time a call may take', () => {
+  it('ends a call whose answer never comes: the device is probably offline', async () => {
+    const service = await httpService(inTurn(hang, ok));
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    const { message } = await failure(client.push(10000001, 'x', { timeout: 1 }), 'TIMEOUT');
+    assert.match(message, /device 10000001 .* 1 s.*offline.*acted is unknown/);
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.equal(service.requests.length, 2);
+  });
+
+  it("is the client's, if the call has none of its own", async () => {
+    const service = await httpService(hang);
+    const client = clientOf(service.baseUrl, { timeout: 0.7 });
+    const unset = { timeout: undefined } as object;
+    for (const call of [client.uploads(1), client.devices(unset), client.serverUpdate('a', {})]) {
+      assert.match((await failure(call, 'TIMEOUT')).message, /within 0\.7 s/);
+    }
+    assert.equal(service.requests.length, 3, 'a time-out is not followed by another attempt');
+  });
+
+  describe('for every call that waits for a device', () => {
+    afterEach(() => mock.timers.reset());
+
+    for (const [name, call] of Object.entries(DEVICE_CALLS)) {
+      it(`is 12 s: ${name}`, async () => {
+        const service = await httpService(hang);
+        for (const timeout of [0.1, 60]) {
+          for (const options of [undefined, { timeout: undefined } as object]) {
+            const client = clientOf(service.baseUrl, { timeout });
+            mock.timers.enable({ apis: ['setTimeout'] });
+            const ended = failure(call(client, options), 'TIMEOUT');
+            mock.timers.tick(12_000);
+            mock.timers.reset();
+            assert.match((await ended).message, /within 12 s/);
+          }
+        }
+      });
+    }
+  });
+
+  it('is one for both spellings of the list of devices', async () => {
+    // Either alone would end in its time; a slow machine only makes them later.
+    const late: Script = (...request) =>
+      void setTimeout(() => json({ msg: 'no' }, 404)(...request), 700);
+    const service = await httpService(late);
+    await failure(clientOf(service.baseUrl).devices({ timeout: 1 }), 'TIMEOUT');
+    assert.equal(service.requests.length, 2);
+  });
+
+  it('ends an answer that trickles, though something comes all the time', async () => {
+    const service = await httpService(inTurn(trickle, ok));
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    await failure(client.push(1, 'x', { timeout: 1 }), 'TIMEOUT');
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+  });
+
+  it('ends headers that trickle, and their connection', async () => {
+    const ended = manual();
+    const service = await wireService((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
+      const timer = setInterval(() => socket.write('.'), 10);
+      socket.on('close', () => {
+        clearInterval(timer);
+        ended.resolve();
+      });
+    });
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    await failure(client.refresh(1, { timeout: 1 }), 'TIMEOUT');
+    await ended.promise;
+  });
+
+  it('ends TLS that never comes about, and nothing was sent', async () => {
+    const service = await wireService(() => undefined);
+    const client = clientOf(service.baseUrl.replace('http:', 'https:'));
+    const { message } = await failure(client.push(1, 'x', { timeout: 0.1 }), 'TIMEOUT');
+    assert.match(message, /was not sent/);
+  });
+
+  it('is one for all attempts of a read', async () => {
+    // Either attempt alone would end in its time; a slow machine only makes them later.
+    const late =
+      (script: Script): Script =>
+      (...request) =>
+        void setTimeout(() => script(...request), 1200);
+    const service = await httpService(inTurn(late(json([], 503)), late(json([]))));
+    await failure(clientOf(service.baseUrl).uploads(1, { timeout: 2 }), 'TIMEOUT');
+  });
+
+  it('may be as long as one likes', async () => {
+    const service = await httpService(ok);
+    assert.equal((await clientOf(service.baseUrl).push(1, 'x', { timeout: 1e6 })).statusCode, 200);
+  });
+
+  for (const timeout of [0, -1, NaN, Infinity]) {
+    it(`cannot be ${timeout}`, async () => {
+      const service = await httpService(ok);
+      const client = clientOf(service.baseUrl);
+      await failure(client.push(1, 'x', { timeout }), 'NOT_CONFIGURED');
+      await failure(client.devices({ timeout }), 'NOT_CONFIGURED');
+      await failure(client.pushOverChannel(1, 'x', { timeout }), 'NOT_CONFIGURED');
+      assert.equal(service.connections(), 0);
+    });
+  }
+});
+
+describe('a call that is broken off', () => {
+  it('was not sent if it was broken off before', async () => {
+    const service = await httpService(ok);
+    const client = clientOf(service.baseUrl);
+    const signal = AbortSignal.abort();
+    await failure(client.push(1, 'x', { signal }), 'UNREACHABLE');
+    await failure(client.uploads(1, { signal }), 'UNREACHABLE');
+    assert.equal(service.connections(), 0);
+  });
+
+  it('is CONNECTION_LOST on its way, and its connection ends', async () => {
+    let ended = 0;
+    const service = await httpService((response) => response.on('close', () => ended++));
+    const client = clientOf(service.baseUrl);
+    const controller = new AbortController();
+    const calls = [
+      client.push(1, 'x', { signal: controller.signal }),
+      client.uploads(2, { signal: controller.signal }),
+    ];
+    await until(() => service.requests.length === 2);
+    controller.abort();
+    await failures(calls, 'CONNECTION_LOST');
+    await until(() => ended === 2, 'the end of the connections');
+    assert.equal(service.requests.length, 2);
+  });
+
+  const reasons: [what: string, reason: unknown, words: string][] = [
+    ['a text', 'the user pressed Stop', 'the user pressed Stop'],
+    ['an error', new Error('shutting\ndown'), 'shutting\ufffddown'],
+    ['none', undefined, 'the caller aborted it'],
+    ['an object', { why: 'x' }, 'the caller aborted it'],
+    ['an error without words', new Error(''), 'the caller aborted it'],
+    ['one with a secret', `${KEYS.appkey} leaked`, '*** leaked'],
+  ];
+  for (const [what, reason, words] of reasons) {
+    it(`repeats the reason of the signal: ${what}`, async () => {
+      const service = await httpService(hang);
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      const controller = new AbortController();
+      const { signal } = controller;
+      const running = failure(client.push(1, 'x', { signal }), 'CONNECTION_LOST');
+      await until(() => service.requests.length === 1);
+      const waiting = [client.push(1, 'y', { signal }), client.uploads(2, { signal })];
+      const unsent = failures(waiting, 'UNREACHABLE');
+      controller.abort(reason);
+      const lost = await running;
+      assert.ok(lost.message.includes(`it was broken off: ${words}. Whether`), lost.message);
+      const late = [client.push(1, 'z', { signal }), client.devices({ signal })];
+      for (const { message } of [...(await unsent), ...(await failures(late, 'UNREACHABLE'))]) {
+        assert.ok(message.endsWith(`was not sent: ${words}.`), message);
+      }
+    });
+  }
+
+  it('by the end of the client says so', async () => {
+    const service = await httpService(hang);
+    const client = clientOf(service.baseUrl);
+    const running = failure(client.push(1, 'x'), 'CONNECTION_LOST');
+    const waiting = failure(client.push(1, 'y'), 'UNREACHABLE');
+    await until(() => service.requests.length === 1);
+    await client.close();
+    assert.match((await running).message, /the client was closed/);
+    assert.match((await waiting).message, /the client was closed/);
+  });
+
+  it('too late has no effect', async () => {
+    const service = await httpService(ok);
+    const client = clientOf(service.baseUrl);
+    const controller = new AbortController();
+    await client.push(1, 'x', { signal: controller.signal });
+    controller.abort();
+    await client.push(1, 'y');
+    assert.equal(service.requests.length, 2);
+  });
+});

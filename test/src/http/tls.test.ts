@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { clientOf } from '../support/client';
+import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
+import { failure } from '../support/failure';
+import { httpService, json } from '../../../tooling/servers/http-service';
+import { tlsChannelService } from '../../../tooling/servers/channel-service';
+import { nextState } from '../support/listener';
+
+const ok = json({ msg: 'OK' });
+const ca = LOOPBACK.cert;
+
+describe('a service over https', () => {
+  it('is called if its certificate is trusted', async () => {
+    const service = await httpService(ok, LOOPBACK);
+    const client = clientOf(service.baseUrl, { tls: { ca } });
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+  });
+
+  it('is called by its name, too', async () => {
+    const service = await httpService(ok, LOOPBACK);
+    const client = clientOf(`https://localhost:${service.port}`, { tls: { ca } });
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+  });
+
+  it('is called with any certificate if that was set', async () => {
+    const service = await httpService(ok, ELSEWHERE);
+    const client = clientOf(service.baseUrl, { tls: { rejectUnauthorized: false } });
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+  });
+
+  it('is UNREACHABLE with a self-signed certificate, and receives nothing', async () => {
+    const service = await httpService(ok, LOOPBACK);
+    const { message } = await failure(clientOf(service.baseUrl).push(1, 'x'), 'UNREACHABLE');
+    assert.match(message, /DEPTH_ZERO_SELF_SIGNED_CERT.*TLS/);
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('is UNREACHABLE with the certificate of another host, each time, and receives nothing', async () => {
+    const service = await httpService(ok, ELSEWHERE);
+    const client = clientOf(service.baseUrl, { tls: { ca: ELSEWHERE.cert }, connections: 1 });
+    for (let call = 0; call < 3; call++) {
+      const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
+      assert.match(message, /ERR_TLS_CERT_ALTNAME_INVALID/);
+    }
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('is checked for the server name that was set', async () => {
+    const service = await httpService(ok, ELSEWHERE);
+    const tls = { ca: ELSEWHERE.cert, servername: 'elsewhere.test' };
+    assert.equal((await clientOf(service.baseUrl, { tls }).push(1, 'x')).statusCode, 200);
+  });
+});
+
+describe('a channel over wss', () => {
+  it('opens if the certificate is trusted', async () => {
+    const service = await tlsChannelService(LOOPBACK);
+    const client = clientOf(service.baseUrl, { tls: { ca } });
+    assert.equal((await nextState(client, 'connected')).state, 'connected');
+  });
+
+  it('stays closed with a self-signed certificate', async () => {
+    const service = await tlsChannelService(LOOPBACK);
+    const { reason } = await nextState(clientOf(service.baseUrl), 'disconnected');
+    assert.equal(reason, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+    assert.equal(service.opened(), 0);
+  });
+
+  it('stays closed with the certificate of another host', async () => {
+    const service = await tlsChannelService(ELSEWHERE);
+    const client = clientOf(service.baseUrl, { tls: { ca: ELSEWHERE.cert } });
+    const { reason } = await nextState(client, 'disconnected');
+    assert.equal(reason, 'ERR_TLS_CERT_ALTNAME_INVALID');
+    assert.equal(service.opened(), 0);
+  });
+});

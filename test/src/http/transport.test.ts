@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { clientOf } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, json } from '../../../tooling/servers/http-service';
+import { until } from '../../../tooling/until';
+import { freePort } from '../../../tooling/servers/ports';
+import { wireService } from '../../../tooling/servers/wire-service';
+
+const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
+
+/** Ways in which a connection ends after the request, by name. */
+const BREAKS: Record<string, (socket: Socket) => void> = {
+  'closed before the answer': (socket) => void socket.end(),
+  'reset before the answer': (socket) => void socket.resetAndDestroy(),
+  'closed in the headers': (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-le'),
+  'closed in the body': (socket) =>
+    void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"msg":'),
+  'closed in a chunked body': (socket) =>
+    void socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"msg":\r\n'),
+  'reset in the body': (socket) =>
+    void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"msg":', () =>
+      socket.resetAndDestroy(),
+    ),
+};
+
+describe('a connection that ends after the request', () => {
+  for (const [name, end] of Object.entries(BREAKS)) {
+    it(`is CONNECTION_LOST if it is ${name}: a command goes out once, and the next works`, async () => {
+      const service = await wireService((socket, count) => {
+        if (count === 0) end(socket);
+        else socket.write(GOOD);
+      });
+      const client = clientOf(service.baseUrl, { connections: 1 });
+      const { message } = await failure(client.refresh(10000001), 'CONNECTION_LOST');
+      assert.match(message, /device 10000001 .*acted is unknown/);
+      assert.equal(service.requests(), 1);
+      assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+    });
+  }
+});
+
+describe('a connection that does not come about', () => {
+  it('is UNREACHABLE if it is refused, with the address and the code of the reason', async () => {
+    const port = await freePort();
+    const client = clientOf(`http://127.0.0.1:${port}`);
+    const { message } = await failure(client.push(1, 'x'), 'UNREACHABLE');
+    assert.match(message, new RegExp(`not sent, since http://127.0.0.1:${port} .*ECONNREFUSED`));
+  });
+
+  it('is UNREACHABLE if the name is unknown', async () => {
+    const client = clientOf('http://nowhere.invalid:8080', { timeout: 30 });
+    const { message } = await failure(client.reboot(1), 'UNREACHABLE');
+    assert.match(message, /nowhere\.invalid:8080 .*\((ENOTFOUND|EAI_AGAIN)\)/);
+  });
+
+  it('is UNREACHABLE if it is cut before the request, as TLS to a server without it is', async () => {
+    const service = await httpService(json({ msg: 'OK' }));
+    const client = clientOf(service.baseUrl.replace('http:', 'https:'));
+    await failure(client.push(1, 'x'), 'UNREACHABLE');
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('comes about when the service is back', async () => {
+    const port = await freePort();
+    const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
+    for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => socket.end(GOOD));
+    }).listen(port, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('a kept-alive connection', () => {
+  it('is used again', async () => {
+    const service = await httpService(json({ msg: 'OK' }));
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    for (let call = 0; call < 5; call++) await client.push(1, 'x');
+    assert.equal(service.connections(), 1);
+  });
+
+  it('that the service closed meanwhile is replaced without a failure', async () => {
+    const service = await wireService((socket) => void socket.end(GOOD));
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    for (let call = 0; call < 5; call++) {
+      assert.equal((await client.refresh(1)).statusCode, 200);
+      await until(() => service.sockets() === 0, 'the end of the connection');
+    }
+    assert.equal(service.connections(), 5);
+  });
+
+  it('that dies just as a command is on its way is CONNECTION_LOST, and the command went once', async () => {
+    const service = await wireService((socket, count) => {
+      if (count === 1) socket.resetAndDestroy();
+      else socket.write(GOOD);
+    });
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    await client.refresh(1);
+    await failure(client.refresh(1), 'CONNECTION_LOST');
+    assert.equal(service.requests(), 2);
+    await client.refresh(1);
+    assert.equal(service.requests(), 3);
+  });
+});

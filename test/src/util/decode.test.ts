@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { decodeUpload } from '../../../src/util/decode';
+
+const nested = (levels: number): Buffer =>
+  Buffer.from('{"a":'.repeat(levels) + '1' + '}'.repeat(levels));
+const row = Buffer.from(`[${'[],'.repeat(1_000_000)}1]`);
+const binary = Buffer.from([0xff, 0x00, 0x7b]);
+
+describe('the payload of an upload', () => {
+  const detected: [what: string, bytes: Buffer, payload: unknown][] = [
+    ['a JSON object', Buffer.from('{"t":21.5}'), { t: 21.5 }],
+    ['a JSON array after space', Buffer.from(' \r\n\t[1,2]'), [1, 2]],
+    ['text that is a number, as text', Buffer.from('21.5'), '21.5'],
+    ['text that is true, as text', Buffer.from('true'), 'true'],
+    ['text that begins like JSON, as text', Buffer.from('{"t":'), '{"t":'],
+    ['text', Buffer.from('grün 😀\0'), 'grün 😀\0'],
+    ['nothing, as empty text', Buffer.alloc(0), ''],
+    ['space alone, as text', Buffer.from('  '), '  '],
+    ['bytes that are not UTF-8', binary, binary],
+    ['JSON of 100 levels', nested(100), JSON.parse(nested(100).toString())],
+    ['JSON nested deeper, as text', nested(101), nested(101).toString()],
+    ['5 KB of brackets, as text', nested(2500), nested(2500).toString()],
+    ['JSON of a million arrays and more, as text', row, row.toString()],
+  ];
+  for (const [what, bytes, payload] of detected) {
+    it(`is found out to be ${what}`, () => {
+      assert.deepEqual(decodeUpload(bytes, 'auto-detect'), payload);
+    });
+  }
+
+  it('is what the datatype says', () => {
+    const bytes = Buffer.from('{"a":"ä"}');
+    assert.equal(decodeUpload(bytes, 'buffer'), bytes);
+    assert.equal(decodeUpload(bytes, 'utf8'), '{"a":"ä"}');
+    assert.equal(decodeUpload(bytes, 'base64'), bytes.toString('base64'));
+    assert.deepEqual(decodeUpload(bytes, 'json'), { a: 'ä' });
+    assert.equal(decodeUpload(Buffer.from('21.5'), 'json'), 21.5);
+  });
+
+  it('fails as JSON that is none', () => {
+    assert.throws(() => decodeUpload(Buffer.from('{'), 'json'), SyntaxError);
+    assert.throws(() => decodeUpload(Buffer.alloc(0), 'json'), SyntaxError);
+  });
+
+  it('fails as JSON that a flow could not handle', () => {
+    assert.throws(() => decodeUpload(nested(101), 'json'), /nested deeper than 100 levels/);
+    assert.throws(() => decodeUpload(row, 'json'), /more than 1,000,000 arrays and objects/);
+  });
+});
