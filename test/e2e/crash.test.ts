@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { CloseOptions, FaultName } from '../../src/simulator';
+import type { Message } from './harness/drive';
 import { ONE, THREE, TWO, fixture } from './harness/fixture';
 import { until } from '../../tooling/until';
-import { around, js } from './harness/flows';
+import { around, idOf, js } from './harness/flows';
 import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
 
 /** Events that cost nothing but themselves, and those that end the connection. */
@@ -21,7 +22,11 @@ const ANSWERS: FaultName[] = [
 const FIRST = 10_000_010;
 const chipidOf = (index: number): string => String(FIRST + index);
 const OWN = [...FRAMES, ...ENDS].map((_, index) => chipidOf(index));
-const DEVICES = [ONE, TWO, THREE, ...OWN].map((chipid) => ({ chipid }));
+/** The device whose data is nested so deeply that Node-RED could not copy it. */
+const DEEP = '10000009';
+const brackets = '['.repeat(2500) + ']'.repeat(2500);
+const callbacks = { deep: JSON.parse(brackets) as unknown };
+const DEVICES = [...[ONE, TWO, THREE, ...OWN].map((chipid) => ({ chipid })), { chipid: DEEP, callbacks }]; // prettier-ignore
 
 type Service = Parameters<typeof app>[0];
 
@@ -36,7 +41,17 @@ const flows = (simulator: Service): FlowNode[] => [
   ...around('raises', node('push', { chipid: '$error("no")', chipidType: 'jsonata' })),
   ...around('no-number', node('push', { message: '$number("x")', messageType: 'jsonata' })),
   ...around('listen', node('listen', { chipids: [ONE, ...OWN] })),
+  ...around('rt-status', node('rt-status', { key: 'deep', keyType: 'str' })),
+  ...onTwoWires('deep', 'listen-out'),
 ];
+
+/** A listener without recovery that is wired to two nodes: the second gets a copy of the message. */
+function onTwoWires(name: string, second: string): FlowNode[] {
+  const listener = node('listen', { chipids: [DEEP], recover: 'off' });
+  return around(name, listener).map((each) =>
+    each.id === idOf(name) ? { ...each, wires: [[`${name}-out`, second]] } : each,
+  );
+}
 
 describe('a real Node-RED goes on', () => {
   const here = fixture(flows, { simulator: { devices: DEVICES }, env: {} });
@@ -97,6 +112,27 @@ describe('a real Node-RED goes on', () => {
         assert.ok(error?.error?.code, fault);
       }
       lift();
+    }
+    await works();
+  });
+
+  it('after uploads and answers that are nested too deeply to be copied', async () => {
+    await eventually(() => here.simulator.channels(DEEP) === 1, 'the channel is open');
+    here.simulator.upload(DEEP, brackets);
+    here.simulator.upload(DEEP, '[[1]]');
+    const ofDeep = (msg: Message): boolean => msg['chipid'] === DEEP;
+    for (const name of ['deep', 'listen']) {
+      let emitted = await here.red.results(name, 'out');
+      while (emitted.filter(ofDeep).length < 2) {
+        emitted = await here.red.waitFor(name, 'out', emitted.length + 1);
+      }
+      const payloads = emitted.filter(ofDeep).map(({ payload }) => payload);
+      assert.deepEqual(payloads, [brackets, [[1]]], name);
+    }
+    for (let count = 1; count <= 3; count++) {
+      const { sent, error } = await here.red.ask('rt-status', { chipid: DEEP, payload: count });
+      assert.deepEqual([sent, error?.error?.code, error?.payload], [[], 'INVALID_RESPONSE', count]);
+      assert.match(error?.error?.message ?? '', /device 10000009 .*nested deeper than 100 levels/);
     }
     await works();
   });

@@ -116,6 +116,21 @@ describe('history', () => {
     assert.match(error.message, /record 2 is not JSON/);
   });
 
+  const DEEP = '['.repeat(2500) + ']'.repeat(2500);
+
+  it('keeps a body as text that is nested too deeply', async () => {
+    await start({ datatype: 'auto-detect' });
+    cloud.upload(chipid, DEEP);
+    assert.deepEqual(await bodies(), [DEEP]);
+  });
+
+  it('names the record whose JSON is nested too deeply', async () => {
+    await start({ datatype: 'json' });
+    cloud.upload(chipid, DEEP);
+    const { error } = await fail('history', { chipid }, 'INVALID_RESPONSE');
+    assert.match(error.message, /record 1 is nested deeper than 100 levels.*auto-detect/);
+  });
+
   it('says when the application is wrong about Base64', async () => {
     cloud = await startCloud({ historyEncoding: 'text' });
     const app = cloudApp(cloud, { historyEncoding: 'base64' });

@@ -45,6 +45,12 @@ describe('the level characters of the service', () => {
     assert.deepEqual(readLevels('0x1', parseCodes({ 0: false, 1: true })), [false, 'x', true]);
   });
 
+  it('have no values that are nested too deeply for a message', () => {
+    const deep = `{"1":${'['.repeat(100)}${']'.repeat(100)}}`;
+    const { message } = thrown(() => parseCodes(deep), 'INVALID_INPUT');
+    assert.match(message, /nested deeper than 100 levels.*{"0":0,"1":1}/);
+  });
+
   it('may have any value, null and nothing included', () => {
     const codes = parseCodes({ a: null, b: undefined, c: { on: true } });
     assert.deepEqual(readLevels('abc', codes), [null, undefined, { on: true }]);

@@ -48,6 +48,17 @@ describe('recovery of missed uploads from a service', () => {
     ]);
   });
 
+  it('reads no history over 16 MiB, and says of which device it is', async () => {
+    await start();
+    for (let count = 0; count < 17; count++) simulator.upload(CHIPID, 'x'.repeat(1024 * 1024));
+    const listener = listen(client);
+    await eventually(() => listener.faults.length > 0, 'it is said');
+    assert.match(listener.faults[0] ?? '', /device 10000001 .*over 16 MiB.*old records deleted/);
+    assert.equal(listener.position(), undefined);
+    // Who asks for it gets it.
+    assert.equal((await client.uploads(CHIPID)).body.length, 17);
+  });
+
   it('keeps equal readings apart: two that were missed are two', async () => {
     await start();
     const listener = listen(client);
