@@ -117,7 +117,7 @@ describe('a real Node-RED goes on', () => {
   });
 
   it('after uploads and answers that are nested too deeply to be copied', async () => {
-    await eventually(() => here.simulator.channels(DEEP) === 1, 'the channel is open');
+    await until(() => here.simulator.channels(DEEP) === 1, 'the channel is open');
     here.simulator.upload(DEEP, brackets);
     here.simulator.upload(DEEP, '[[1]]');
     const ofDeep = (msg: Message): boolean => msg['chipid'] === DEEP;
