@@ -34,14 +34,19 @@ export function edgeOf(records: readonly Recorded[], before: Edge | undefined): 
 const laterThan = (records: readonly Recorded[], edge: Edge | undefined): Set<Recorded> =>
   new Set(edge?.time ? records.filter((record) => timeOf(record) > edge.time) : []);
 
-/** Which records an earlier answer cannot have had: later ones, and others of its latest second. */
+/**
+ * Which records an earlier answer cannot have had: later ones, and others of its latest second, unless
+ * that second had more than are remembered.
+ */
 function unseenSince(records: readonly Recorded[], edge: Edge | undefined): Set<Recorded> {
   if (!edge) return new Set(records);
   const seen = [...edge.keys];
+  const isFull = edge.time !== '' && seen.length >= MAX_KEYS;
   return new Set(
     records.filter((record) => {
       const time = timeOf(record);
       if (edge.time !== '' && time !== '' && time !== edge.time) return time > edge.time;
+      if (isFull && time === edge.time) return false;
       const place = record.mark === undefined ? 0 : seen.indexOf(record.mark);
       if (place < 0) return true;
       seen.splice(place, 1);

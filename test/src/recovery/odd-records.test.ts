@@ -131,6 +131,19 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.faults, []);
   });
 
+  it('gives nothing a second time from one that is behind in a second with many uploads', async () => {
+    const subject = createSubject();
+    const all = Array.from({ length: 12 }, (_, id) => record(id + 1, `b${id + 1}`));
+    subject.has(...all);
+    await subject.connect();
+    subject.has(...all.slice(0, -1));
+    await subject.connect();
+    subject.has(...all);
+    await subject.connect();
+    assert.deepEqual(subject.given, []);
+    assert.deepEqual(subject.faults, []);
+  });
+
   it('goes on recovering after a record with an id far too high', async () => {
     const subject = createSubject();
     const odd = record('99999999999999999999', 'odd', '2026-01-01 00:00:01');
