@@ -26,6 +26,9 @@ const HISTORY_FAULTS: FaultName[] = [
 /** All but one that is no fault to the client: a type it does not know. */
 const EVENT_FAULTS: FaultName[] = [
   'bad-json',
+  'not-an-object',
+  'deep',
+  'noise',
   'bad-base64',
   'missing-fields',
   'other-chipid',
@@ -34,13 +37,31 @@ const EVENT_FAULTS: FaultName[] = [
   'rsv-frame',
   'big-frame',
 ];
+/** Uploads all the same, emitted as they arrive. */
+const ODD_TIMES: FaultName[] = ['no-timestamp', 'odd-timestamp'];
+/** As Base64 in its event it exceeds 16 MiB, a frame's limit; a history in text with it does not. */
+const OVER_LIMIT = 12_700_000;
+/** Each stays in the history of its device for good. */
+const MOST_OVER_LIMIT = 3;
+/** More levels than a message may have. */
+const DEEP = 2500;
 const HISTORY = { path: 'up_messages' };
 
 /** Milliseconds between two troubles. */
 const PAUSE = { low: 500, high: 3500 };
 
-/** Starts trouble on the network and in the service, as the dice have it. */
-export function startChaos(simulator: Simulator, front: Front, dice: Dice): Chaos {
+/**
+ * Starts trouble on the network and in the service, as the dice have it.
+ * @param history how bodies are written in it: in Base64 a whole one with a large upload exceeds 16 MiB
+ * @param upload lets a device upload, and writes down that the service has accepted it
+ */
+export function startChaos(
+  simulator: Simulator,
+  front: Front,
+  dice: Dice,
+  history: 'text' | 'base64',
+  upload: (chipid: string, body: string) => void,
+): Chaos {
   const counts = new Map<string, number>();
   const lifts = new Map<NodeJS.Timeout, () => void>();
   const chipids = [...simulator.devices.keys()];
@@ -59,7 +80,19 @@ export function startChaos(simulator: Simulator, front: Front, dice: Dice): Chao
     lifts.set(timer, lift);
   };
 
-  const troubles: [weight: number, name: string, begin: () => void][] = [
+  const small = [...chipids];
+  let serial = 0;
+  const uploadOverLimit = (): boolean => {
+    if (small.length === 0 || chipids.length - small.length === MOST_OVER_LIMIT) return false;
+    const [chipid = ''] = small.splice(roll(small.length), 1);
+    upload(chipid, `large ${chipid} ${'x'.repeat(OVER_LIMIT)}`);
+    return true;
+  };
+  const uploadDeep = (): void =>
+    upload(dice.pick(chipids), `${'['.repeat(DEEP)}"deep ${++serial}"${']'.repeat(DEEP)}`);
+
+  /** A trouble that says false has not come. */
+  const troubles: [weight: number, name: string, begin: () => unknown][] = [
     [4, 'connections reset', () => front.cut(share(), true, roll)],
     [4, 'connections closed', () => front.cut(share(), false, roll)],
     [3, 'connections silent', () => front.silence(share(), dice.between(8e3, 15e3), false, roll)],
@@ -72,17 +105,25 @@ export function startChaos(simulator: Simulator, front: Front, dice: Dice): Chao
     [4, 'histories failed', () => void simulator.fail(dice.pick(HISTORY_FAULTS), { ...HISTORY, times: share() })], // prettier-ignore
     [2, 'histories unanswered', () => void simulator.fail(dice.pick<FaultName>(['hang', 'trickle', 'slow-headers']), { ...HISTORY, times: 1 + roll(3) })], // prettier-ignore
     [unordered.length > 0 ? 2 : 0, 'events unreadable', () => void simulator.fail(dice.pick(EVENT_FAULTS), { chipid: dice.pick(unordered), times: 1 + roll(3) })], // prettier-ignore
+    [2, 'events with odd times', () => void simulator.fail(dice.pick(ODD_TIMES), { chipid: dice.pick(chipids), times: 1 + roll(20) })], // prettier-ignore
+    [unordered.length > 0 ? 1 : 0, 'floods of tiny frames', () => void simulator.fail('noise', { chipid: dice.pick(unordered), times: 5 + roll(20) })], // prettier-ignore
+    [2, 'uploads nested deeply', uploadDeep],
+    [history === 'text' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
     [1, 'history down', () => lasting('server-error', dice.between(2e3, 12e3))],
   ];
   const cards = troubles.flatMap((trouble) => Array<typeof trouble>(trouble[0]).fill(trouble));
+
+  // Each kind once, in whatever order, before any comes again.
+  const first = troubles.filter(([weight]) => weight > 0);
+  const draw = (): (typeof troubles)[number] =>
+    first.splice(roll(first.length), 1)[0] ?? dice.pick(cards);
 
   let timer: NodeJS.Timeout;
   const next = (): void => {
     timer = setTimeout(
       () => {
-        const [, name, begin] = dice.pick(cards);
-        counts.set(name, (counts.get(name) ?? 0) + 1);
-        begin();
+        const [, name, begin] = draw();
+        if (begin() !== false) counts.set(name, (counts.get(name) ?? 0) + 1);
         next();
       },
       dice.between(PAUSE.low, PAUSE.high),
@@ -97,6 +138,7 @@ export function startChaos(simulator: Simulator, front: Front, dice: Dice): Chao
       for (const lift of lifts.keys()) clearTimeout(lift);
       lifts.clear();
       simulator.heal();
+      simulator.rewriteHistory();
       await front.heal();
     },
   };

@@ -9,6 +9,8 @@ interface Pair {
 /** A TCP relay on loopback that can be as bad as a network. */
 export interface Front {
   readonly port: number;
+  /** Connections that were cut for their age. */
+  readonly aged: number;
   /** Connections at present. */
   count(): number;
   /** Breaks connections off. @param reset by RST instead of FIN */
@@ -17,6 +19,8 @@ export interface Front {
   silence(count: number, ms: number, goesOn: boolean, roll: (sides: number) => number): void;
   /** The service is gone: every connection is reset and new ones are refused for a while. */
   restart(ms: number): void;
+  /** From now on cuts each connection so many milliseconds after it was opened, as some middleboxes do. */
+  age(ms: number): void;
   /** Ends every trouble that is under way. */
   heal(): Promise<void>;
   close(): Promise<void>;
@@ -28,17 +32,30 @@ const LOOPBACK = '127.0.0.1';
 export async function startFront(target: number): Promise<Front> {
   const pairs = new Set<Pair>();
   const troubles = new Map<NodeJS.Timeout, () => void>();
+  const ages = new Map<Pair, NodeJS.Timeout>();
+  let oldest: number | undefined;
+  let aged = 0;
 
   const drop = (pair: Pair, reset: boolean): void => {
     pairs.delete(pair);
+    clearTimeout(ages.get(pair));
+    ages.delete(pair);
     for (const socket of [pair.client, pair.service]) {
       if (reset) socket.resetAndDestroy();
       else socket.destroy();
     }
   };
+  const startAge = (pair: Pair, ms: number): void => {
+    const timer = setTimeout(() => {
+      aged++;
+      drop(pair, true);
+    }, ms);
+    ages.set(pair, timer);
+  };
   const server = createServer({ noDelay: true }, (client) => {
     const pair = { client, service: connect({ port: target, host: LOOPBACK, noDelay: true }) };
     pairs.add(pair);
+    if (oldest !== undefined) startAge(pair, oldest);
     for (const socket of [client, pair.service]) {
       socket.on('error', () => undefined);
       socket.once('close', () => drop(pair, false));
@@ -75,6 +92,9 @@ export async function startFront(target: number): Promise<Front> {
 
   return {
     port,
+    get aged() {
+      return aged;
+    },
     count: () => pairs.size,
     cut(count, reset, roll) {
       for (const pair of some(count, roll)) drop(pair, reset);
@@ -101,7 +121,14 @@ export async function startFront(target: number): Promise<Front> {
         back = listen(port);
       });
     },
+    age(ms) {
+      oldest = ms;
+      for (const pair of pairs) startAge(pair, ms);
+    },
     async heal() {
+      oldest = undefined;
+      for (const timer of ages.values()) clearTimeout(timer);
+      ages.clear();
       const ends = [...troubles];
       troubles.clear();
       for (const [timer, then] of ends) {
@@ -111,7 +138,7 @@ export async function startFront(target: number): Promise<Front> {
       await back;
     },
     async close() {
-      for (const timer of troubles.keys()) clearTimeout(timer);
+      for (const timer of [...troubles.keys(), ...ages.values()]) clearTimeout(timer);
       for (const pair of pairs) drop(pair, false);
       if (server.listening) await new Promise<void>((resolve) => server.close(() => resolve()));
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /** A file that lines are added to at once, so that none is lost when the writer is killed. */
@@ -10,6 +11,15 @@ export function appendTo(path: string): (line: string) => void {
 export function readLines(path: string): string[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8').split('\n').slice(0, -1);
+}
+
+const LONG = 10_000;
+
+/** A body as it is written down: one of megabytes as its beginning, its length and its hash. */
+export function shortOf(body: string): string {
+  if (body.length <= LONG) return body;
+  const hash = createHash('sha1').update(body).digest('hex');
+  return `${body.slice(0, 20)}… ${body.length} ${hash}`;
 }
 
 /** An upload that the service has accepted. */

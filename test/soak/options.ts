@@ -8,6 +8,10 @@ export interface SoakOptions {
   rate: number;
   /** Repeats a run's uploads and faults. */
   seed: string;
+  /** Seconds after which a middlebox cuts each connection. */
+  cut: number;
+  /** How the service writes bodies in its history; Node-RED is not told. */
+  history: 'text' | 'base64';
   /** Whether Node-RED is killed and started again, and recovers across that. */
   kill: boolean;
 }
@@ -18,8 +22,13 @@ function positive(name: string, text: string, max: number): number {
   throw new Error(`--${name} must be a number above 0, at most ${max}, but is ${text}.`);
 }
 
+function historyOf(text: string): SoakOptions['history'] {
+  if (text === 'text' || text === 'base64') return text;
+  throw new Error(`--history must be text or base64, but is ${text}.`);
+}
+
 /**
- * Reads the command line: `--minutes 2 --devices 50 --rate 300 --seed 1 --kill`.
+ * Reads the command line: `--minutes 2 --devices 50 --rate 300 --seed 1 --cut 20 --history text --kill`.
  * @throws Error that says what is wrong
  */
 export function readOptions(args: string[]): SoakOptions {
@@ -30,6 +39,8 @@ export function readOptions(args: string[]): SoakOptions {
       devices: { type: 'string', default: '50' },
       rate: { type: 'string', default: '300' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      cut: { type: 'string', default: '20' },
+      history: { type: 'string', default: 'text' },
       kill: { type: 'boolean', default: false },
     },
   });
@@ -38,6 +49,8 @@ export function readOptions(args: string[]): SoakOptions {
     devices: Math.ceil(positive('devices', values.devices, 5000)),
     rate: positive('rate', values.rate, 5000),
     seed: values.seed,
+    cut: positive('cut', values.cut, 24 * 3600),
+    history: historyOf(values.history),
     kill: values.kill,
   };
 }

@@ -1,4 +1,4 @@
-import { appendTo } from './lines';
+import { appendTo, shortOf } from './lines';
 
 /** The part of a message that is recorded. */
 interface Message {
@@ -22,6 +22,6 @@ export function createRecorder(path: string): (message: Message) => void {
 
   return ({ chipid, payload, replayed = false }) => {
     const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
-    append(JSON.stringify({ at: Date.now(), chipid, replayed, body }));
+    append(JSON.stringify({ at: Date.now(), chipid, replayed, body: shortOf(body) }));
   };
 }

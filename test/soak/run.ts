@@ -69,13 +69,20 @@ async function quiet(
 }
 
 async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
-  const { devices, rate, seed, minutes, kill } = options;
+  const { devices, rate, seed, cut, history, minutes, kill } = options;
   const files: Files = {
     userDir: join(folder, 'user'),
     accepted: join(folder, 'accepted'),
     records: join(folder, 'records'),
   };
-  const service = await startService({ devices, rate, seed, acceptedFile: files.accepted });
+  const service = await startService({
+    devices,
+    rate,
+    seed,
+    cut,
+    history,
+    acceptedFile: files.accepted,
+  });
   prepareUserDir(files.userDir, files.records, service.address, kill ? 'restart' : 'reconnect');
   const first = await startNodeRed(files.userDir);
   await Promise.race([ready(service, devices), first.crashed]);

@@ -3,6 +3,10 @@ export interface ServiceSettings {
   devices: number;
   rate: number;
   seed: string;
+  /** Seconds after which each connection is cut. */
+  cut: number;
+  /** How bodies are written in the history. */
+  history: 'text' | 'base64';
   /** Where it writes down what it has accepted. */
   acceptedFile: string;
 }
@@ -30,6 +34,10 @@ export interface ServiceState {
   readings: number;
   /** Devices whose history has been answered at least once. */
   devicesRead: number;
+  /** Of the time since the trouble began, the share that a channel was open, on average. */
+  connected: number;
+  /** Answers of a history that had something wrong in them. */
+  spoilt: number;
   /** How often each kind of trouble came. */
   troubles: Record<string, number>;
 }

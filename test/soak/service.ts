@@ -1,9 +1,10 @@
-import { startSimulator, type RequestRecord } from '../../src/simulator';
+import { startSimulator, type RequestRecord, type Simulator } from '../../src/simulator';
 import { startChaos, type Chaos } from './chaos';
 import { createDice } from './dice';
 import { startFront } from './front';
-import { appendTo } from './lines';
+import { appendTo, shortOf } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
+import { createSpoiling } from './spoiling';
 import { startTraffic } from './traffic';
 
 /*
@@ -43,31 +44,65 @@ function createCounter(requests: readonly RequestRecord[]) {
   return () => ({ upgrades, readings, devicesRead: devicesRead.size });
 }
 
-async function serve({ devices, rate, seed, acceptedFile }: ServiceSettings): Promise<void> {
-  const simulator = await startSimulator({ devices, interval: 0, seed });
+/** Measures which share of the channels is open, from now on. */
+function watchChannels(simulator: Simulator, devices: number): () => number {
+  let looks = 0;
+  let open = 0;
+  const timer = setInterval(() => {
+    looks++;
+    open += Math.min(simulator.channels(), devices);
+  }, LOOK);
+  timer.unref();
+  return () => (looks === 0 ? 1 : open / (looks * devices));
+}
+
+async function serve(settings: ServiceSettings): Promise<void> {
+  const { devices, rate, seed, cut, history, acceptedFile } = settings;
+  const simulator = await startSimulator({ devices, interval: 0, seed, historyEncoding: history });
   const front = await startFront(simulator.port);
   const counts = createCounter(simulator.requests);
   const append = appendTo(acceptedFile);
+  const chipids = [...simulator.devices.keys()];
+  const spoiling = createSpoiling(createDice(`${seed} records`));
   let stopTraffic: (() => void) | undefined;
   let chaos: Chaos | undefined;
+  let connected = (): number => 1;
 
+  const upload = (chipid: string, body: string): void => {
+    const { id, at } = simulator.upload(chipid, body);
+    append(JSON.stringify({ id, chipid, at, body: shortOf(body) }));
+  };
   // What was there before the listener is not owed.
-  for (const chipid of simulator.devices.keys()) {
+  for (const chipid of chipids) {
     for (let count = 0; count < EARLIER; count++) simulator.upload(chipid, `earlier ${count}`);
   }
 
+  const begin = (): void => {
+    simulator.rewriteHistory(spoiling.rewrite);
+    stopTraffic = startTraffic(chipids, rate, createDice(`${seed} uploads`), upload);
+    chaos = startChaos(simulator, front, createDice(`${seed} chaos`), history, upload);
+    front.age(cut * 1000);
+    connected = watchChannels(simulator, devices);
+  };
+  const calm = async (): Promise<void> => {
+    const share = connected();
+    connected = () => share;
+    await chaos?.stop();
+    stopTraffic?.();
+  };
   const obey = async (command: Command): Promise<void> => {
-    if (command === 'begin') {
-      stopTraffic = startTraffic(simulator, rate, createDice(`${seed} uploads`), (id, chipid, at, body) =>
-        append(JSON.stringify({ id, chipid, at, body })),
-      ); // prettier-ignore
-      chaos = startChaos(simulator, front, createDice(`${seed} chaos`));
-    } else if (command === 'calm') {
-      await chaos?.stop();
-      stopTraffic?.();
-    }
+    if (command === 'begin') begin();
+    else if (command === 'calm') await calm();
     const troubles = Object.fromEntries(chaos?.counts ?? []);
-    answer({ command, channels: simulator.channels(), ...counts(), troubles });
+    if (front.aged > 0) troubles['connections cut for their age'] = front.aged;
+    answer({
+      command,
+      channels: simulator.channels(),
+      ...counts(),
+      spoilt: spoiling.count,
+      connected: connected(),
+      troubles,
+    });
   };
   process.on('message', (command: Command) => {
     obey(command).catch((error: unknown) => {
@@ -77,7 +112,7 @@ async function serve({ devices, rate, seed, acceptedFile }: ServiceSettings): Pr
   });
   const { appid, appkey, serverKey, serverPassword } = simulator;
   const credentials = { appid, appkey, serverKey, serverPassword };
-  answer({ ready: { ...credentials, baseUrl: `http://127.0.0.1:${front.port}`, chipids: [...simulator.devices.keys()] } }); // prettier-ignore
+  answer({ ready: { ...credentials, baseUrl: `http://127.0.0.1:${front.port}`, chipids } });
 }
 
 process.once('disconnect', () => process.exit());

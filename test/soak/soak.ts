@@ -14,7 +14,7 @@ const isGood = ({ lost, doubled, outOfOrder, unwritten, quiet }: Outcome): boole
   quiet && lost === 0 && outOfOrder === 0 && doubled <= unwritten;
 
 function print(options: SoakOptions, outcome: Outcome): void {
-  const { minutes, devices, rate, seed, kill } = options;
+  const { minutes, devices, rate, seed, cut, history, kill } = options;
   const { state, usage } = outcome;
   const result: [string, string][] = [
     ['uploads accepted', number(outcome.accepted)],
@@ -31,11 +31,13 @@ function print(options: SoakOptions, outcome: Outcome): void {
   const rest: [string, string][] = [
     ['channels opened again', number(state.upgrades - devices)],
     ['histories read', number(state.readings)],
+    ['of them with bad records', number(state.spoilt)],
+    ['channels open, of the time', `${(100 * state.connected).toFixed(0)} %`],
     ['longest delay', seconds(outcome.longestDelay)],
     ['peak memory of Node-RED', megabytes(peak(usage.map(({ rss }) => rss)))],
     ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
   ];
-  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}`;
+  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}`;
   console.log(`\n${table(title, [...result, ...(kill ? killed : []), ...rest])}\n`);
   const troubles = Object.entries(state.troubles).map(([name, count]) => [name, number(count)] as const); // prettier-ignore
   console.log(table('trouble', troubles));

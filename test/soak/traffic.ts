@@ -1,4 +1,3 @@
-import type { Simulator } from '../../src/simulator';
 import type { Dice } from './dice';
 
 /** What a device says: how it tells its uploads apart decides what can be seen of their order. */
@@ -35,32 +34,26 @@ const BURST = 40;
 
 /**
  * Lets the devices upload at a rate in all, until it is stopped.
- * @param accepted is told of each upload that the service has accepted
+ * @param upload lets a device upload, and writes down that the service has accepted it
  * @returns stops it
  */
 export function startTraffic(
-  simulator: Simulator,
+  chipids: readonly string[],
   rate: number,
   dice: Dice,
-  accepted: (id: number, chipid: string, at: number, body: string) => void,
+  upload: (chipid: string, body: string) => void,
 ): () => void {
-  const chipids = [...simulator.devices.keys()];
   const started = performance.now();
   let serial = 0;
 
-  const upload = (index: number): void => {
-    const chipid = chipids[index];
-    if (chipid === undefined) return;
-    const body = bodyOf(mannerOf(index), ++serial, dice);
-    const { id, at } = simulator.upload(chipid, body);
-    accepted(id, chipid, at, body);
-  };
   const timer = setInterval(() => {
     const due = ((performance.now() - started) / 1000) * rate;
     while (serial < due) {
       const index = dice.roll(chipids.length);
       const times = dice.roll(500) === 0 ? BURST : 1;
-      for (let count = 0; count < times; count++) upload(index);
+      for (let count = 0; count < times; count++) {
+        upload(chipids[index] ?? '', bodyOf(mannerOf(index), ++serial, dice));
+      }
     }
   }, TICK);
   return () => clearInterval(timer);

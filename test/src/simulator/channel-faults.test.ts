@@ -55,6 +55,9 @@ describe('simulator: faults of the channel', () => {
     ['missing-fields', /^\{"type":"data_upload"\}$/],
     ['unknown-type', /"type":"unknown_type"/],
     ['big-frame', /"body":"A{2000000}/],
+    ['deep', /^\{"type":"data_upload","body":\[{2500}\]{2500}\}$/],
+    ['no-timestamp', /^(?!.*"timestamp").*"body":"bG9zdA=="/],
+    ['odd-timestamp', /"timestamp":"1700000000\.5"/],
   ];
   for (const [name, text] of frames) {
     it(
@@ -72,6 +75,20 @@ describe('simulator: faults of the channel', () => {
       }),
     );
   }
+
+  it(
+    'noise sends 500 frames of 3 bytes, and then the event',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      simulator.fail('noise', { times: 1 });
+      const frames: string[] = [];
+      socket.on('message', (data: Buffer) => frames.push(data.toString()));
+      simulator.upload(DEVICE, 'x');
+      await until(() => frames.length === 501, 'all frames');
+      assert.deepEqual(new Set(frames.slice(0, -1)), new Set(['abc']));
+      assert.match(frames.at(-1)!, /"body":"eA=="/);
+    }),
+  );
 
   it(
     'binary sends the event in a binary frame',
