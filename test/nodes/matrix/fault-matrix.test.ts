@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { useNodeRed } from '../support/node-red';
 import { ANSWERS } from './answers';
+import { CALLERS } from './callers';
 import { CHANNEL_FRAMES } from './channel-frames';
 import { CHANNEL_LIFE } from './channel-life';
 import { CHANNEL_RESTART } from './channel-restart';
 import { CHANNEL_UPGRADE } from './channel-upgrade';
 import { CLOCK } from './clock';
+import { CONTENT } from './content';
 import { DURING } from './during';
+import { EDITOR } from './editor';
+import { HISTORY } from './history';
 import { MESSAGES } from './messages';
 import { NODE_RED } from './node-red';
 import { writeOutcomes, type Line } from './outcomes';
@@ -21,11 +25,15 @@ const ROWS: readonly Row[] = [
   ...CHANNEL_LIFE,
   ...CHANNEL_RESTART,
   ...CHANNEL_FRAMES,
+  ...CONTENT,
+  ...HISTORY,
   ...CLOCK,
   ...MESSAGES,
   ...NODE_RED,
   ...DURING,
   ...REDEPLOYS,
+  ...CALLERS,
+  ...EDITOR,
 ];
 
 /** What came of each fault, for the table in docs/reliability.md. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
-import type { Simulator } from '../../../src/simulator';
+import type { Position } from '../../../src/recovery/position';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { until } from '../../../tooling/until';
 import { CHIPID, emitted, payloads } from './row';
 
-const KNOWN = 'known';
+export const KNOWN = 'known';
 
 /** Milliseconds that a step with many devices may take on a machine that is busy. */
 export const PATIENCE = 60_000;
@@ -16,19 +17,18 @@ export const PATIENCE = 60_000;
 /** Notes for which devices recovery has told a position: from then on what they upload is owed. */
 function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
   const told = new Set<string>();
-   
   const listen = DeviceCloudClient.prototype.listen;
   const { mock: watch } = mock.method(
     DeviceCloudClient.prototype,
     'listen',
     function (this: DeviceCloudClient, ...[chipid, user, recover]: Parameters<typeof listen>) {
-      const noted = recover && {
-        ...recover,
-        save(position: Parameters<NonNullable<typeof recover.save>>[0]) {
-          told.add(String(chipid));
-          recover.save?.(position);
-        },
+      const save = (position: Position): void => {
+        told.add(String(chipid));
+        recover?.save?.(position);
       };
+      // Not a copy, which would lack what the options inherit.
+      const noted =
+        recover && (Object.create(recover, { save: { value: save } }) as typeof recover);
       return listen.call(this, chipid, user, noted);
     },
   );
@@ -60,11 +60,19 @@ export function uploadKnown(cloud: Simulator, chipids: readonly string[]): void 
 }
 
 /** A listener on the first device, connected; with recovery, what is uploaded from now on is owed. */
-export async function listening({
-  recover = 'reconnect',
-  ...properties
-}: { recover?: 'off' | 'reconnect'; ping?: number } = {}): Promise<Simulator> {
-  const cloud = await startCloud();
+export async function listening(
+  {
+    recover = 'reconnect',
+    ...properties
+  }: {
+    recover?: 'off' | 'reconnect';
+    ping?: number;
+    timeout?: number;
+    historyEncoding?: 'text';
+  } = {},
+  service: SimulatorOptions = {},
+): Promise<Simulator> {
+  const cloud = await startCloud(service);
   if (recover === 'reconnect') await listenWithRecovery(cloud, [CHIPID], properties);
   else await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
   await shows('listen', 'status.connected');

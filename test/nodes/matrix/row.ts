@@ -4,7 +4,18 @@ import { journal } from '../support/journal';
 import { arrivedAt, send } from '../support/messages';
 import { until } from '../../../tooling/until';
 
-export type Area = 'answers' | 'transport' | 'channel' | 'clock' | 'messages' | 'Node-RED';
+export type Area =
+  | 'answers'
+  | 'transport'
+  | 'channel'
+  | 'content'
+  | 'history'
+  | 'clock'
+  | 'messages'
+  | 'Node-RED'
+  | 'callers'
+  | 'editor'
+  | 'simulator';
 
 /** What came of a fault, in the words of the table. */
 export interface Outcome {

@@ -102,9 +102,16 @@ export function watchSinks(): void {
 /** Credentials by the id of the config node; anew each time, since Node-RED takes from them what it drops. */
 const keys = (): object => ({ app: { ...CANARIES }, app2: { ...CANARIES } });
 
-/** Starts a flow of these nodes, with sinks and Catch and Complete nodes around them. */
-export async function load(nodes: readonly FlowNode[], credentials = keys()): Promise<void> {
-  await helper.load(MODULES, whole(nodes), credentials);
+/**
+ * Starts a flow of these nodes, with sinks and Catch and Complete nodes around them.
+ * @param first modules that Node-RED loads before those of the package
+ */
+export async function load(
+  nodes: readonly FlowNode[],
+  credentials = keys(),
+  first: readonly Module[] = [],
+): Promise<void> {
+  await helper.load([...first, ...MODULES], whole(nodes), credentials);
   watchSinks();
 }
 

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import type { HistoryRewrite, Simulator } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { arrivedAt } from '../support/messages';
+import { hurry } from './hurry';
+import { KNOWN, listening, recovered } from './listening';
+import { ARRIVES, CHIPID, emitted, NOTHING, payloads, rowsOf, said, type Row } from './row';
+
+const row = rowsOf('history');
+const DOWN = '`the channel is down (1001).`';
+const ONCE = `what was missed comes once, in order, ${ARRIVES}`;
+
+/** What was said but of the channel that was closed for the row. */
+function saidOfHistory(): string {
+  const lines = said().split(', `').map((line, index) => (index === 0 ? line : `\`${line}`)); // prettier-ignore
+  assert.ok(lines.includes(DOWN), lines.join());
+  return lines.filter((line) => line !== DOWN).join(', ') || NOTHING;
+}
+
+function miss(cloud: Simulator, missed: readonly string[]): void {
+  cloud.disconnect(CHIPID);
+  for (const text of missed) cloud.upload(CHIPID, text);
+}
+
+const MISSED = ['missed 1', 'missed 2', 'missed 3', 'missed 4', 'missed 5'];
+
+/** A history that is not as it should be, and loses nothing. */
+const rewritten = (fault: string, line: string, rewrite: HistoryRewrite): Row =>
+  row(fault, line, ONCE, async () => {
+    const cloud = await listening();
+    cloud.rewriteHistory(rewrite);
+    miss(cloud, MISSED);
+    await recovered(cloud, MISSED);
+    return saidOfHistory();
+  });
+
+const failedWith = (why: string): string =>
+  `\`uploads could not be recovered: Reading the uploads of device ${CHIPID} failed: ${why}\``;
+const unusable = (what: string): string =>
+  `\`a record of the history could not be used, since ${what}; the others were.\``;
+const NO_BODY = unusable('its body is not text');
+const NO_ID = unusable('its id is not a number of at most 20 digits');
+
+/** A record that is none, older than all others. */
+const bad = (fault: string, line: string, record: object): Row =>
+  rewritten(fault, line, (records) => [{ id: 0, body: 'x', ...record }, ...records]);
+
+const restored = row(
+  'ids that begin at 1 again',
+  '`the ids of the history have begun anew, as those of a restored service: what was missed is told by times and bodies this time.`',
+  ONCE,
+  async () => {
+    const cloud = await listening();
+    for (const text of ['live 2', 'live 3', 'live 4']) cloud.upload(CHIPID, text);
+    await emitted('live 4');
+    miss(cloud, ['missed 5']);
+    await emitted('missed 5');
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+    cloud.restore();
+    miss(cloud, ['new 1', 'new 2']);
+    await emitted('new 2');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    const all = [KNOWN, 'live 2', 'live 3', 'live 4', 'missed 5', 'new 1', 'new 2', 'good'];
+    assert.deepEqual(payloads(), all);
+    return saidOfHistory();
+  },
+);
+
+const newest = row(
+  'the newest 2 of 5 shown',
+  '`uploads may be lost: the history has nothing any more between the ids 2 and 6, and not as much arrived live.`',
+  `those two come, ${ARRIVES}`,
+  async () => {
+    const cloud = await listening();
+    miss(cloud, ['missed 0']);
+    await emitted('missed 0');
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+    cloud.rewriteHistory((records) => records.slice(-2));
+    miss(cloud, MISSED);
+    await emitted('missed 5');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads(), [KNOWN, 'missed 0', 'missed 4', 'missed 5', 'good']);
+    return saidOfHistory();
+  },
+);
+
+const base64 = (fault: string, line: string, historyEncoding?: 'text'): Row =>
+  row(fault, line, ONCE, async () => {
+    const setting = historyEncoding && { historyEncoding };
+    const cloud = await listening(setting, { historyEncoding: 'base64' });
+    miss(cloud, MISSED);
+    await recovered(cloud, MISSED);
+    return saidOfHistory();
+  });
+
+const WRONG =
+  '`the history encoding of the application is set to text, but the history is written in Base64, as an ' +
+  'upload that came both ways shows: set it to base64 or auto. Until then the history is read as Base64 ' +
+  'all the same.`';
+
+const LIMIT = 16 * 1024 * 1024;
+
+const large = row(
+  'an answer over 16 MiB, and then a shorter one',
+  failedWith(
+    'the answer is over 16 MiB. Ask for less at a time, such as fewer days; of what is read whole, have ' +
+      'old records deleted at the service.',
+  ),
+  ONCE,
+  async () => {
+    const cloud = await listening();
+    let answers = 0;
+    cloud.rewriteHistory((records) =>
+      answers++ === 0 ? [{ id: 0, body: 'x'.repeat(LIMIT) }, ...records] : records,
+    );
+    miss(cloud, MISSED);
+    await recovered(cloud, MISSED);
+    return saidOfHistory();
+  },
+);
+
+const unanswered = row(
+  'a history that never answers',
+  `${failedWith('no answer within 15 s. Try again later, or set a longer time-out.')}, \`the history could not be read in time: missed uploads will come late.\``,
+  `after a minute live uploads go on; what was missed comes late, once; ${ARRIVES}`,
+  async () => {
+    const cloud = await listening({ ping: 0 });
+    const time = hurry();
+    try {
+      const heal = cloud.fail('hang', { path: 'up_messages' });
+      miss(cloud, MISSED);
+      const opened = (): number => cloud.requests.filter(({ status }) => status === 101).length;
+      await until(() => opened() === 2, 'the channel is open again');
+      cloud.upload(CHIPID, 'live');
+      await emitted('live');
+      assert.deepEqual(payloads(), [KNOWN, 'live']);
+      assert.ok(time.waits.includes(60_000), 'a minute');
+      heal();
+    } finally {
+      time.stop();
+    }
+    await emitted('missed 5');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads(), [KNOWN, 'live', ...MISSED, 'good']);
+    assert.equal(arrivedAt('out').filter(({ replayed }) => replayed).length, MISSED.length);
+    return saidOfHistory();
+  },
+);
+
+export const HISTORY: readonly Row[] = [
+  bad('a record with `body: null`', NO_BODY, { body: null }),
+  bad('a record with a number as its body', NO_BODY, { body: 5 }),
+  bad('a record with `id: null`', NO_ID, { id: null }),
+  bad('a record with an id of 40 digits', NO_ID, { id: '9'.repeat(40) }),
+  rewritten('the same id twice', NOTHING, (records) => records.flatMap((each) => [each, each])),
+  restored,
+  newest,
+  rewritten('records out of order', NOTHING, (records) => records.toReversed()),
+  base64('Base64 where text was set', WRONG, 'text'),
+  base64('Base64, nothing set', NOTHING),
+  large,
+  unanswered,
+];
