@@ -10,8 +10,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-/** A step that has not ended by then hangs. */
-const LIMIT_MINUTES = 12;
+/** A step that has not ended by then hangs, even where several runs share a machine. */
+const LIMIT_MINUTES = 25;
 
 /**
  * Runs a step's commands one after the other, until one fails.

@@ -18,8 +18,9 @@ describe('every error code reaches a Catch node, once', () => {
     app(simulator, { id: 'disabled', d: true }),
     app(simulator, { id: 'nobody', baseUrl: NOBODY }),
     app(simulator, { id: 'with-path', baseUrl: `${simulator.baseUrl}/path` }),
-    ...around('push', node('push')),
-    ...around('hasty', node('push', { timeout: '1' })),
+    // Time enough for 70 MB, however busy the machine is.
+    ...around('push', node('push', { timeout: '60' })),
+    ...around('hasty', node('push', { timeout: '3' })),
     ...around('channel', node('push', { transport: 'channel', timeout: '1' })),
     ...around('gpio', node('gpio')),
     ...around('list', node('devices')),

@@ -28,6 +28,9 @@ const SETTINGS = {
   logging: { console: { level: 'trace', metrics: false, audit: true } },
 };
 
+/** Milliseconds for all operations together to end: some answers are of 70 MB. */
+const PATIENCE = 150_000;
+
 /** What the tests for secrets work with. */
 export interface SecretsWorld {
   simulator: Simulator;
@@ -126,7 +129,7 @@ export function secretsWorld(): SecretsWorld {
     for (const [name, message] of Object.entries(messages)) {
       await world.red.inject(name, { ...message });
     }
-    await until(async () => (await ends()) >= due, 'every message has ended');
+    await until(async () => (await ends()) >= due, 'every message has ended', PATIENCE);
   };
   here.forget = () => world.red.forget();
 
