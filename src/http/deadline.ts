@@ -17,11 +17,20 @@ function listen(signal: AbortSignal): Listening {
   return listener;
 }
 
-/** Why a signal aborted, for an error. The reason is the caller's, and may be any value at all. */
+const NO_REASON = 'the caller aborted it';
+
+/**
+ * Why a signal aborted, for an error. The reason is the caller's, and may be any value at all: one that
+ * throws when it is looked at would end the process, since the signal calls its listeners.
+ */
 export function abortReason({ reason }: AbortSignal): string {
-  const given: unknown = reason instanceof Error ? reason.message : reason;
-  const isUsual = reason instanceof Error && reason.name === 'AbortError';
-  return isUsual || typeof given !== 'string' || given === '' ? 'the caller aborted it' : given;
+  try {
+    const given: unknown = reason instanceof Error ? reason.message : reason;
+    const isUsual = reason instanceof Error && reason.name === 'AbortError';
+    return isUsual || typeof given !== 'string' || given === '' ? NO_REASON : given;
+  } catch {
+    return NO_REASON;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
-import { onAbort } from '../../../src/http/deadline';
+import { abortReason, onAbort } from '../../../src/http/deadline';
 
 describe('calls that share a signal', () => {
   it('are all told when it aborts, but those that took their callback back', () => {
@@ -37,5 +37,20 @@ describe('calls that share a signal', () => {
     assert.equal(count(), 0);
     onAbort(signal, () => undefined);
     assert.equal(count(), 1);
+  });
+});
+
+describe('the reason of an abort', () => {
+  it('is none if it throws when it is looked at', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const mute = Object.defineProperty(new Error(), 'message', {
+      get: () => {
+        throw new Error('nobody catches this');
+      },
+    });
+    for (const reason of [proxy, mute]) {
+      assert.equal(abortReason(AbortSignal.abort(reason)), 'the caller aborted it');
+    }
   });
 });
