@@ -1,7 +1,7 @@
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Proxy } from './proxy';
 import type { TlsSettings } from '../types';
-import { refusedBy } from './tunnel';
+import { refusedBy, speaksFirst } from './tunnel';
 
 /** Milliseconds a connection may take to come about; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;
@@ -26,9 +26,11 @@ class ProxyPool extends Pool {
 
   async #tunnel(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
     const data = await super.connect(options);
-    if (data.statusCode === 200) return data;
+    const isTunnel = data.statusCode === 200;
+    // undici drops such a tunnel and at once asks for another one, until the call is out of time.
+    if (isTunnel && data.socket.readableLength === 0) return data;
     data.socket.on('error', () => undefined).destroy();
-    throw refusedBy(data.statusCode);
+    throw isTunnel ? speaksFirst() : refusedBy(data.statusCode);
   }
 }
 

@@ -16,6 +16,12 @@ const fault = (code: string): Error =>
 /** The error for a proxy that answers CONNECT with another status than 200; its code names that status. */
 export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
 
+/**
+ * The error for a tunnel on which something comes before a byte was sent: no service speaks first, over
+ * TLS or without it, so it was never connected to one.
+ */
+export const speaksFirst = (): Error => fault('EPROTO');
+
 /** Tunnels to one host. */
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */

@@ -10,8 +10,8 @@ export interface TestProxy {
   targets: string[];
   /** `Proxy-Authorization` of each CONNECT. */
   authorizations: (string | undefined)[];
-  /** What it does with the next ones: a tunnel, a status, or nothing. */
-  behaviour: 'tunnel' | 'hang' | 'trickle' | number;
+  /** What it does with the next ones: a tunnel, one that speaks first, a status, or nothing. */
+  behaviour: 'tunnel' | 'chatter' | 'hang' | 'trickle' | number;
   sockets(): number;
 }
 
@@ -37,6 +37,10 @@ export async function proxy(
       // The sockets of an HTTP server are half-open: this one would not notice the other side's end.
       client.on('end', () => client.destroy()).resume();
       if (made.behaviour === 'trickle') trickle(client);
+      return;
+    }
+    if (made.behaviour === 'chatter') {
+      client.end('HTTP/1.1 200 Connection established\r\n\r\nThe host is blocked.');
       return;
     }
     if (made.behaviour !== 'tunnel') {

@@ -60,6 +60,18 @@ describe('calls through a proxy', () => {
     assert.equal(service.connections(), 0);
   });
 
+  it('are UNREACHABLE after one attempt if the tunnel speaks before it is spoken to', async () => {
+    const through = await proxy('chatter');
+    const service = await httpService(ok);
+    const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
+    for (let call = 1; call <= 3; call++) {
+      await failure(client.push(1, 'x', { timeout: 1 }), 'UNREACHABLE');
+      assert.equal(through.targets.length, call);
+    }
+    through.behaviour = 'tunnel';
+    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+  });
+
   for (const status of [407, 403, 502]) {
     it(`are UNREACHABLE if the proxy answers ${status}; the next good call works`, async () => {
       const through = await proxy(status);
