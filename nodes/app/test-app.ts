@@ -45,16 +45,26 @@ async function testOpenApi(client: DeviceCloudClient, timeout: number) {
   }
 }
 
-async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<FaceResult> {
-  try {
-    await client.serverDevices({ page: 1, count: 1 }, { timeout });
-    return { ok: true, ...skewOf(client) };
-  } catch (error) {
-    return { ok: false, ...toProblem(error), ...skewOf(client) };
-  }
-}
+/** Section 4.1: the result is JSON. What a portal answers in the service's place is text. */
+const isResult = (body: unknown): boolean => typeof body === 'object' && body !== null;
+
+const notAList = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    "Listing the server API's devices was answered with success, but not with a list in JSON. " +
+      "Check that the address is the service's, and no proxy or portal answers in its place.",
+  );
 
 const failed = (error: unknown): FaceResult => ({ ok: false, ...toProblem(error) });
+
+async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<FaceResult> {
+  try {
+    const { body } = await client.serverDevices({ page: 1, count: 1 }, { timeout });
+    return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
+  } catch (error) {
+    return { ...failed(error), ...skewOf(client) };
+  }
+}
 
 const missing = (): FaceResult =>
   failed(

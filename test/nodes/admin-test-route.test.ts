@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../nodes/app/test-app';
 import { startSimulator } from '../../src/simulator';
+import { httpService } from '../src/support/http-service';
 import { load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -69,6 +70,18 @@ describe('the test of an application in the editor', () => {
     assert.equal(openApi?.code, 'NOT_CONFIGURED');
     assert.equal(serverApi, null);
     assert.equal(cloud.requests.length, 0);
+  });
+
+  it('does not take the page of a portal for the list of the server API', async () => {
+    const portal = await httpService((response) => {
+      response.end('<html>Log in to use this network</html>');
+    });
+    await load([]);
+    const { baseUrl } = portal;
+    const { serverApi } = await test({ baseUrl, credentials: { serverKey, serverPassword } });
+    assert.equal(serverApi?.ok, false);
+    assert.equal(serverApi.code, 'INVALID_RESPONSE');
+    assert.match(serverApi.message ?? '', /proxy or portal/);
   });
 
   it('says that nobody is there', async () => {
