@@ -2,10 +2,9 @@ import type { NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
 import type { DeviceRecord } from '../../src/types';
 import { findApp } from './app-node';
-import { findDeployed } from './deployed';
 import { mayWriteFlows } from './flow-rights';
-import { isVariable } from './options';
-import { testApp } from './test-app';
+import { addressHider } from './hidden-addresses';
+import { testApp, type FaceResult, type TestResult } from './test-app';
 import { readTestRequest, type TestRequest } from './test-request';
 
 /** What the editor may know of a device: never its `devkey`. */
@@ -52,7 +51,7 @@ function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   };
 }
 
-/** An error without the address, if a `${NAME}` stands for it that the user must not read. */
+/** A problem without the addresses for which a `${NAME}` stands that the user must not read. */
 async function readableProblem(
   RED: NodeAPI,
   id: string,
@@ -60,16 +59,22 @@ async function readableProblem(
   maySeeVariables: () => Promise<boolean>,
 ): Promise<ReturnType<typeof toProblem>> {
   const problem = toProblem(error);
-  const deployed = findDeployed(RED, id);
-  const saved = deployed?.saved.baseUrl ?? '';
-  const used = deployed?.node?.endpoint.baseUrl ?? '';
-  if (!isVariable(saved) || !URL.canParse(used) || (await maySeeVariables())) return problem;
-  const { origin, host, hostname } = new URL(used);
-  const message = [origin, host, hostname].reduce(
-    (text, part) => text.replaceAll(part, () => saved),
-    problem.message,
-  );
-  return { ...problem, message };
+  const hide = await addressHider(RED, id, maySeeVariables);
+  return { ...problem, message: hide(problem.message) };
+}
+
+/** The same for what a test has found. */
+async function readableResult(
+  RED: NodeAPI,
+  id: string | undefined,
+  result: TestResult,
+  maySeeVariables: () => Promise<boolean>,
+): Promise<TestResult> {
+  const hide = await addressHider(RED, id, maySeeVariables);
+  const readable = (face: FaceResult | null): FaceResult | null =>
+    face?.message === undefined ? face : { ...face, message: hide(face.message) };
+  const { openApi, serverApi } = result;
+  return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
 /** The routes for the editor (contract: permissioned, relative URLs). Called once per module. */
@@ -110,10 +115,13 @@ export function addAdminRoutes(RED: NodeAPI): void {
         return;
       }
       audit({ id: settings.id });
-      testApp(RED, settings, () => mayWriteFlows(RED, request), TIMEOUT).then(
-        (result) => response.json(result),
-        (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-      );
+      const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+      testApp(RED, settings, may, TIMEOUT)
+        .then((result) => readableResult(RED, settings.id, result, may))
+        .then(
+          (result) => response.json(result),
+          (error: unknown) => response.status(500).json({ error: toProblem(error) }),
+        );
     },
   );
 }

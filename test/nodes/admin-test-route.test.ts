@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../nodes/app/test-app';
 import { startSimulator } from '../../src/simulator';
-import { httpService } from '../src/support/http-service';
+import { httpService } from '../../tooling/servers/http-service';
 import { load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';

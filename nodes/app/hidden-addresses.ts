@@ -1,0 +1,58 @@
+import type { Node, NodeAPI } from 'node-red';
+import { findDeployed } from './deployed';
+import { isVariable } from './options';
+
+/** An address in use, and the `${NAME}` that was saved for it. */
+interface Hidden {
+  used: string;
+  saved: string;
+}
+
+/** The address of a proxy configuration as it was saved. */
+function savedProxy(RED: NodeAPI, id: string): string {
+  let url: unknown;
+  RED.nodes.eachNode((node) => {
+    if (node.id === id) url = (node as { url?: unknown }).url;
+  });
+  return typeof url === 'string' ? url : '';
+}
+
+/** The service's and the proxy's, where a variable stands for them. */
+function hiddenAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
+  const deployed = findDeployed(RED, id);
+  if (!deployed?.node) return [];
+  const { baseUrl = '', proxy = '' } = deployed.node.endpoint;
+  const running = RED.nodes.getNode(proxy) as (Node & { url?: unknown }) | null;
+  const address = typeof running?.url === 'string' ? running.url : '';
+  return [
+    { used: baseUrl, saved: deployed.saved.baseUrl ?? '' },
+    { used: address, saved: savedProxy(RED, proxy) },
+  ].filter(({ saved }) => isVariable(saved));
+}
+
+/** The ways in which errors name an address; a proxy's may have been given without a scheme. */
+function namesOf(address: string): string[] {
+  const text = /^[a-z0-9+.-]+:\/\//i.test(address) ? address : `http://${address}`;
+  if (!URL.canParse(text)) return [];
+  const { origin, host, hostname } = new URL(text);
+  return [origin, host, hostname].filter((name) => name !== '');
+}
+
+/**
+ * Makes a function that puts the `${NAME}` that was saved in the place of an address, for who must not
+ * read variables.
+ * @param maySeeVariables is asked only if it matters
+ */
+export async function addressHider(
+  RED: NodeAPI,
+  id: string | undefined,
+  maySeeVariables: () => Promise<boolean>,
+): Promise<(message: string) => string> {
+  const hidden = hiddenAddresses(RED, id);
+  if (hidden.length === 0 || (await maySeeVariables())) return (message) => message;
+  const parts = hidden.flatMap(({ used, saved }) =>
+    namesOf(used).map((name) => [name, saved] as const),
+  );
+  return (message) =>
+    parts.reduce((text, [name, saved]) => text.replaceAll(name, () => saved), message);
+}
