@@ -4,7 +4,7 @@ import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
 import app from '../../nodes/app/app';
 import { httpService } from '../../tooling/servers/http-service';
-import { deadPort } from '../../tooling/servers/wire-service';
+import { freePort } from '../../tooling/servers/ports';
 import { cloudApp, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -118,7 +118,7 @@ describe('the list of devices for the editor', () => {
   });
 
   it('and the test name a proxy that a variable stands for by that variable alone', async () => {
-    const address = `http://localhost:${await deadPort()}`;
+    const address = `http://localhost:${await freePort()}`;
     process.env['DEVICE_CLOUD_TEST_PROXY'] = address;
     for (const mayWrite of [false, true]) {
       const rights = (RED: NodeAPI): void => {

@@ -88,7 +88,7 @@ describe('listen, the payload', () => {
   it('is one clear error when JSON is nested too deeply', async () => {
     await start({ datatype: 'json' });
     cloud.upload(chipid, '['.repeat(2500) + ']'.repeat(2500));
-    await until('it is caught', () => arrivedAt('caught').length === 1);
+    await until(() => arrivedAt('caught').length === 1, 'it is caught');
     const { error } = arrivedAt('caught')[0] as Caught;
     assert.match(error.message, /device 10000001 is nested deeper than 100 levels.*auto-detect/);
   });

@@ -52,7 +52,7 @@ describe('recovery of missed uploads from a service', () => {
     await start();
     for (let count = 0; count < 17; count++) simulator.upload(CHIPID, 'x'.repeat(1024 * 1024));
     const listener = listen(client);
-    await eventually(() => listener.faults.length > 0, 'it is said');
+    await until(() => listener.faults.length > 0, 'it is said');
     assert.match(listener.faults[0] ?? '', /device 10000001 .*over 16 MiB.*old records deleted/);
     assert.equal(listener.position(), undefined);
     // Who asks for it gets it.
