@@ -1,5 +1,6 @@
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
+export type { TlsSettings } from './http/tls';
 export type { ChannelLease, ChannelState, ChannelUser, ChannelView } from './channel/types';
 export type { RecoverOptions } from './recovery/options';
 export type { Position } from './recovery/position';

@@ -3,7 +3,8 @@ import { DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
 import { SIGN_CASES, type SignCase } from './api/signing';
-import type { ProxySettings, TlsSettings } from './types';
+import type { ProxySettings } from './types';
+import type { TlsSettings } from './http/tls';
 
 /** What a client is made with. Names and units are those of the config node `device-cloud-app`. */
 export interface ClientOptions {

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
-import type { ProxySettings, TlsSettings } from '../../src/types';
+import type { ProxySettings } from '../../src/types';
+import type { TlsSettings } from '../../src/http/tls';
 
 /** A core `tls-config` node. */
 interface TlsNode extends Node {

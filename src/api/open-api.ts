@@ -1,4 +1,12 @@
-import type { PushAnswer, RefreshAnswer, ResultAnswer, PushFormat, PushRecord, SyncRecord, UploadRecord } from '../types';
+import type {
+  PushAnswer,
+  RefreshAnswer,
+  ResultAnswer,
+  PushFormat,
+  PushRecord,
+  SyncRecord,
+  UploadRecord,
+} from '../types';
 import { invalidInput } from '../errors';
 import { MAX_RECOVERY_ANSWER, type HttpRequest } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call';

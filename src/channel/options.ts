@@ -6,7 +6,7 @@ import { connectRate } from './connect-limiter';
 import type { OpenApiIdentity } from '../api/open-api';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
-import type { TlsSettings } from '../types';
+import type { TlsSettings } from '../http/tls';
 import { signOpenApi } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/tunnel';
 

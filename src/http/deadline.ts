@@ -1,4 +1,3 @@
-
 interface Listening {
   callbacks: Set<() => void>;
   abort: () => void;

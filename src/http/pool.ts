@@ -1,6 +1,6 @@
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
 import type { Proxy } from './proxy';
-import type { TlsSettings } from '../types';
+import type { TlsSettings } from './tls';
 import { refusedBy, speaksFirst } from './tunnel';
 
 /** Milliseconds a connection may take to come about; a command is better refused early than late. */

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { hang, httpService, inTurn, json, type Script } from '../../../tooling/servers/http-service';
+import {
+  hang,
+  httpService,
+  inTurn,
+  json,
+  type Script,
+} from '../../../tooling/servers/http-service';
 import { CHIPID } from '../support/listener';
 import { until } from '../../../tooling/until';
 

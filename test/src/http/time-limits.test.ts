@@ -5,7 +5,13 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { CallOptions } from '../../../src/types';
 import { clientOf, KEYS } from '../support/client';
 import { failure, failures } from '../support/failure';
-import { hang, httpService, inTurn, json, type Script } from '../../../tooling/servers/http-service';
+import {
+  hang,
+  httpService,
+  inTurn,
+  json,
+  type Script,
+} from '../../../tooling/servers/http-service';
 import { manual } from '../support/manual';
 import { until } from '../../../tooling/until';
 import { wireService } from '../../../tooling/servers/wire-service';
