@@ -118,7 +118,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.equal(upload?.payload, 'dynamic');
   });
 
-  it('keeps to the time-out, the gap and the number of connections of an application', async () => {
+  it('keeps to the gap and the number of connections of an application', async () => {
     const node = 'f10-refresh-app-unusual';
     const path = (chipid: string): string => `/openapi/manual_refresh/${chipid}/`;
     const asked = (chipid: string): number[] =>
@@ -133,11 +133,6 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     // Lower bounds: the one connection is taken for 200 ms, and the gap is 300 ms more.
     assert.ok(asked(THREE).at(-1)! - first >= 195, 'one connection');
     assert.ok(second - first >= 495, 'a gap');
-    simulator.delay(TWO, 60_000);
-    await red.inject(node, { chipid: TWO });
-    const [failure] = await red.waitFor(node, 'error');
-    assert.equal(failure!.error!.code, 'TIMEOUT');
-    assert.match(failure!.error!.message, /within 3 s/);
   });
 
   it('keeps to the heartbeat, the ping and the timestamp of an application', async () => {
