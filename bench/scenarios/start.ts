@@ -3,7 +3,7 @@ import type { Plan } from '../plan';
 import { column, type Scenario } from '../scenario';
 import { startNodeRed } from '../subjects/node-red';
 
-/** Node-RED from its start until its flows run, of which there are none. */
+/** The start of Node-RED with no flows. */
 export const start = ({ rounds }: Plan): Scenario => ({
   name: 'start',
   title: 'Start of Node-RED',

@@ -5,7 +5,7 @@ import { CORE, FLOOR, LIMIT, OURS, OURS_OFF, Receiver } from '../subjects/receiv
 /** Blocks of 16 uploads that are on their way on a channel at most. */
 const WINDOW = 4;
 
-/** Uploads received as fast as they are read, on so many channels. */
+/** Uploads received as fast as they are read, on a given number of channels. */
 const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   name: `uploads-${channels}`,
   title: `Uploads received on ${channels === 1 ? 'one channel' : `${channels} channels`}`,

@@ -39,7 +39,7 @@ export class ServiceClient {
   flood = (seconds: number, window: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, window }) });
 
-  /** Waits until exactly so many channels are open. @throws Error if that does not come */
+  /** Waits until exactly this number of channels is open. @throws Error if it is not reached */
   async channelsOpen(count: number): Promise<void> {
     const deadline = Date.now() + PATIENCE;
     for (;;) {

@@ -15,7 +15,7 @@ export const channelAddress = (baseUrl: string, chipid: string): string =>
 /** Opened at once at most: a rush would leave memory behind that is not the channels'. */
 const AT_ONCE = 50;
 
-/** Bare `ws` with one TLS context: parse, decode, hand on. @returns opens more, until there are so many */
+/** Bare `ws` with one TLS context: parse, decode, deliver. @returns a function that opens channels up to a given number */
 export async function bareChannels(
   baseUrl: string,
   onUpload: (upload: BareUpload) => void,

@@ -15,7 +15,7 @@ export const CORE: Subject = { name: 'core', label: 'core: websocket in → json
 export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
 
-/** Opens channels until there are so many; they may open later than it returns. */
+/** Opens channels up to a given number; it may return before they are open. */
 type Open = (channels: number) => Promise<void>;
 
 const PATIENCE = 60_000;
@@ -45,7 +45,7 @@ export class Receiver {
     return receiver;
   }
 
-  /** Waits until exactly so many are open. @returns seconds that it took */
+  /** Waits until exactly this number is open. @returns the seconds that it took */
   async open(channels: number): Promise<number> {
     const start = performance.now();
     await this.openMore(channels);
