@@ -3,12 +3,12 @@ import { channelSettings } from './channel/options';
 import { createChannels, type Channels } from './channel/channel-pool';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
-import { createDeviceOrder, type DeviceOrder } from './http/device-queue';
+import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
-import { callService, type HttpLine } from './http/call';
+import { callService, type HttpContext } from './http/call';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
-import { createPermits } from './http/limiter';
+import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
@@ -21,7 +21,7 @@ import { USER_AGENT } from './http/user-agent';
 const MAX_REASON = 300;
 
 /** What needs the application's id and key: interfaces B and C. */
-export interface OpenPart {
+export interface OpenApiParts {
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
@@ -31,11 +31,11 @@ export interface OpenPart {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
-  line: HttpLine;
-  order: DeviceOrder;
+  http: HttpContext;
+  queues: DeviceQueues;
   /** Seconds a call may take. */
   timeout: number;
-  open: OpenPart | undefined;
+  open: OpenApiParts | undefined;
   server: ServerApi | undefined;
   /** Ends every call, closes every connection. */
   close(): Promise<void>;
@@ -58,20 +58,20 @@ export function createApplication(options: ClientOptions): Application {
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const order = createDeviceOrder(settings.deviceGap, explain);
+  const queues = createDeviceQueues(settings.deviceGap, explain);
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
-  const line: HttpLine = {
+  const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
     proxy: proxy?.url,
-    permits: createPermits(settings.connections),
+    limiter: createLimiter(settings.connections),
     deadlines,
     redact,
     random,
     clock: createServiceClock(now),
   };
 
-  let open: OpenPart | undefined;
+  let open: OpenApiParts | undefined;
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
@@ -82,7 +82,7 @@ export function createApplication(options: ClientOptions): Application {
       appid: identity.appid,
       channels,
       readUploads: async (chipid, signal) => {
-        const { body } = await callService(line, api.history(chipid), settings.timeout, signal);
+        const { body } = await callService(http, api.history(chipid), settings.timeout, signal);
         return body;
       },
       now,
@@ -92,15 +92,15 @@ export function createApplication(options: ClientOptions): Application {
   }
 
   return {
-    line,
-    order,
+    http,
+    queues,
     timeout: settings.timeout,
     open,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
-      order.close();
+      queues.close();
       deadlines.close();
       open?.listening.close();
       open?.channelPush.close();

@@ -18,8 +18,8 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { createApplication, type Application, type OpenPart } from './application';
-import type { ChannelLease, ChannelUser } from './channel/types';
+import { createApplication, type Application, type OpenApiParts } from './application';
+import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
@@ -72,9 +72,9 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async devices(options: CallOptions = {}): Promise<Answer<DeviceRecord[]>> {
-    const { line, timeout } = this.#application;
+    const { http, timeout } = this.#application;
     const seconds = readTimeout(options.timeout, timeout);
-    return this.#open().listDevices(line, seconds, options.signal);
+    return this.#open().listDevices(http, seconds, options.signal);
   }
 
   /**
@@ -126,7 +126,7 @@ export class DeviceCloudClient {
     const seconds = readTimeout(options.timeout, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
     const { signal } = options;
-    await this.#application.order.run(
+    await this.#application.queues.run(
       device,
       () => channelPush.push(device, bytes, seconds, signal),
       signal,
@@ -291,7 +291,7 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; a channel that does not come up is
    * told to `user.onState`
    */
-  listen(chipid: Chipid, user: ChannelUser, recover?: RecoverOptions): ChannelLease {
+  listen(chipid: Chipid, user: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
     return this.#open().listening.listen(parseChipid(chipid), user, recover);
   }
 
@@ -301,7 +301,7 @@ export class DeviceCloudClient {
    * (section 5).
    */
   get clockSkew(): number | undefined {
-    return this.#application.line.clock.skew();
+    return this.#application.http.clock.skew();
   }
 
   /**
@@ -317,7 +317,7 @@ export class DeviceCloudClient {
     return this.#application.close();
   }
 
-  #open(): OpenPart {
+  #open(): OpenApiParts {
     const { open } = this.#application;
     if (open) return open;
     throw new DeviceCloudError(
@@ -340,7 +340,7 @@ export class DeviceCloudClient {
     { timeout, signal }: CallOptions = {},
     usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    return callService(this.#application.line, spec, readTimeout(timeout, usual), signal);
+    return callService(this.#application.http, spec, readTimeout(timeout, usual), signal);
   }
 
   #command<T>(
@@ -350,7 +350,7 @@ export class DeviceCloudClient {
     usual?: number,
   ): Promise<Answer<T>> {
     const call = (): Promise<Answer<T>> => this.#call(spec, options, usual);
-    return this.#application.order.run(key, call, options?.signal);
+    return this.#application.queues.run(key, call, options?.signal);
   }
 
   #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {

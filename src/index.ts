@@ -1,7 +1,12 @@
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
 export type { TlsSettings } from './http/tls';
-export type { ChannelLease, ChannelState, ChannelUser, ChannelView } from './channel/types';
+export type {
+  ChannelSubscription,
+  ChannelState,
+  ChannelListener,
+  ChannelView,
+} from './channel/types';
 export type { RecoverOptions } from './recovery/options';
 export type { Position } from './recovery/position';
 export type { Edge } from './recovery/edge';

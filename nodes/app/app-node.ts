@@ -4,7 +4,7 @@ import { DeviceCloudError } from '../../src/errors';
 import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
 
 /** Which of the service's faces a node uses: each has keys of its own. */
-export type Face = 'open' | 'server';
+export type Api = 'open' | 'server';
 
 /** What the credentials of a config node are deployed for: they are used against nothing else. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
@@ -13,8 +13,8 @@ export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 export interface AppNode extends Node<AppCredentials> {
   /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
   users: Record<string, Node>;
-  /** Why a face cannot be used, or undefined if it can. */
-  problem(face: Face): DeviceCloudError | undefined;
+  /** Why a api cannot be used, or undefined if it can. */
+  problem(api: Api): DeviceCloudError | undefined;
   /** Announces a user; the first one starts what is shared. */
   join(node: Node): void;
   /** Takes a user's leave; the last one's stops what is shared. */
@@ -26,9 +26,9 @@ export interface AppNode extends Node<AppCredentials> {
   /** Time zone of the service's times, `±HH:MM`. */
   historyZone: string;
   /** Uses the client for a moment without being a node of a flow. */
-  borrow<T>(face: Face, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
+  borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. Throws what `problem` tells. */
-  client(face: Face): DeviceCloudClient | Promise<DeviceCloudClient>;
+  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
 }
 
 const isAppNode = (node: Node | null): node is AppNode => node?.type === APP_TYPE;

@@ -32,8 +32,8 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
   node.endpoint = { baseUrl, tls, proxy };
   node.historyEncoding = encodingOf(config);
   node.historyZone = zoneOf(config);
-  node.problem = (face) => connection.problem(face);
-  node.client = (face) => connection.client(face);
+  node.problem = (api) => connection.problem(api);
+  node.client = (api) => connection.client(api);
   node.join = (user) => {
     if (!(user.id in node.users)) enter();
     node.users[user.id] = user;
@@ -43,10 +43,10 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
     Reflect.deleteProperty(node.users, user.id);
     exit();
   };
-  node.borrow = async (face, use) => {
+  node.borrow = async (api, use) => {
     enter();
     try {
-      return await use(await connection.client(face));
+      return await use(await connection.client(api));
     } finally {
       exit();
     }

@@ -3,21 +3,21 @@ import { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 import type { AppConfig, AppCredentials } from './app.config';
-import type { Face } from './app-node';
+import type { Api } from './app-node';
 import { clientOptions, commonSettings, type ReadOptions } from './options';
 import { useSimulator, type SimulatorUse } from './shared-simulator';
 
 /** The client of a config node, made when it is first needed. */
 export interface Connection {
-  problem(face: Face): DeviceCloudError | undefined;
+  problem(api: Api): DeviceCloudError | undefined;
   /** Starts what takes time: the simulator, if that is the service. */
   start(): void;
-  client(face: Face): DeviceCloudClient | Promise<DeviceCloudClient>;
+  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
   /** Ends everything; it may be started anew. */
   stop(): Promise<void>;
 }
 
-const FACE_NEEDS: Readonly<Record<Face, string>> = {
+const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',
   server: 'The server API needs its key and its password.',
 };
@@ -35,7 +35,7 @@ function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppCo
   let client: DeviceCloudClient | undefined;
   let wrong: DeviceCloudError | undefined;
   let unset: ReadOptions['unset'] = {};
-  const has: Record<Face, boolean> = { open: false, server: false };
+  const has: Record<Api, boolean> = { open: false, server: false };
   const create = (): void => {
     try {
       const read = clientOptions(RED, node, { ...config, credentials: node.credentials });
@@ -50,26 +50,26 @@ function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppCo
   };
   create();
 
-  const problem = (face: Face): DeviceCloudError | undefined => {
+  const problem = (api: Api): DeviceCloudError | undefined => {
     if (wrong) return wrong;
-    if (has[face]) return undefined;
+    if (has[api]) return undefined;
     return (
-      unset[face] ??
+      unset[api] ??
       new DeviceCloudError(
         'NOT_CONFIGURED',
-        `${FACE_NEEDS[face]} Open the configuration of the application and fill them in.`,
+        `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
       )
     );
   };
   return {
     problem,
     start: () => undefined,
-    client(face) {
-      const found = problem(face);
+    client(api) {
+      const found = problem(api);
       if (found) throw found;
       if (!client) create();
       if (client) return client;
-      throw wrong ?? new DeviceCloudError('NOT_CONFIGURED', FACE_NEEDS[face]);
+      throw wrong ?? new DeviceCloudError('NOT_CONFIGURED', API_NEEDS[api]);
     },
     async stop() {
       const ended = client;

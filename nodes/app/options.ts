@@ -2,7 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError } from '../../src/errors';
 import type { ClientOptions } from '../../src/settings';
 import type { AppConfig, AppCredentials } from './app.config';
-import type { Face } from './app-node';
+import type { Api } from './app-node';
 import { numberOf } from '../common/number';
 import { proxyOf, tlsOf } from './network';
 
@@ -31,10 +31,10 @@ function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   throw new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
 }
 
-/** A client's options, and why a face's keys could not be read: the other face works all the same. */
+/** A client's options, and why a api's keys could not be read: the other api works all the same. */
 export interface ReadOptions {
   options: ClientOptions;
-  unset: Partial<Record<Face, DeviceCloudError>>;
+  unset: Partial<Record<Api, DeviceCloudError>>;
 }
 
 /**
@@ -49,12 +49,12 @@ export function clientOptions(
 ): ReadOptions {
   const { credentials = {} } = settings;
   const unset: ReadOptions['unset'] = {};
-  const key = (face: Face, value: unknown): string => {
+  const key = (api: Api, value: unknown): string => {
     try {
       return textOf(RED, node, value);
     } catch (error) {
       if (!(error instanceof DeviceCloudError)) throw error;
-      unset[face] = error;
+      unset[api] = error;
       return '';
     }
   };

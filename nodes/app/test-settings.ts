@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import type { AppCredentials } from './app.config';
-import type { AppNode, Face } from './app-node';
+import type { AppNode, Api } from './app-node';
 import { deployedCredentials, findDeployed, isDeployedEndpoint } from './deployed';
 import { isVariable, type AppSettings } from './options';
 import type { TestRequest } from './test-request';
@@ -33,15 +33,15 @@ export interface TestSettings {
   /** Without those of a refused interface. */
   settings: AppSettings;
   node: AppNode | undefined;
-  refused: Partial<Record<Face, Refusal>>;
+  refused: Partial<Record<Api, Refusal>>;
   /** Whether an interface is asked for: its id or key is given, or stored and not typed anew. */
-  wanted: Record<Face, boolean>;
+  wanted: Record<Api, boolean>;
 }
 
 type Setting = 'baseUrl' | 'appid' | keyof AppCredentials;
 
 /** What each interface needs besides the address: its id, and the secret that belongs to it. */
-const NEEDS: Readonly<Record<Face, readonly Exclude<Setting, 'baseUrl'>[]>> = {
+const NEEDS: Readonly<Record<Api, readonly Exclude<Setting, 'baseUrl'>[]>> = {
   open: ['appid', 'appkey'],
   server: ['serverKey', 'serverPassword'],
 };
@@ -49,9 +49,9 @@ const NEEDS: Readonly<Record<Face, readonly Exclude<Setting, 'baseUrl'>[]>> = {
 const valueOf = (settings: AppSettings, name: Setting): unknown =>
   name === 'baseUrl' || name === 'appid' ? settings[name] : settings.credentials?.[name];
 
-function without(settings: AppSettings, face: Face): AppSettings {
+function without(settings: AppSettings, api: Api): AppSettings {
   const { appkey, serverKey, serverPassword } = settings.credentials ?? {};
-  return face === 'open'
+  return api === 'open'
     ? { ...settings, appid: '', credentials: { serverKey: serverKey ?? '', serverPassword: serverPassword ?? '' } } // prettier-ignore
     : { ...settings, credentials: { appkey: appkey ?? '' } };
 }
@@ -79,24 +79,24 @@ export async function testSettings(
   let settings: AppSettings = { ...typed, credentials: { ...used, ...typed.credentials } };
 
   const networks = isDeployed ? [] : (['tls', 'proxy'] as const).filter((name) => typed[name]);
-  const variables = (face: Face): string[] =>
-    (['baseUrl', ...NEEDS[face]] as const).filter((name) => isVariable(valueOf(settings, name)));
+  const variables = (api: Api): string[] =>
+    (['baseUrl', ...NEEDS[api]] as const).filter((name) => isVariable(valueOf(settings, name)));
   const asksForMore = [...networks, ...variables('open'), ...variables('server')].length > 0;
   const isTrusted = !asksForMore || (await mayWriteFlows());
 
-  const refusalOf = (face: Face): Refusal | undefined => {
+  const refusalOf = (api: Api): Refusal | undefined => {
     if (!isTrusted && networks.length > 0) return { reason: 'network', settings: networks };
-    const named = isTrusted ? [] : variables(face);
+    const named = isTrusted ? [] : variables(api);
     if (named.length > 0) return { reason: 'variable', settings: named };
-    const lacking = NEEDS[face].filter((name) => withheld.includes(name));
+    const lacking = NEEDS[api].filter((name) => withheld.includes(name));
     return lacking.length > 0 ? { reason: 'retype', settings: lacking } : undefined;
   };
   const refused: TestSettings['refused'] = {};
-  for (const face of ['open', 'server'] as const) {
-    const refusal = refusalOf(face);
-    if (refusal) refused[face] = refusal;
+  for (const api of ['open', 'server'] as const) {
+    const refusal = refusalOf(api);
+    if (refusal) refused[api] = refusal;
   }
-  for (const face of Object.keys(refused) as Face[]) settings = without(settings, face);
+  for (const api of Object.keys(refused) as Api[]) settings = without(settings, api);
   const node = deployed?.node;
   // To exactly where they were deployed for, whatever a `${NAME}` means by now.
   if (isDeployed && node) settings = { ...settings, ...node.endpoint };

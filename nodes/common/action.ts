@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
 import type { DeviceCloudClient } from '../../src/client';
 import { DeviceCloudError } from '../../src/errors';
-import { findApp, type AppNode, type Face } from '../app/app-node';
+import { findApp, type AppNode, type Api } from '../app/app-node';
 import { showCalls } from './call-status';
 import { inputReader, type InputTable, type InputValues } from './inputs';
 import { closedMeanwhile, createWaits } from './unless-closed';
@@ -28,11 +28,11 @@ export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: 
 /** What is an action node's own. */
 export interface Action<C, K extends string> {
   /** Which keys it needs. */
-  face: Face;
+  api: Api;
   /** The typed properties it reads for each message. */
   inputs: (config: C) => InputTable<K>;
   /** Whether a message waits until the one before it is done. */
-  inTurn?: (config: C) => boolean;
+  sequential?: (config: C) => boolean;
   /** Makes the call. Whatever it throws ends the message with an error. */
   perform: (call: ActionCall<C, K>) => Promise<Outcome>;
 }
@@ -74,7 +74,7 @@ function runAction<C extends object, K extends string>(
   const status = showCalls(node);
   const waits = createWaits();
   let readInputs: ReturnType<typeof inputReader<K>> | undefined;
-  let problem = app instanceof DeviceCloudError ? app : app.problem(action.face);
+  let problem = app instanceof DeviceCloudError ? app : app.problem(action.api);
   try {
     readInputs = inputReader(RED, node, action.inputs(config), config);
   } catch (error) {
@@ -90,7 +90,7 @@ function runAction<C extends object, K extends string>(
     if (problem) throw problem;
     if (app instanceof DeviceCloudError) throw app;
     if (signal.aborted) throw closed();
-    const ready = app.client(action.face);
+    const ready = app.client(action.api);
     const client = ready instanceof Promise ? await ready : ready;
     return action.perform({ client, config, inputs, msg, node, signal });
   };
@@ -140,7 +140,7 @@ function runAction<C extends object, K extends string>(
   };
   let turn: Promise<void> = Promise.resolve();
   node.on('input', (msg, send, done) => {
-    if (action.inTurn?.(config)) turn = turn.then(() => run(msg, send, done)).catch(surprise);
+    if (action.sequential?.(config)) turn = turn.then(() => run(msg, send, done)).catch(surprise);
     else run(msg, send, done).catch(surprise);
   });
 

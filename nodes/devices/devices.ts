@@ -5,7 +5,7 @@ import { DEVICES_TYPE, type DevicesConfig } from './devices.config';
 /** Lists the online devices, or reads the application's record (endpoints 2 and 1). */
 export = function (RED: NodeAPI): void {
   registerAction<DevicesConfig, never>(RED, DEVICES_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: () => ({}),
     async perform({ client, config, signal }) {
       const { statusCode, body } = await (config.operation === 'app'

@@ -56,7 +56,7 @@ async function readPins({ client, config, inputs, signal }: GpioCall): Promise<O
 /** Sets or reads the pin levels of a device. */
 export = function (RED: NodeAPI): void {
   registerAction<GpioConfig, GpioInput>(RED, GPIO_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: gpioInputs,
     perform: (call) => (call.config.operation === 'read' ? readPins(call) : setPin(call)),
   });

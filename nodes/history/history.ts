@@ -68,10 +68,10 @@ async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */
 export = function (RED: NodeAPI): void {
   registerAction<HistoryConfig, HistoryInput>(RED, HISTORY_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: ({ operation }) => (operation === 'sync' ? PERIOD : CHIPID_INPUT),
     // Two readings at once would emit the same new records twice.
-    inTurn: ({ incremental }) => incremental,
+    sequential: ({ incremental }) => incremental,
     perform: (call) => readHistory(RED, call),
   });
 };

@@ -1,4 +1,4 @@
-import type { ChannelLease, ChannelState, ChannelUser } from '../../src/channel/types';
+import type { ChannelSubscription, ChannelState, ChannelListener } from '../../src/channel/types';
 import type { RecoverOptions } from '../../src/recovery/options';
 import type { DeviceCloudClient } from '../../src/client';
 import type { EncodingSetting } from '../../src/recovery/facts';
@@ -39,10 +39,10 @@ export interface Recover {
 }
 
 /** The subscription to one device: there may be very many, so that it has no functions of its own. */
-class Subscription implements ChannelUser, RecoverOptions, DeviceState {
+class Subscription implements ChannelListener, RecoverOptions, DeviceState {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
-  lease: ChannelLease | undefined = undefined;
+  channelSubscription: ChannelSubscription | undefined = undefined;
 
   constructor(
     private readonly chipid: string,
@@ -95,10 +95,10 @@ export function createSubscriptions(
   const add = (chipid: string): void => {
     if (open.has(chipid)) return;
     const subscription = new Subscription(chipid, listener, recover);
-    const lease = client.listen(chipid, subscription, recover && subscription);
-    subscription.lease = lease;
-    subscription.state = lease.channel.state;
-    subscription.reason = lease.channel.reason;
+    const channelSubscription = client.listen(chipid, subscription, recover && subscription);
+    subscription.channelSubscription = channelSubscription;
+    subscription.state = channelSubscription.channel.state;
+    subscription.reason = channelSubscription.channel.reason;
     open.set(chipid, subscription);
     listener.onChange();
   };
@@ -107,7 +107,7 @@ export function createSubscriptions(
     const subscription = open.get(chipid);
     if (!subscription) return;
     open.delete(chipid);
-    subscription.lease?.release();
+    subscription.channelSubscription?.release();
     listener.onChange();
   };
 
@@ -125,7 +125,7 @@ export function createSubscriptions(
     chipids: () => [...open.keys()],
     states: () => open.values(),
     close() {
-      for (const { lease } of open.values()) lease?.release();
+      for (const { channelSubscription } of open.values()) channelSubscription?.release();
       open.clear();
     },
   };

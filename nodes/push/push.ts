@@ -12,7 +12,7 @@ const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
 /** Pushes to one device, or to all online devices of the application (endpoints 3 and 4, section 6). */
 export = function (RED: NodeAPI): void {
   registerAction<PushConfig, 'chipid' | 'message'>(RED, PUSH_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: ({ target }) =>
       target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
     async perform({ client, config, inputs, msg, signal }) {

@@ -8,7 +8,7 @@ import { REBOOT_TYPE, type RebootConfig } from './reboot.config';
 /** Resets a device (endpoint 12). */
 export = function (RED: NodeAPI): void {
   registerAction<RebootConfig, 'chipid'>(RED, REBOOT_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: () => CHIPID_INPUT,
     async perform({ client, config, inputs, signal }) {
       const chipid = parseChipid(inputs.chipid);

@@ -8,7 +8,7 @@ import { REFRESH_TYPE, type RefreshConfig } from './refresh.config';
 /** Has the service probe a device; it may take 10 seconds (endpoint 11). */
 export = function (RED: NodeAPI): void {
   registerAction<RefreshConfig, 'chipid'>(RED, REFRESH_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: () => CHIPID_INPUT,
     async perform({ client, config, inputs, signal }) {
       const chipid = parseChipid(inputs.chipid);

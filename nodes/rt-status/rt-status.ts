@@ -9,7 +9,7 @@ import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
 export = function (RED: NodeAPI): void {
   registerAction<RtStatusConfig, 'chipid' | 'key'>(RED, RT_STATUS_TYPE, {
-    face: 'open',
+    api: 'open',
     inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
     async perform({ client, config, inputs, signal }) {
       const chipid = parseChipid(inputs.chipid);

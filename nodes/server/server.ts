@@ -55,7 +55,7 @@ const operationOf = (config: ServerConfig): ServerConfig['operation'] =>
 /** The header-signed server API (interface A). */
 export = function (RED: NodeAPI): void {
   registerAction<ServerConfig, ServerInput>(RED, SERVER_TYPE, {
-    face: 'server',
+    api: 'server',
     inputs: (config) => INPUTS[operationOf(config)],
     async perform(call) {
       const { statusCode, body } = await OPERATIONS[operationOf(call.config)](call);

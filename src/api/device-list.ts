@@ -1,11 +1,11 @@
 import type { Answer, DeviceRecord } from '../types';
 import { isDeviceCloudError } from '../errors';
-import { callWithin, type HttpLine } from '../http/call';
+import { callWithin, type HttpContext } from '../http/call';
 import { DEVICE_LISTS, type OpenApi } from './open-api';
 
 /** Lists the online devices. */
 export type ListDevices = (
-  line: HttpLine,
+  http: HttpContext,
   seconds: number,
   signal?: AbortSignal,
 ) => Promise<Answer<DeviceRecord[]>>;
@@ -17,18 +17,18 @@ export type ListDevices = (
 export function deviceLister(api: OpenApi): ListDevices {
   let known = 0;
 
-  return async (line, seconds, signal) => {
+  return async (http, seconds, signal) => {
     const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
     // One for both.
-    const deadline = line.deadlines.start(seconds, signal);
+    const deadline = http.deadlines.start(seconds, signal);
     try {
-      return await callWithin(line, api.devices(first), deadline);
+      return await callWithin(http, api.devices(first), deadline);
     } catch (error) {
       if (!isDeviceCloudError(error, 'NOT_FOUND')) throw error;
       const other = (known + 1) % DEVICE_LISTS.length;
       const second = DEVICE_LISTS[other] ?? DEVICE_LISTS[1];
       try {
-        const answer = await callWithin(line, api.devices(second), deadline);
+        const answer = await callWithin(http, api.devices(second), deadline);
         known = other;
         return answer;
       } catch (next) {

@@ -1,9 +1,9 @@
 import { Channel, type ChannelSettings } from './channel';
-import type { ChannelLease, ChannelUser } from './types';
-import { IsolatedUser } from './isolated-listener';
+import type { ChannelSubscription, ChannelListener } from './types';
+import { IsolatedListener } from './isolated-listener';
 
-/** A lease as the parts of the application hold it, with the whole channel. */
-export interface OpenLease extends ChannelLease {
+/** A subscription as the parts of the application hold it, with the whole channel. */
+export interface OpenSubscription extends ChannelSubscription {
   readonly channel: Channel;
 }
 
@@ -13,7 +13,7 @@ export interface Channels {
    * Joins the channel of a device, and opens it if nobody has. After the close it stays closed.
    * @throws DeviceCloudError `INVALID_INPUT` if the user is no object
    */
-  join(chipid: string, user: ChannelUser): OpenLease;
+  join(chipid: string, user: ChannelListener): OpenSubscription;
   readonly size: number;
   close(): void;
 }
@@ -24,7 +24,7 @@ export function createChannels(settings: ChannelSettings): Channels {
 
   return {
     join(chipid, user) {
-      const place = new IsolatedUser(user);
+      const place = new IsolatedListener(user);
       let channel = open.get(chipid);
       if (!channel) {
         channel = new Channel(chipid, settings);

@@ -1,7 +1,7 @@
 import type { ChannelState, ChannelView } from './types';
-import type { ConnectRate } from './connect-limiter';
+import type { ConnectLimiter } from './connect-limiter';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
-import type { IsolatedUser } from './isolated-listener';
+import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
 import { readFrame, type Upload } from './frames';
@@ -12,7 +12,7 @@ export interface ChannelSettings extends ConnectionSettings {
   appid: string;
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
-  rate: ConnectRate;
+  limiter: ConnectLimiter;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Ends what is on its way below the sockets. */
@@ -32,7 +32,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   reason: string | undefined = undefined;
   readonly #chipid: string;
   readonly #settings: ChannelSettings;
-  readonly #users = new Set<IsolatedUser>();
+  readonly #users = new Set<IsolatedListener>();
   readonly #answers = new PingAnswers();
   readonly #backoff: ReconnectBackoff;
   #connection: Connection | undefined;
@@ -56,12 +56,12 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   /** @param user a new one for each who joins, even if several stand for the same object */
-  join(user: IsolatedUser): void {
+  join(user: IsolatedListener): void {
     this.#users.add(user);
   }
 
   /** Nothing of this user is called from now on. It may have left already. */
-  leave(user: IsolatedUser): void {
+  leave(user: IsolatedListener): void {
     user.release();
     this.#users.delete(user);
   }
@@ -75,7 +75,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   /** @param passed is called when everything that the peer has sent by now has arrived, or no longer can */
-  fence(passed: () => void): void {
+  flush(passed: () => void): void {
     if (this.#connection && this.state === 'connected') this.#connection.flush(passed);
     else passed();
   }
@@ -118,7 +118,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   #attempt(): void {
     this.#reconnectTimer = undefined;
-    this.#cancelAttempt = this.#settings.rate.queue(() => this.#connect());
+    this.#cancelAttempt = this.#settings.limiter.acquire(() => this.#connect());
     this.#setState('connecting');
   }
 

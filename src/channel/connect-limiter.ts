@@ -1,20 +1,20 @@
 /** Spreads connection attempts, so that a restart of a service with many channels is no stampede. */
-export interface ConnectRate {
+export interface ConnectLimiter {
   /**
    * Queues for a place.
    * @param turn called once, never at once
    * @returns leaves the queue: who no longer needs a place holds up nobody behind
    */
-  queue(turn: () => void): () => void;
+  acquire(turn: () => void): () => void;
 }
 
 const SECOND = 1000;
 
 /** @param perSecond attempts at most in any second, spread evenly */
-export function createConnectRate(
+export function createConnectLimiter(
   perSecond: number,
   now: () => number = () => performance.now(),
-): ConnectRate {
+): ConnectLimiter {
   const step = SECOND / perSecond;
   // A set keeps the order, and is left from its middle at no cost.
   const waiting = new Set<() => void>();
@@ -48,7 +48,7 @@ export function createConnectRate(
   }
 
   return {
-    queue(turn) {
+    acquire(turn) {
       waiting.add(turn);
       watch();
       return () => {
@@ -62,4 +62,4 @@ export function createConnectRate(
 }
 
 /** All channels of this process share one rate. */
-export const connectRate = createConnectRate(50);
+export const connectLimiter = createConnectLimiter(50);

@@ -1,4 +1,4 @@
-import type { ChannelState, ChannelUser } from './types';
+import type { ChannelState, ChannelListener } from './types';
 import { invalidInput } from '../errors';
 import { oneLine, show } from '../util/show';
 import type { Upload } from './frames';
@@ -17,17 +17,17 @@ function textOf(thrown: unknown): string {
 }
 
 /**
- * A {@link ChannelUser} whose callbacks cannot hurt who calls them. What one throws, or what the promise
+ * A {@link ChannelListener} whose callbacks cannot hurt who calls them. What one throws, or what the promise
  * that it returns rejects with, is passed to the user's own `onFault`, and what that one throws is
  * dropped. A user without `onFault` gets a warning of the process, at most one a minute.
  */
-export class IsolatedUser {
-  readonly #user: ChannelUser;
+export class IsolatedListener {
+  readonly #user: ChannelListener;
   #released = false;
   #warnedAt = -Infinity;
 
   /** @throws DeviceCloudError `INVALID_INPUT` if it is no object */
-  constructor(user: ChannelUser) {
+  constructor(user: ChannelListener) {
     if (typeof user !== 'object' || (user as unknown) === null) {
       throw invalidInput(
         `A listener must be an object with onUpload, onState or onFault, but is ${show(user)}.`,

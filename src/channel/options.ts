@@ -2,7 +2,7 @@ import type { createConnection } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import { connectRate } from './connect-limiter';
+import { connectLimiter } from './connect-limiter';
 import type { OpenApiIdentity } from '../api/open-api';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
@@ -68,7 +68,7 @@ export function channelSettings(
     close: () => made?.tunnels?.close(),
     heartbeat: settings.heartbeat,
     ping: settings.ping,
-    rate: connectRate,
+    limiter: connectLimiter,
     random,
   };
 }

@@ -1,13 +1,13 @@
-import type { Channels, OpenLease } from './channel-pool';
-import type { CallEnd, Deadlines } from '../http/deadline';
+import type { Channels, OpenSubscription } from './channel-pool';
+import type { CallAborted, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
-import { IsolatedUser } from './isolated-listener';
+import { IsolatedListener } from './isolated-listener';
 
 /** Milliseconds a channel that was opened for a push is kept after the last one. */
 const KEEP = 5 * 60_000;
 
 interface Held {
-  lease: OpenLease;
+  subscription: OpenSubscription;
   timer: NodeJS.Timeout | undefined;
   pushing: number;
 }
@@ -34,7 +34,7 @@ function notConnected(chipid: string, reason: string | undefined): DeviceCloudEr
 }
 
 /** @param end what ended the wait; undefined if the channel broke off */
-function broken(chipid: string, end: CallEnd | undefined, seconds: number): DeviceCloudError {
+function broken(chipid: string, end: CallAborted | undefined, seconds: number): DeviceCloudError {
   const push = `Push to device ${chipid} over its channel`;
   return end?.reason === 'timeout'
     ? new DeviceCloudError(
@@ -54,7 +54,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
   const hold = (chipid: string): Held => {
     let entry = held.get(chipid);
     if (!entry) {
-      entry = { lease: channels.join(chipid, {}), timer: undefined, pushing: 0 };
+      entry = { subscription: channels.join(chipid, {}), timer: undefined, pushing: 0 };
       held.set(chipid, entry);
     }
     clearTimeout(entry.timer);
@@ -66,7 +66,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     if (--entry.pushing > 0 || held.get(chipid) !== entry) return;
     const release = (): void => {
       held.delete(chipid);
-      entry.lease.release();
+      entry.subscription.release();
     };
     if (closed) release();
     else entry.timer = setTimeout(release, KEEP);
@@ -74,16 +74,16 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
 
   const send = (
     chipid: string,
-    lease: OpenLease,
+    subscription: OpenSubscription,
     bytes: Buffer,
     seconds: number,
     signal: AbortSignal | undefined,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
-      const { channel } = lease;
+      const { channel } = subscription;
       const deadline = deadlines.start(seconds, signal);
       let sending = false;
-      const watcher = new IsolatedUser({ onState: trySend });
+      const watcher = new IsolatedListener({ onState: trySend });
 
       function settle(error?: DeviceCloudError): void {
         deadline.clear();
@@ -113,7 +113,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     async push(chipid, bytes, seconds, signal) {
       const entry = hold(chipid);
       try {
-        await send(chipid, entry.lease, bytes, seconds, signal);
+        await send(chipid, entry.subscription, bytes, seconds, signal);
       } finally {
         letGo(chipid, entry);
       }
@@ -122,7 +122,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
       closed = true;
       for (const entry of held.values()) {
         clearTimeout(entry.timer);
-        entry.lease.release();
+        entry.subscription.release();
       }
       held.clear();
     },

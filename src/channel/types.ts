@@ -2,7 +2,7 @@ import type { Upload } from './frames';
 
 /**
  * Where a channel stands. `disconnected` is a pause before the next attempt, never the end: only the
- * release of the last lease, or the client's close, ends a channel.
+ * release of the last subscription, or the client's close, ends a channel.
  */
 export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 
@@ -16,7 +16,7 @@ export type ChannelState = 'connecting' | 'connected' | 'disconnected';
  * `onFault` gets a warning of the process (`process.on('warning')`), at most one a minute. A callback
  * may join and release, and may close the client; after a release nothing is called any more.
  */
-export interface ChannelUser {
+export interface ChannelListener {
   /** An upload has arrived, or has been recovered. */
   onUpload?(upload: Upload): void;
   /**
@@ -47,7 +47,7 @@ export interface ChannelView {
 }
 
 /** A place on the channel of one device, given back when it is no longer needed. */
-export interface ChannelLease {
+export interface ChannelSubscription {
   /** Where the channel stands now. */
   readonly channel: ChannelView;
   /** Leaves the channel; with its last user it is closed. May be called again. */

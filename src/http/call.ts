@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
-import { CallEnd, type Deadline, type Deadlines } from './deadline';
+import { CallAborted, type Deadline, type Deadlines } from './deadline';
 import { DeviceCloudError, isDeviceCloudError } from '../errors';
 import {
   exchange,
@@ -13,7 +13,7 @@ import {
 import { answerError, notAcceptedError, statusError, type Call, type Refusal } from './failures';
 import { parseJson } from '../util/json';
 import { JsonLimitError } from '../util/json-scan';
-import type { Permits } from './limiter';
+import type { Limiter } from './limiter';
 import type { ServiceClock } from './service-clock';
 import { transportError } from './transport-failures';
 
@@ -46,12 +46,12 @@ export interface Shape<T> {
 }
 
 /** The connections of one application, as the calls use them. */
-export interface HttpLine {
+export interface HttpContext {
   dispatcher: Dispatcher;
   origin: string;
   /** Scheme, host and port of the proxy that leads there, if one does. */
   proxy: string | undefined;
-  permits: Permits;
+  limiter: Limiter;
   deadlines: Deadlines;
   /** Takes secrets out of what the service says. */
   redact: (text: string) => string;
@@ -73,7 +73,7 @@ function msgOf(value: unknown): string | undefined {
 
 /** What an error says: its `msg`; of an interface that does not show its errors, all that is there. */
 function serviceText(
-  line: HttpLine,
+  http: HttpContext,
   anyText: boolean | undefined,
   answer: HttpAnswer,
 ): string | undefined {
@@ -86,10 +86,10 @@ function serviceText(
     // Repeated as it is, if at all.
   }
   if (said === undefined && anyText) said = text.replace(/\s+/g, ' ').trim();
-  return said === undefined ? undefined : line.redact(said);
+  return said === undefined ? undefined : http.redact(said);
 }
 
-function readAnswer<T>(line: HttpLine, spec: CallSpec<T>, answer: HttpAnswer): T {
+function readAnswer<T>(http: HttpContext, spec: CallSpec<T>, answer: HttpAnswer): T {
   const { statusCode, body, encoding } = answer;
   if (encoding !== undefined) {
     throw answerError(
@@ -116,54 +116,54 @@ function readAnswer<T>(line: HttpLine, spec: CallSpec<T>, answer: HttpAnswer): T
   }
   if (!spec.accepts.is(value)) {
     const msg = msgOf(value);
-    const more = msg === undefined ? {} : { said: line.redact(msg) };
+    const more = msg === undefined ? {} : { said: http.redact(msg) };
     throw answerError(spec.call, `the answer is not ${spec.accepts.name}`, statusCode, more);
   }
   const refusal = spec.refusal?.(value);
   if (refusal !== undefined) {
     const { what, said } = refusal;
-    const shown = said === undefined ? { what } : { what, said: line.redact(said) };
+    const shown = said === undefined ? { what } : { what, said: http.redact(said) };
     throw notAcceptedError(spec.call, shown, statusCode);
   }
   return value;
 }
 
-function toError(line: HttpLine, call: Call, deadline: Deadline, error: unknown): unknown {
+function toError(http: HttpContext, call: Call, deadline: Deadline, error: unknown): unknown {
   if (error instanceof ExchangeFailed) {
-    return transportError(call, error.failure, line, deadline.seconds);
+    return transportError(call, error.failure, http, deadline.seconds);
   }
-  if (error instanceof CallEnd) {
+  if (error instanceof CallAborted) {
     const { reason: kind, detail } = error;
     const failure = detail === undefined ? { kind, sent: false } : { kind, sent: false, detail };
-    return transportError(call, failure, line, deadline.seconds);
+    return transportError(call, failure, http, deadline.seconds);
   }
   return error;
 }
 
 async function attempt<T>(
-  line: HttpLine,
+  http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
 ): Promise<Answer<T>> {
   let answer: HttpAnswer;
   try {
-    const turn = line.permits.take(deadline);
+    const turn = http.limiter.acquire(deadline);
     if (turn) await turn;
     try {
       const { maxAnswer = MAX_ANSWER } = spec;
-      answer = await exchange(line.dispatcher, line.origin, spec.build(), deadline, maxAnswer);
+      answer = await exchange(http.dispatcher, http.origin, spec.build(), deadline, maxAnswer);
     } finally {
-      line.permits.give();
+      http.limiter.release();
     }
   } catch (error) {
-    throw toError(line, spec.call, deadline, error);
+    throw toError(http, spec.call, deadline, error);
   }
   const { statusCode } = answer;
-  if (answer.date !== undefined) line.clock.saw(answer.date);
+  if (answer.date !== undefined) http.clock.saw(answer.date);
   if (!spec.succeeds(statusCode)) {
-    throw statusError(spec.call, statusCode, serviceText(line, spec.anyText, answer));
+    throw statusError(spec.call, statusCode, serviceText(http, spec.anyText, answer));
   }
-  return { statusCode, body: readAnswer(line, spec, answer) };
+  return { statusCode, body: readAnswer(http, spec, answer) };
 }
 
 function pause(ms: number, deadline: Deadline): Promise<void> {
@@ -188,17 +188,17 @@ const worthRepeating = (error: unknown): error is DeviceCloudError =>
  * @throws DeviceCloudError
  */
 export async function callWithin<T>(
-  line: HttpLine,
+  http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
 ): Promise<Answer<T>> {
   for (let failed = 0; ; failed++) {
     try {
-      return await attempt(line, spec, deadline);
+      return await attempt(http, spec, deadline);
     } catch (error) {
       if (spec.call.reach !== 'cloud' || failed === RETRIES || !worthRepeating(error)) throw error;
       if (!deadline.ended)
-        await pause(backoff(failed, RETRY_BASE, RETRY_CAP, line.random), deadline);
+        await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
       if (deadline.ended) throw error;
     }
   }
@@ -210,14 +210,14 @@ export async function callWithin<T>(
  * @throws DeviceCloudError
  */
 export async function callService<T>(
-  line: HttpLine,
+  http: HttpContext,
   spec: CallSpec<T>,
   seconds: number,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
-  const deadline = line.deadlines.start(seconds, signal);
+  const deadline = http.deadlines.start(seconds, signal);
   try {
-    return await callWithin(line, spec, deadline);
+    return await callWithin(http, spec, deadline);
   } finally {
     deadline.clear();
   }

@@ -48,7 +48,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 }
 
 /** Why a call ended before its answer: out of time, or no longer wanted. */
-export class CallEnd extends Error {
+export class CallAborted extends Error {
   override readonly name = 'CallEnd';
   constructor(
     readonly reason: 'timeout' | 'aborted',
@@ -63,9 +63,9 @@ export class CallEnd extends Error {
 export interface Deadline {
   /** Seconds the call may take. */
   readonly seconds: number;
-  readonly ended: CallEnd | undefined;
+  readonly ended: CallAborted | undefined;
   /** Names who is told of the end; the stage before is told no more. Told at once if it has come. */
-  listen(listener: ((end: CallEnd) => void) | undefined): void;
+  listen(listener: ((end: CallAborted) => void) | undefined): void;
   /** The call is over: no timer, no listener is left. */
   clear(): void;
 }
@@ -92,11 +92,11 @@ export function createDeadlines(explain = abortReason): Deadlines {
 
   return {
     start(seconds, signal) {
-      let listener: ((end: CallEnd) => void) | undefined;
+      let listener: ((end: CallAborted) => void) | undefined;
 
-      const end = (reason: CallEnd['reason'], detail?: string): void => {
+      const end = (reason: CallAborted['reason'], detail?: string): void => {
         if (deadline.ended) return;
-        deadline.ended = new CallEnd(reason, detail);
+        deadline.ended = new CallAborted(reason, detail);
         const told = listener;
         listener = undefined;
         told?.(deadline.ended);
@@ -106,7 +106,7 @@ export function createDeadlines(explain = abortReason): Deadlines {
       const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
 
       // No accessor, here and wherever there are many of a kind: an object with one is slow and large.
-      const deadline: Deadline & { ended: CallEnd | undefined } = {
+      const deadline: Deadline & { ended: CallAborted | undefined } = {
         seconds,
         ended: undefined,
         listen(next) {

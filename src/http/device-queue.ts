@@ -5,7 +5,7 @@ import { abortReason, onAbort } from './deadline';
 export const MAX_WAITING = 100;
 
 /** One command at a time per device, in the order of arrival; devices do not wait for each other. */
-export interface DeviceOrder {
+export interface DeviceQueues {
   /**
    * Runs a command when all earlier ones of its device have ended.
    * @param chipid the device
@@ -25,7 +25,7 @@ interface Waiting {
   refuse: (why: string) => void;
 }
 
-interface Line {
+interface DeviceQueue {
   waiting: Waiting[];
   timer: NodeJS.Timeout | undefined;
 }
@@ -44,23 +44,27 @@ const full = (chipid: string): DeviceCloudError =>
  * @param gap milliseconds between the end of a command and the start of the next one to the device
  * @param explain why a signal aborted, without secrets
  */
-export function createDeviceOrder(gap: number, explain = abortReason): DeviceOrder {
-  const lines = new Map<string, Line>();
+export function createDeviceQueues(gap: number, explain = abortReason): DeviceQueues {
+  const queues = new Map<string, DeviceQueue>();
 
-  const startNext = (chipid: string, line: Line): void => {
-    line.timer = undefined;
-    const next = line.waiting.shift();
+  const startNext = (chipid: string, queue: DeviceQueue): void => {
+    queue.timer = undefined;
+    const next = queue.waiting.shift();
     if (next) next.start();
-    else lines.delete(chipid);
+    else queues.delete(chipid);
   };
 
-  const ended = (chipid: string, line: Line): void => {
-    if (lines.get(chipid) !== line) return;
-    if (gap > 0) line.timer = setTimeout(startNext, gap, chipid, line);
-    else startNext(chipid, line);
+  const ended = (chipid: string, queue: DeviceQueue): void => {
+    if (queues.get(chipid) !== queue) return;
+    if (gap > 0) queue.timer = setTimeout(startNext, gap, chipid, queue);
+    else startNext(chipid, queue);
   };
 
-  const wait = (chipid: string, line: Line, signal: AbortSignal | undefined): Promise<void> =>
+  const wait = (
+    chipid: string,
+    queue: DeviceQueue,
+    signal: AbortSignal | undefined,
+  ): Promise<void> =>
     new Promise((resolve, reject) => {
       const entry: Waiting = {
         start: () => {
@@ -75,38 +79,38 @@ export function createDeviceOrder(gap: number, explain = abortReason): DeviceOrd
       const ignore =
         signal &&
         onAbort(signal, () => {
-          line.waiting.splice(line.waiting.indexOf(entry), 1);
+          queue.waiting.splice(queue.waiting.indexOf(entry), 1);
           entry.refuse(explain(signal));
         });
-      line.waiting.push(entry);
+      queue.waiting.push(entry);
     });
 
   return {
     async run(chipid, command, signal) {
       if (signal?.aborted) throw notSent(chipid, explain(signal));
-      let line = lines.get(chipid);
-      if (!line) {
-        line = { waiting: [], timer: undefined };
-        lines.set(chipid, line);
+      let queue = queues.get(chipid);
+      if (!queue) {
+        queue = { waiting: [], timer: undefined };
+        queues.set(chipid, queue);
       } else {
-        if (line.waiting.length >= MAX_WAITING) throw full(chipid);
-        await wait(chipid, line, signal);
+        if (queue.waiting.length >= MAX_WAITING) throw full(chipid);
+        await wait(chipid, queue, signal);
       }
       try {
         return await command();
       } finally {
-        ended(chipid, line);
+        ended(chipid, queue);
       }
     },
     get size() {
-      return lines.size;
+      return queues.size;
     },
     close() {
-      for (const line of lines.values()) {
-        clearTimeout(line.timer);
-        for (const waiting of line.waiting.splice(0)) waiting.refuse('the client was closed');
+      for (const queue of queues.values()) {
+        clearTimeout(queue.timer);
+        for (const waiting of queue.waiting.splice(0)) waiting.refuse('the client was closed');
       }
-      lines.clear();
+      queues.clear();
     },
   };
 }

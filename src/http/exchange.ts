@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { AnswerBody } from './answer-body';
-import type { CallEnd, Deadline } from './deadline';
+import type { CallAborted, Deadline } from './deadline';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -107,7 +107,7 @@ export function exchange(
         reject(new ExchangeFailed(detail === undefined ? { kind, sent } : { kind, sent, detail }));
       }
     };
-    const onEnd = (end: CallEnd): void => {
+    const onEnd = (end: CallAborted): void => {
       fail(end.reason, end.detail);
       controller?.abort(end);
     };

@@ -4,15 +4,15 @@ import type { Deadline } from './deadline';
  * At most `size` calls at once. Further ones wait here, in order, and not in undici's queue, whose
  * time no time-out of undici counts.
  */
-export interface Permits {
+export interface Limiter {
   /**
-   * Takes a permit, at once or when one is given back.
-   * @returns undefined with a free permit, else a promise
+   * Waits for a place, if none is free.
+   * @returns undefined if one was free, else a promise
    * @throws the deadline's error if it ends first
    */
-  take(deadline: Deadline): Promise<void> | undefined;
-  /** Gives a permit back. */
-  give(): void;
+  acquire(deadline: Deadline): Promise<void> | undefined;
+  /** Frees a place: the call that has waited longest gets it. */
+  release(): void;
 }
 
 /** A call that waits, in a list that goes both ways: it is left from anywhere without a trace. */
@@ -22,7 +22,7 @@ interface Waiter {
   after: Waiter | undefined;
 }
 
-export function createPermits(size: number): Permits {
+export function createLimiter(size: number): Limiter {
   let free = size;
   let first: Waiter | undefined;
   let last: Waiter | undefined;
@@ -42,7 +42,7 @@ export function createPermits(size: number): Permits {
   };
 
   return {
-    take(deadline) {
+    acquire(deadline) {
       if (free > 0) {
         free--;
         return undefined;
@@ -62,7 +62,7 @@ export function createPermits(size: number): Permits {
         });
       });
     },
-    give() {
+    release() {
       const waiter = first;
       if (waiter) {
         leave(waiter);

@@ -7,14 +7,14 @@ export class Account {
   constructor(readonly limit: number) {}
 
   /** Takes a part. @returns false if it is not there; then nothing is taken */
-  take(amount: number): boolean {
+  reserve(amount: number): boolean {
     if (this.used + amount > this.limit) return false;
     this.used += amount;
     return true;
   }
 
   /** Gives a part back. */
-  give(amount: number): void {
+  release(amount: number): void {
     this.used -= amount;
   }
 }

@@ -27,7 +27,7 @@ export interface RecoveryDevice {
   /** Where an earlier run left off. */
   start: Position | undefined;
   /** Calls back when everything that the peer sent before has arrived, or its connection has ended. */
-  fence(passed: () => void): void;
+  flush(passed: () => void): void;
   emit(upload: Upload): void;
   /** Something kept uploads from being recovered. @param kind the same for all of a kind */
   fault(text: string, kind: string): void;

@@ -1,7 +1,7 @@
-import type { ChannelLease, ChannelState, ChannelUser } from '../channel/types';
+import type { ChannelSubscription, ChannelState, ChannelListener } from '../channel/types';
 import type { RecoverOptions } from './options';
-import type { Channels, OpenLease } from '../channel/channel-pool';
-import { IsolatedUser } from '../channel/isolated-listener';
+import type { Channels, OpenSubscription } from '../channel/channel-pool';
+import { IsolatedListener } from '../channel/isolated-listener';
 import { Accounts } from './account';
 import { encodingSetting } from './encoding';
 import { HistoryFacts, type Encoding } from './facts';
@@ -23,7 +23,11 @@ interface ListeningDeps {
 }
 
 /** Joins a channel as a listener, with or without recovery. */
-export type Listen = (chipid: string, user: ChannelUser, recover?: RecoverOptions) => ChannelLease;
+export type Listen = (
+  chipid: string,
+  user: ChannelListener,
+  recover?: RecoverOptions,
+) => ChannelSubscription;
 
 export interface Listening {
   listen: Listen;
@@ -34,35 +38,35 @@ export interface Listening {
 }
 
 /** One listener with recovery: what the channel brings goes to the recovery, what that gives to its user. */
-class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
+class RecoveringListener implements ChannelListener, RecoveryDevice, ChannelSubscription {
   readonly encoding: RecoveryDevice['encoding'];
   readonly zone: number;
   private readonly recovery: Recovery;
-  private readonly lease: OpenLease;
-  private readonly user: IsolatedUser;
+  private readonly subscription: OpenSubscription;
+  private readonly user: IsolatedListener;
 
   constructor(
     readonly chipid: string,
-    user: ChannelUser,
+    user: ChannelListener,
     private readonly options: RecoverOptions,
     private readonly active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
   ) {
     // What its callbacks throw is no fault of the channel, and must not keep recovery from its work.
-    this.user = new IsolatedUser(user);
+    this.user = new IsolatedListener(user);
     this.encoding = encodingSetting(options.encoding);
     this.zone = zoneOffset(options.zone);
     this.recovery = new Recovery(shared, this);
-    this.lease = channels.join(chipid, this);
+    this.subscription = channels.join(chipid, this);
     active.add(this.recovery);
-    const { state } = this.lease.channel;
+    const { state } = this.subscription.channel;
     if (state === 'connected') this.recovery.onConnected();
     else if (state === 'disconnected') this.recovery.onDisconnected();
   }
 
-  get channel(): OpenLease['channel'] {
-    return this.lease.channel;
+  get channel(): OpenSubscription['channel'] {
+    return this.subscription.channel;
   }
 
   get saves(): boolean {
@@ -92,8 +96,8 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
     this.user.onGap();
   }
 
-  fence(passed: () => void): void {
-    this.lease.channel.fence(passed);
+  flush(passed: () => void): void {
+    this.subscription.channel.flush(passed);
   }
 
   emit(upload: Upload): void {
@@ -112,7 +116,7 @@ class RecoveringListener implements ChannelUser, RecoveryDevice, ChannelLease {
     this.user.release();
     this.active.delete(this.recovery);
     this.recovery.close();
-    this.lease.release();
+    this.subscription.release();
   }
 }
 

@@ -87,7 +87,7 @@ export class Recovery implements ReadingOwner {
       this.emit(upload);
       this.ledger.add(text, upload.timestamp, undefined, bytes);
       this.save();
-      this.bound();
+      this.checkLimits();
     }
   }
 
@@ -106,7 +106,7 @@ export class Recovery implements ReadingOwner {
     // Perhaps out of the middle of an emission, after which a reading would be due.
     this.reading.end();
     this.stop();
-    this.shared.accounts.arrived.give(this.counted);
+    this.shared.accounts.arrived.release(this.counted);
     this.counted = 0;
   }
 
@@ -123,7 +123,7 @@ export class Recovery implements ReadingOwner {
       answered();
       this.invalid = 0;
       weight = weighAnswer(answer);
-      if (shared.accounts.answers.take(weight)) await this.passed(signal);
+      if (shared.accounts.answers.reserve(weight)) await this.passed(signal);
       else weight = 0;
       if (isOver()) return;
       // Of what did not fit, the answer may have a part only: what is held is later than the rest.
@@ -139,7 +139,7 @@ export class Recovery implements ReadingOwner {
         return;
       }
     } finally {
-      shared.accounts.answers.give(weight);
+      shared.accounts.answers.release(weight);
     }
     this.reading.later(retryDelay(attempt, this.holding, shared.random), attempt + 1);
   }
@@ -148,7 +148,7 @@ export class Recovery implements ReadingOwner {
   private passed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
-      this.device.fence(resolve);
+      this.device.flush(resolve);
     });
   }
 
@@ -214,7 +214,7 @@ export class Recovery implements ReadingOwner {
     const { limits, accounts } = this.shared;
     const weight = weighUpload(upload);
     const fits = this.held < limits.held && this.heldBytes + weight <= limits.heldBytes;
-    if (!fits || !accounts.held.take(weight)) {
+    if (!fits || !accounts.held.reserve(weight)) {
       // Left to the history, with all that is held: a reading asked from now on has them.
       this.overflows++;
       this.ledger.drop();
@@ -243,7 +243,7 @@ export class Recovery implements ReadingOwner {
   }
 
   /** Keeps what is remembered within bounds. */
-  private bound(): void {
+  private checkLimits(): void {
     const { limits, accounts } = this.shared;
     this.count();
     const { size } = this.ledger;
@@ -278,7 +278,7 @@ export class Recovery implements ReadingOwner {
   }
 
   private giveBack(): void {
-    this.shared.accounts.held.give(this.heldBytes);
+    this.shared.accounts.held.release(this.heldBytes);
     this.held = 0;
     this.heldBytes = 0;
   }

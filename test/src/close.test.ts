@@ -78,10 +78,10 @@ describe('closing a client', () => {
     for (const call of calls) await failure(call(client), 'UNREACHABLE');
     await failure(client.pushOverChannel(CHIPID, 'x'), 'NOT_CONNECTED');
     const listener = listen(client);
-    assert.equal(listener.lease.channel.state, 'disconnected');
+    assert.equal(listener.subscription.channel.state, 'disconnected');
     await gone(before);
     await settled(50);
     assert.deepEqual([service.sockets(), service.requests.length], [0, 0]);
-    listener.lease.release();
+    listener.subscription.release();
   });
 });

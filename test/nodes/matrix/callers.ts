@@ -54,14 +54,14 @@ const twice = row(
     withClient(async (client, cloud) => {
       const uploads: string[] = [];
       const listener = { onUpload: ({ body }: { body: Buffer }) => uploads.push(body.toString()) };
-      const leases = [client.listen(CHIPID, listener), client.listen(CHIPID, listener)];
+      const subscriptions = [client.listen(CHIPID, listener), client.listen(CHIPID, listener)];
       await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
-      leases[0]!.release();
-      leases[0]!.release();
+      subscriptions[0]!.release();
+      subscriptions[0]!.release();
       cloud.upload(CHIPID, 'good');
       await until(() => uploads.length > 0, 'the other has it');
       assert.deepEqual(uploads, ['good']);
-      leases[1]!.release();
+      subscriptions[1]!.release();
       await until(() => cloud.channels(CHIPID) === 0, 'the channel is closed');
       assert.equal(cloud.requests.length, 1);
       return said();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { connectRate, createConnectRate } from '../../../src/channel/connect-limiter';
+import { connectLimiter, createConnectLimiter } from '../../../src/channel/connect-limiter';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { until } from '../../../tooling/until';
@@ -59,9 +59,9 @@ export const CHANNEL_RESTART: readonly Row[] = [
     '`the channel is down (1006).`, `the channel is down (ECONNREFUSED).`',
     'all opened again, what was missed comes from the history: once, in order',
     async () => {
-      const rate = createConnectRate(RATE);
-      const queue = (turn: () => void): (() => void) => rate.queue(turn);
-      const { mock: queuing } = mock.method(connectRate, 'queue', queue);
+      const rate = createConnectLimiter(RATE);
+      const queue = (turn: () => void): (() => void) => rate.acquire(turn);
+      const { mock: queuing } = mock.method(connectLimiter, 'acquire', queue);
       try {
         return await restart();
       } finally {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { backoff } from '../../../src/util/backoff';
-import { createConnectRate, type ConnectRate } from '../../../src/channel/connect-limiter';
+import { createConnectLimiter, type ConnectLimiter } from '../../../src/channel/connect-limiter';
 
 describe('the pause before another attempt', () => {
   const longest = (attempt: number): number => backoff(attempt, 1000, 60_000, () => 1);
@@ -30,11 +30,11 @@ describe('the pause before another attempt', () => {
 
 describe('the rate of connection attempts', () => {
   let now: number;
-  let rate: ConnectRate;
+  let rate: ConnectLimiter;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     now = 0;
-    rate = createConnectRate(50, () => now);
+    rate = createConnectLimiter(50, () => now);
   });
   afterEach(() => mock.timers.reset());
 
@@ -47,7 +47,7 @@ describe('the rate of connection attempts', () => {
   /** Queues that many. @returns when each had its turn, and what leaves the queue again */
   function queue(count: number): { turns: number[]; leave: (() => void)[] } {
     const turns: number[] = [];
-    const leave = Array.from({ length: count }, () => rate.queue(() => turns.push(now)));
+    const leave = Array.from({ length: count }, () => rate.acquire(() => turns.push(now)));
     return { turns, leave };
   }
 

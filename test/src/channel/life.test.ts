@@ -89,7 +89,7 @@ describe('a channel that is kept alive', () => {
     });
     const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
     await until(() => pings >= 20, 'twenty pings');
-    assert.deepEqual([service.opened(), listener.lease.channel.state], [1, 'connected']);
+    assert.deepEqual([service.opened(), listener.subscription.channel.state], [1, 'connected']);
   });
 
   it('is not given up while uploads come, though no ping is answered', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChannelUser } from '../../../src/channel/types';
+import type { ChannelListener } from '../../../src/channel/types';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
@@ -129,7 +129,7 @@ describe('a user of a channel that throws', () => {
       const service = await simulator();
       const client = clientOf(service.baseUrl);
       const listening = new Promise((resolve) => {
-        resolve(client.listen(CHIPID, user as unknown as ChannelUser));
+        resolve(client.listen(CHIPID, user as unknown as ChannelListener));
       });
       assert.match((await failure(listening, 'INVALID_INPUT')).message, /listener/);
       await settled();
@@ -143,7 +143,7 @@ describe('a user of a channel that joins twice with one object', () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const uploads: string[] = [];
-    const user: ChannelUser = { onUpload: ({ body }) => uploads.push(body.toString()) };
+    const user: ChannelListener = { onUpload: ({ body }) => uploads.push(body.toString()) };
     const first = client.listen(CHIPID, user);
     const second = client.listen(CHIPID, user);
     await until(() => service.channels() === 1 && second.channel.state === 'connected');
@@ -174,10 +174,10 @@ describe('a callback of a channel', () => {
           calls.push(name);
           if (done) return;
           done = true;
-          act(() => lease.release());
+          act(() => subscription.release());
         },
       };
-      const lease = client.listen(CHIPID, user);
+      const subscription = client.listen(CHIPID, user);
       return { escaped, service, client, calls };
     };
 

@@ -62,7 +62,7 @@ describe('a push over the channel', () => {
     const client = clientOf(service.baseUrl);
     const listener = listen(client);
     await client.pushOverChannel(CHIPID, 'a');
-    listener.lease.release();
+    listener.subscription.release();
     await client.pushOverChannel(CHIPID, 'b');
     await until(() => service.device(CHIPID).received.length === 2);
     assert.equal(service.requests.length, 1);

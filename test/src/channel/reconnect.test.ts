@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Channel } from '../../../src/channel/channel';
 import type { ChannelState } from '../../../src/channel/types';
-import { createConnectRate } from '../../../src/channel/connect-limiter';
-import { IsolatedUser } from '../../../src/channel/isolated-listener';
+import { createConnectLimiter } from '../../../src/channel/connect-limiter';
+import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
@@ -56,7 +56,7 @@ describe('a channel that the service closes', () => {
       appid: '1',
       url: () => service.baseUrl.replace('http:', 'ws:'),
       // Of its own, since the clock is set back at the end.
-      rate: createConnectRate(1000),
+      limiter: createConnectLimiter(1000),
       now: Date.now,
       random: () => 0.001,
       socket: {},
@@ -74,7 +74,7 @@ describe('a channel that the service closes', () => {
         if (++connections === 4) lasted = 60_000;
         for (const client of service.clients) client.terminate();
       };
-      channel.join(new IsolatedUser({ onState }));
+      channel.join(new IsolatedListener({ onState }));
     });
     assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
   });
@@ -125,8 +125,8 @@ describe('a channel that does not open', () => {
     // With random 0 every other reason leads to an attempt at once.
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.equal(service.requests.length, 1);
-    assert.equal(listener.lease.channel.state, 'disconnected');
-    assert.equal(listener.lease.channel.reason, '401');
+    assert.equal(listener.subscription.channel.state, 'disconnected');
+    assert.equal(listener.subscription.channel.reason, '401');
   });
 
   it('for a redirect does not follow it', async () => {

@@ -98,7 +98,9 @@ describe('the channel of a device with several users', () => {
     service.upload(CHIPID, 'x');
     await until(() => users.every(({ uploads }) => uploads.length === 1));
     assert.equal(service.channels(), 1);
-    assert.ok(users.every(({ lease }) => lease.channel === users[0]!.lease.channel));
+    assert.ok(
+      users.every(({ subscription }) => subscription.channel === users[0]!.subscription.channel),
+    );
   });
 
   it('gives each its own bytes, so that one cannot spoil those of another', async () => {
@@ -120,11 +122,11 @@ describe('the channel of a device with several users', () => {
     const one = listen(client);
     const other = listen(client);
     await one.state('connected');
-    one.lease.release();
+    one.subscription.release();
     service.upload(CHIPID, 'x');
     await until(() => other.uploads.length === 1);
     assert.deepEqual([one.uploads.length, service.channels()], [0, 1]);
-    other.lease.release();
+    other.subscription.release();
     await until(() => service.sockets() === 0, 'the end of the channel');
   });
 
@@ -133,9 +135,9 @@ describe('the channel of a device with several users', () => {
     const client = clientOf(service.baseUrl);
     const first = listen(client);
     await first.state('connected');
-    first.lease.release();
+    first.subscription.release();
     const second = listen(client);
-    first.lease.release();
+    first.subscription.release();
     await second.state('connected');
     service.upload(CHIPID, 'x');
     await until(() => second.uploads.length === 1);
@@ -147,7 +149,7 @@ describe('the channel of a device with several users', () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     await listen(client).state('connected');
-    assert.equal(listen(client).lease.channel.state, 'connected');
+    assert.equal(listen(client).subscription.channel.state, 'connected');
   });
 
   it('survives a user that leaves while it is told of an upload', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { CallEnd, createDeadlines, type Deadline } from '../../../src/http/deadline';
-import { createPermits } from '../../../src/http/limiter';
+import { CallAborted, createDeadlines, type Deadline } from '../../../src/http/deadline';
+import { createLimiter } from '../../../src/http/limiter';
 import { held } from '../support/garbage';
 import { settled } from '../../../tooling/until';
 
@@ -17,99 +17,102 @@ describe('the calls that may run at once', () => {
   });
 
   it('are as many as there are connections; the others follow in order', async () => {
-    const permits = createPermits(2);
-    assert.equal(permits.take(start()), undefined);
-    assert.equal(permits.take(start()), undefined);
+    const limiter = createLimiter(2);
+    assert.equal(limiter.acquire(start()), undefined);
+    assert.equal(limiter.acquire(start()), undefined);
     const turns: string[] = [];
-    void permits.take(start())?.then(() => turns.push('a'));
-    void permits.take(start())?.then(() => turns.push('b'));
+    void limiter.acquire(start())?.then(() => turns.push('a'));
+    void limiter.acquire(start())?.then(() => turns.push('b'));
     await settled();
     assert.deepEqual(turns, []);
-    permits.give();
+    limiter.release();
     await settled();
     assert.deepEqual(turns, ['a']);
-    permits.give();
+    limiter.release();
     await settled();
     assert.deepEqual(turns, ['a', 'b']);
   });
 
   it('lose no place to one that gave up while it waited', async () => {
-    const permits = createPermits(1);
+    const limiter = createLimiter(1);
     const controller = new AbortController();
-    assert.equal(permits.take(start()), undefined);
-    const waiting = permits.take(start(controller.signal));
+    assert.equal(limiter.acquire(start()), undefined);
+    const waiting = limiter.acquire(start(controller.signal));
     controller.abort();
-    await assert.rejects(waiting ?? Promise.resolve(), CallEnd);
-    permits.give();
-    assert.equal(permits.take(start()), undefined, 'the place is free again');
+    await assert.rejects(waiting ?? Promise.resolve(), CallAborted);
+    limiter.release();
+    assert.equal(limiter.acquire(start()), undefined, 'the place is free again');
   });
 
   it('keep their order when some give up, wherever they stand', async () => {
-    const permits = createPermits(1);
-    assert.equal(permits.take(start()), undefined);
+    const limiter = createLimiter(1);
+    assert.equal(limiter.acquire(start()), undefined);
     const turns: number[] = [];
     const controllers = Array.from({ length: 8 }, () => new AbortController());
     for (const [index, { signal }] of controllers.entries()) {
-      permits.take(start(signal))?.then(
+      limiter.acquire(start(signal))?.then(
         () => turns.push(index),
         () => undefined,
       );
     }
     for (const gone of [0, 3, 4, 7]) controllers[gone]?.abort();
-    for (let given = 0; given < 4; given++) permits.give();
+    for (let given = 0; given < 4; given++) limiter.release();
     await settled();
     assert.deepEqual(turns, [1, 2, 5, 6]);
-    permits.give();
-    assert.equal(permits.take(start()), undefined, 'nobody waits any more');
+    limiter.release();
+    assert.equal(limiter.acquire(start()), undefined, 'nobody waits any more');
   });
 
   it('refuse a call whose deadline has ended, and keep its place free', async () => {
-    const permits = createPermits(1);
-    assert.equal(permits.take(start()), undefined);
-    await assert.rejects(permits.take(start(AbortSignal.abort())) ?? Promise.resolve(), CallEnd);
-    permits.give();
-    assert.equal(permits.take(start()), undefined, 'the place is free again');
+    const limiter = createLimiter(1);
+    assert.equal(limiter.acquire(start()), undefined);
+    await assert.rejects(
+      limiter.acquire(start(AbortSignal.abort())) ?? Promise.resolve(),
+      CallAborted,
+    );
+    limiter.release();
+    assert.equal(limiter.acquire(start()), undefined, 'the place is free again');
   });
 
   it('forget the calls that are done, even while one always waits', async () => {
-    const permits = createPermits(1);
+    const limiter = createLimiter(1);
     const deadlines = createDeadlines();
     const calls: WeakRef<Deadline>[] = [];
     const call = (): Promise<void> | undefined => {
       const deadline = deadlines.start(60);
       calls.push(new WeakRef(deadline));
-      return permits.take(deadline)?.then(() => deadline.clear());
+      return limiter.acquire(deadline)?.then(() => deadline.clear());
     };
-    assert.equal(permits.take(start()), undefined);
+    assert.equal(limiter.acquire(start()), undefined);
     let waiting = call();
     for (let count = 0; count < 1000; count++) {
       const next = call();
-      permits.give();
+      limiter.release();
       await waiting;
       waiting = next;
     }
     const kept = await held(calls);
-    permits.give();
+    limiter.release();
     await waiting;
     assert.ok(kept < 20, `${kept} of ${calls.length} calls are kept`);
   });
 
-  it('forget the calls that gave up while no permit was given', async () => {
-    const permits = createPermits(1);
-    assert.equal(permits.take(start()), undefined);
+  it('forget the calls that gave up while no place was given', async () => {
+    const limiter = createLimiter(1);
+    assert.equal(limiter.acquire(start()), undefined);
     const calls: WeakRef<Deadline>[] = [];
     for (let count = 0; count < 1000; count++) {
       const controller = new AbortController();
       const deadline = createDeadlines().start(60, controller.signal);
       calls.push(new WeakRef(deadline));
-      const turn = permits.take(deadline);
+      const turn = limiter.acquire(deadline);
       controller.abort();
-      await assert.rejects(turn ?? Promise.resolve(), CallEnd);
+      await assert.rejects(turn ?? Promise.resolve(), CallAborted);
       deadline.clear();
     }
     const kept = await held(calls);
     assert.ok(kept < 20, `${kept} of ${calls.length} calls are kept`);
-    permits.give();
-    assert.equal(permits.take(start()), undefined, 'the place is free again');
+    limiter.release();
+    assert.equal(limiter.acquire(start()), undefined, 'the place is free again');
   });
 });

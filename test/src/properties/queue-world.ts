@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { createDeviceOrder } from '../../../src/http/device-queue';
+import { createDeviceQueues } from '../../../src/http/device-queue';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
@@ -39,7 +39,7 @@ export const GAP_PASSES = 50;
 
 /** The queue of src, driven by steps. */
 export function createQueueWorld(gap: number) {
-  const order = createDeviceOrder(gap);
+  const order = createDeviceQueues(gap);
   const commands: Command[] = [];
   const started: number[] = [];
 

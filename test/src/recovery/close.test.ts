@@ -19,7 +19,7 @@ describe('recovery that is closed by whoever takes an upload', () => {
       {
         ...{ chipid: '1', encoding: 'text', zone: 0, start: { id: '0', live: 0 }, saves: false },
         save: () => undefined,
-        fence: (passed) => passed(),
+        flush: (passed) => passed(),
         emit: () => recovery.close(),
         fault: (text) => assert.fail(text),
       },

@@ -47,7 +47,7 @@ export function listen(
   const uploads: Upload[] = [];
   const faults: string[] = [];
   let position = start;
-  const lease = client.listen(
+  const subscription = client.listen(
     CHIPID,
     {
       onUpload: (upload) => void uploads.push(upload),
@@ -56,7 +56,13 @@ export function listen(
     { encoding: 'text', ...set, start, save: (saved) => (position = saved) },
   );
   const bodies = (): string[] => uploads.map(({ body }) => body.toString());
-  return { uploads, faults, bodies, position: () => position, release: () => lease.release() };
+  return {
+    uploads,
+    faults,
+    bodies,
+    position: () => position,
+    release: () => subscription.release(),
+  };
 }
 
 /** The channel is open, and the history has been read: what is uploaded from now on is owed. */

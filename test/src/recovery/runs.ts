@@ -26,7 +26,7 @@ interface Written {
 export function createRuns(
   options: RunOptions & Pick<HistoryOptions, 'encoding'>,
   history: History,
-  { read, fence }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'fence'>,
+  { read, flush: fence }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'flush'>,
 ) {
   const accounts = new Accounts();
   /** What was emitted; of a run that was killed, only what it had written down. */
@@ -69,7 +69,7 @@ export function createRuns(
       ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
       start: written.at(-1)?.position,
       saves: true,
-      fence,
+      flush: fence,
       emit({ body, replayed, timestamp }) {
         alive('an upload is emitted');
         emitted.push(bodyOf(body, replayed));

@@ -30,7 +30,7 @@ export function createSubject(
     },
     {
       ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, saves: true },
-      fence: (passed) => passed(),
+      flush: (passed) => passed(),
       emit: ({ body, replayed, id }) => given.push([body.toString(), replayed ? id : 'live']),
       fault: (text, kind) => faults.push({ text, kind }),
       save: (saved) => (position = JSON.parse(JSON.stringify(saved)) as Position),

@@ -23,7 +23,7 @@ export function createWorld(options: WorldOptions = {}) {
   const accepted: string[] = [];
   const history = createHistory(accepted, options);
   let inFlight: (() => void)[] = [];
-  let fences: (() => void)[] = [];
+  let flushes: (() => void)[] = [];
   let readings: Asked[] = [];
   let connected = false;
   /** An event that cannot be read makes its upload come late. */
@@ -35,10 +35,10 @@ export function createWorld(options: WorldOptions = {}) {
       new Promise((resolve, reject) => {
         readings.push({ resolve, reject, signal });
       }),
-    fence(passed) {
+    flush(passed) {
       if (!connected) passed();
       else {
-        fences.push(passed);
+        flushes.push(passed);
         inFlight.push(passed);
       }
     },
@@ -64,7 +64,7 @@ export function createWorld(options: WorldOptions = {}) {
     if (!connected) return;
     connected = false;
     inFlight = [];
-    for (const passed of fences.splice(0)) passed();
+    for (const passed of flushes.splice(0)) passed();
     runs.recovery.onDisconnected();
   };
   const connect = (): void => {
@@ -93,7 +93,7 @@ export function createWorld(options: WorldOptions = {}) {
     runs.restart(lost);
     connected = false;
     inFlight = [];
-    fences = [];
+    flushes = [];
     readings = [];
   };
 

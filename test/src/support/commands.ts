@@ -1,10 +1,10 @@
-import { createDeviceOrder } from '../../../src/http/device-queue';
+import { createDeviceQueues } from '../../../src/http/device-queue';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0) {
-  const order = createDeviceOrder(gap);
+  const order = createDeviceQueues(gap);
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
   const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>

@@ -1,4 +1,4 @@
-import type { ChannelLease, ChannelState } from '../../../src/channel/types';
+import type { ChannelSubscription, ChannelState } from '../../../src/channel/types';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Upload } from '../../../src/channel/frames';
 import { until } from '../../../tooling/until';
@@ -12,7 +12,7 @@ export interface Change {
 
 /** A user of a channel that notes everything. */
 export interface Listener {
-  lease: ChannelLease;
+  subscription: ChannelSubscription;
   uploads: Upload[];
   /** The uploaded bytes as text. */
   texts(): string[];
@@ -28,13 +28,13 @@ export function listen(client: DeviceCloudClient, chipid: string | number = CHIP
   const faults: string[] = [];
   const count = (state: ChannelState): number =>
     changes.filter((change) => change.state === state).length;
-  const lease = client.listen(chipid, {
+  const subscription = client.listen(chipid, {
     onUpload: (upload) => uploads.push(upload),
     onState: (state, reason) => changes.push({ state, reason }),
     onFault: (fault) => faults.push(fault),
   });
   return {
-    lease,
+    subscription,
     uploads,
     texts: () => uploads.map(({ body }) => body.toString('utf8')),
     changes,
