@@ -33,7 +33,7 @@ const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 const isEdge = (value: unknown): boolean =>
-  isObject(value) && typeof value['time'] === 'string' && isTexts(value['keys']);
+  isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen']);
 
 /** What is saved may be an older version's, or anybody's. */
 function isPosition(value: unknown): value is Position {

@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { IsolatedListener } from '../channel/isolated-listener';
 import type { Accounts } from './account';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';
@@ -18,19 +18,20 @@ export interface RecoveryShared {
   random: () => number;
 }
 
+/** Where live and missed uploads go, with states and faults; no callback throws. */
+export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault' | 'onGap'>;
+
 /** The device of a recovery, and who listens to it. */
 export interface RecoveryDevice {
-  chipid: string;
-  encoding: EncodingSetting;
+  readonly chipid: string;
+  readonly encoding: EncodingSetting;
   /** Milliseconds that the history's times are said to be ahead of UTC. */
-  zone: number;
+  readonly zone: number;
   /** Where an earlier run left off. */
-  start: Position | undefined;
+  readonly start: Position | undefined;
+  readonly listener: Recipient;
   /** Calls back when everything that the peer sent before has arrived, or its connection has ended. */
-  flush(passed: () => void): void;
-  emit(upload: Upload): void;
-  /** Something kept uploads from being recovered. @param kind the same for all of a kind */
-  fault(text: string, kind: string): void;
+  flush(flushed: () => void): void;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
   /** Is called with how far the uploads have been emitted, after each one. */

@@ -3,29 +3,49 @@ import { invalidInput } from '../errors';
 import { show } from '../util/show';
 import type { Encoding, EncodingSetting, HistoryFacts } from './facts';
 import type { Ledger } from './ledger';
-import type { HistoryForm, HistoryRecord, ReadAnswer } from './recorded';
+import type { HistoryForm, HistoryRecord } from './recorded';
+import type { Tell } from './report';
+import type { Since } from './since';
 
 /** Records beyond the arrivals in which those are looked for. */
 const MARGIN = 2000;
 
-/** What an answer shows of how bodies are written, if it shows that. */
-function shownBy(records: readonly HistoryRecord[], ledger: Ledger): Encoding | undefined {
+/** What uploads that came both ways show of how bodies are written. */
+interface Shown {
+  encoding: Encoding | undefined;
+  /** Whether a text shows it: bytes that are not text may be in Base64 in a history of texts. */
+  isProven: boolean;
+  /** Keys of the arrivals that are not text, and that the history has in Base64 alone. */
+  binaries: ReadonlySet<string>;
+}
+
+const majority = (asText: number, asBase64: number): Encoding | undefined => {
+  if (asText === asBase64) return undefined;
+  return asText > asBase64 ? 'text' : 'base64';
+};
+
+function shownBy(records: readonly HistoryRecord[], ledger: Ledger): Shown {
   const arrived = ledger.arrivedKeys();
-  if (arrived.length === 0) return undefined;
+  const binaries = new Set<string>();
+  if (arrived.length === 0) return { encoding: undefined, isProven: false, binaries };
   // What has just arrived is among the newest.
   const newest = records.slice(-arrived.length - MARGIN);
   const texts = new Set(newest.map(({ mark }) => mark));
   const bytes = new Set(newest.map(({ base64Key }) => base64Key));
-  let asText = 0;
-  let asBase64 = 0;
+  let [asText, asBase64, asLossyText] = [0, 0, 0];
   for (const key of arrived) {
     const isText = texts.has(key.text);
     const isBase64 = bytes.has(key.bytes);
-    if (isText && !isBase64) asText++;
-    else if (isBase64 && !isText) asBase64++;
+    if (isText === isBase64) continue;
+    const isBinary = key.text !== key.bytes;
+    if (!isBinary && isText) asText++;
+    else if (!isBinary) asBase64++;
+    else if (isBase64) binaries.add(key.bytes);
+    else asLossyText++;
   }
-  if (asText === asBase64) return undefined;
-  return asText > asBase64 ? 'text' : 'base64';
+  const proven = majority(asText, asBase64);
+  const encoding = proven ?? majority(asLossyText, binaries.size);
+  return { encoding, isProven: proven !== undefined, binaries };
 }
 
 /** Text that people or programs write: no control characters but white space. */
@@ -35,11 +55,13 @@ const readable = (base64: string): boolean =>
 
 /** Bodies that a guess looks at. */
 const SAMPLE = 100;
+/** So many texts are not all Base64 by chance, a sign of it among them. */
+const MANY = 4;
 
 /**
  * How bodies are probably written, when nothing has come both ways yet. Base64 is nothing but Base64,
- * and what it stands for is text, or some of it is padded; a text that is Base64 by chance, such as
- * `test`, stands for neither.
+ * and what it stands for is text, or some of it is padded, or there are several, with a `+` or `/`; a
+ * text that is Base64 by chance, such as `test`, is none of these.
  */
 export function guessEncoding(bodies: readonly unknown[]): Encoding {
   const sample = bodies
@@ -48,7 +70,9 @@ export function guessEncoding(bodies: readonly unknown[]): Encoding {
   const isBase64 =
     sample.length > 0 &&
     sample.every((body) => decodeBase64(body) !== undefined) &&
-    (sample.some((body) => body.endsWith('=')) || sample.every(readable));
+    (sample.some((body) => body.endsWith('=')) ||
+      sample.every(readable) ||
+      (sample.length >= MANY && sample.some((body) => /[+/]/.test(body))));
   return isBase64 ? 'base64' : 'text';
 }
 
@@ -79,12 +103,26 @@ const NOT_BASE64 =
   'a body of the history is not Base64, and was taken as text: if the service writes text, set the ' +
   'history encoding of the application to text or auto';
 
-/** What a choice of the encoding needs to know, and whom it tells. */
+/** For the log, if nothing has shown it for long and missed uploads wait for that. */
+export const UNCLEAR =
+  'missed uploads wait, since uploads that came both ways do not show whether the history is written ' +
+  'in text or in Base64: set the history encoding of the application';
+
+/** What a choice of the encoding needs to know, and where it reports. */
 interface Choice {
   setting: EncodingSetting;
   facts: HistoryFacts;
   ledger: Ledger;
-  tell: (kind: string, text: string) => void;
+  tell: Tell;
+}
+
+/** Remembers what uploads that came both ways have shown; names a setting that they contradict. */
+function learn({ encoding, isProven }: Shown, { setting, facts, tell }: Choice): void {
+  if (encoding === undefined || (facts.isProven && !isProven)) return;
+  facts.encoding = encoding;
+  facts.isProven ||= isProven;
+  if (setting !== 'auto' && setting !== encoding && facts.isNews(`${setting} ${encoding}`))
+    tell('wrong encoding', wrongSetting(setting, encoding));
 }
 
 /**
@@ -92,26 +130,24 @@ interface Choice {
  * @returns false if that is not known and makes a difference to which uploads were missed
  */
 export function chooseEncoding(
-  { records }: ReadAnswer,
+  records: readonly HistoryRecord[],
+  since: Since<HistoryRecord>,
   form: HistoryForm,
-  { setting, facts, ledger, tell }: Choice,
+  choice: Choice,
 ): boolean {
-  const { fresh } = ledger.since(records);
-  const shown = shownBy(fresh, ledger);
-  if (shown) {
-    facts.encoding = shown;
-    if (setting !== 'auto' && setting !== shown && facts.isNews(`${setting} ${shown}`))
-      tell('wrong encoding', wrongSetting(setting, shown));
-  }
+  const { setting, facts, ledger, tell } = choice;
+  const shown = shownBy(since.fresh, ledger);
+  learn(shown, choice);
   const use = (encoding: Encoding): void => {
     form.encoding = encoding;
-    ledger.setEncoding(encoding);
+    form.binaries = shown.binaries;
+    ledger.setEncoding(encoding, (key) => shown.binaries.has(key));
   };
   const known = facts.encoding ?? (setting === 'auto' ? undefined : setting);
   if (known) {
-    form.certain = facts.encoding === 'base64';
+    form.certain = facts.encoding === 'base64' && facts.isProven;
     use(known);
-    const isOdd = known === 'base64' && fresh.some((record) => record.isNoBase64);
+    const isOdd = known === 'base64' && since.fresh.some((record) => record.isNoBase64);
     if (isOdd && form.certain) tell('bad record', badRecord('its body is not Base64'));
     else if (isOdd) tell('no Base64', NOT_BASE64);
     return true;
@@ -119,9 +155,9 @@ export function chooseEncoding(
   const guess = guessEncoding(records.map(({ body }) => body));
   if (ledger.size > 0) {
     use(guess === 'text' ? 'base64' : 'text');
-    const other = ledger.preview(records);
+    const other = ledger.preview(since);
     use(guess);
-    return ledger.preview(records) === other;
+    return ledger.preview(since) === other;
   }
   use(guess);
   return true;

@@ -11,14 +11,16 @@ export type EncodingSetting = Encoding | 'auto';
 export class HistoryFacts {
   /** How bodies are written; undefined until an upload has shown it. */
   encoding: Encoding | undefined;
+  /** Whether a text has shown it, and not bytes alone that are not text. */
+  isProven = false;
   /** The time zone of `create_time`, in milliseconds ahead of UTC; undefined until an upload has shown it. */
   zone: number | undefined;
-  private readonly told = new Set<string>();
+  private readonly reported = new Set<string>();
 
-  /** Whether this is said for the first time: a wrong setting is named once. */
+  /** Whether this is reported for the first time: a wrong setting is named once. */
   isNews(text: string): boolean {
-    if (this.told.has(text)) return false;
-    this.told.add(text);
+    if (this.reported.has(text)) return false;
+    this.reported.add(text);
     return true;
   }
 }

@@ -1,11 +1,13 @@
 import type { Upload } from '../channel/frames';
-import { edgeOf, recordsSince, type Edge, type Since } from './edge';
+import { Arrivals, type Arrived, type HasRecord } from './arrivals';
+import { edgeOf, type Edge } from './edge';
 import type { Encoding } from './facts';
-import { joinKeys, splitKeys, type LiveKeys } from './keys';
+import { splitKeys, type LiveKeys } from './keys';
 import { lostBefore, type Lost } from './lost';
 import { endsWith, orderedWithin, overlap } from './overlap';
 import type { Position } from './position';
-import { reconcile, type Arrived, type Reconciled, type Recorded } from './reconcile';
+import { reconcile, type Reconciled, type Recorded } from './reconcile';
+import { recordsSince, type Since } from './since';
 
 /** What a reading of the history gave. */
 export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
@@ -13,22 +15,26 @@ export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
   ambiguous: boolean;
   /** The history no longer reaches back to the position. */
   truncated: boolean;
-  /** Its ids have begun anew; the position stands in the new ones. */
+  /** Its ids have begun anew, which was not so at the last reading. */
   restored: boolean;
+  /** Its newest id is below the position, which was not so at the last reading. */
+  behind: Behind | undefined;
   /** What it no longer has and did not arrive, as far as that is known. */
   lost: Lost | undefined;
 }
 
+/** A history that has nothing new, whose newest id is below the last one read. */
+export interface Behind {
+  newest: bigint;
+  position: bigint;
+  /** Records of which it cannot be told whether they were there before. */
+  unknown: number;
+}
+
 const NOTHING: Settlement = {
-  ...{ due: [], pair: undefined, ambiguous: false },
-  ...{ truncated: false, restored: false, lost: undefined },
+  ...{ due: [], pair: undefined, ambiguous: false, truncated: false },
+  ...{ restored: false, behind: undefined, lost: undefined },
 };
-
-/** An arrival whose bytes are no text: which key its record has depends on how the history is written. */
-interface Binary extends Arrived, LiveKeys {}
-
-const keysOf = (entry: Arrived): LiveKeys =>
-  'bytes' in entry ? (entry as Binary) : { text: entry.key, bytes: entry.key };
 
 /**
  * Keeps account of one device: what arrived live since the newest history id known to be emitted.
@@ -38,43 +44,31 @@ const keysOf = (entry: Arrived): LiveKeys =>
 export class Ledger {
   private id: bigint | undefined;
   private edge: Edge | undefined;
-  /** Emitted by an earlier run after the position: the first so many records. */
+  /** How many records after the position an earlier run has emitted. */
   private skip: number;
   /** Key of the last one of those. */
   private last: string | undefined;
-  private arrived: Arrived[] = [];
+  private readonly arrivals: Arrivals;
   /** Something may have been missed before an arrival: a number would not say which are emitted. */
   private unsure: boolean;
   /** Something may have been missed since the position. */
   private missing = true;
-  /** Arrivals before the history was asked: its answer has them for certain. */
-  private certain = 0;
-  /** Something may have been missed since then. */
-  private gapped = false;
-  private heldBack = 0;
-  /** Where the arrivals begin that follow each other without a gap. */
-  private unbroken: number;
+  /** The newest id when it was last reported that ids do not go on. */
+  private oddAt: bigint | undefined;
 
   /** @param encoding how the history writes bodies, as far as that is known */
-  constructor(
-    start?: Position,
-    private encoding: Encoding = 'text',
-  ) {
+  constructor(start?: Position, encoding: Encoding = 'text') {
     this.id = start && BigInt(start.id);
     this.edge = start?.edge;
     this.skip = start?.live ?? 0;
     this.last = start?.last;
-    for (const saved of start?.keys ?? []) {
-      const { text, bytes } = splitKeys(saved);
-      this.add(text, NaN, undefined, bytes);
-    }
-    this.unsure = this.arrived.length > 0;
-    this.unbroken = this.arrived.length;
+    this.arrivals = new Arrivals(encoding, start?.keys);
+    this.unsure = this.arrivals.size > 0;
   }
 
   /** How many arrivals are on account. */
   get size(): number {
-    return this.arrived.length;
+    return this.arrivals.size;
   }
 
   get hasPosition(): boolean {
@@ -83,56 +77,34 @@ export class Ledger {
 
   /** What arrives from now on follows without a gap, but perhaps after one. */
   gap(): void {
-    this.unbroken = this.arrived.length;
-    this.gapped = true;
+    this.arrivals.gap();
     this.unsure = true;
     this.missing = true;
   }
 
-  /**
-   * Notes an arrival.
-   * @param key of what the history has if it writes text
-   * @param held the upload itself if it is held back
-   * @param bytes key of what it has if it writes Base64
-   */
+  /** Notes an arrival: see {@link Arrivals.add}. */
   add(key: string, timestamp: number, held?: Upload, bytes = key): void {
-    const isText = bytes === key;
-    const entry = arrival(this.keyIn({ text: key, bytes }), timestamp, held);
-    this.arrived.push(isText ? entry : Object.assign(entry, { text: key, bytes }));
-    if (held) this.heldBack++;
+    this.arrivals.add(key, timestamp, held, bytes);
   }
 
   /** The history is asked now. */
   mark(): void {
-    this.certain = this.arrived.length;
-    this.gapped = false;
+    this.arrivals.mark();
   }
 
-  /** How the history writes bodies, which decides by which keys its records are found. */
-  setEncoding(encoding: Encoding): void {
-    if (encoding === this.encoding) return;
-    this.encoding = encoding;
-    for (const entry of this.arrived) {
-      entry.key = this.keyIn(keysOf(entry));
-    }
+  /** How the history writes bodies: see {@link Arrivals.setEncoding}. */
+  setEncoding(encoding: Encoding, isBase64?: HasRecord): void {
+    this.arrivals.setEncoding(encoding, isBase64);
   }
 
   /** Forgets what is held back: the history has it. */
   drop(): void {
-    if (this.heldBack === 0) return;
-    this.heldBack = 0;
-    this.missing = true;
-    this.arrived = this.arrived.filter(({ held }) => !held);
-    this.certain = Math.min(this.certain, this.arrived.length);
-    this.unbroken = Math.min(this.unbroken, this.arrived.length);
+    if (this.arrivals.drop()) this.missing = true;
   }
 
   /** Gives what is held back, to be emitted after all. */
   release(): Upload[] {
-    const held = this.arrived.flatMap((entry) => entry.held ?? []);
-    for (const entry of this.arrived) entry.held = undefined;
-    this.heldBack = 0;
-    return held;
+    return this.arrivals.release();
   }
 
   /** The records after the position: all of them before the first reading. */
@@ -144,15 +116,14 @@ export class Ledger {
 
   /** Keys of what arrived, as texts and as bytes. */
   arrivedKeys(): LiveKeys[] {
-    const keys = this.arrived.map(keysOf);
+    const keys = this.arrivals.keys();
     return this.last === undefined ? keys : [splitKeys(this.last), ...keys];
   }
 
   /** What settling would find missed, as text: to compare one way of reading the records with another. */
-  preview(records: readonly Recorded[]): string {
-    const open = this.arrived.slice(this.certain);
-    if (this.id === undefined) return String(this.firstTail(records, open));
-    const { tail, missed } = this.reconcile(this.since(records));
+  preview(since: Since): string {
+    if (this.id === undefined) return String(this.firstTail(since.fresh));
+    const { tail, missed } = this.reconcile(since);
     return `${tail}:${missed.join()}`;
   }
 
@@ -160,132 +131,124 @@ export class Ledger {
    * Whether settling would find something missed that is like what has arrived since the history was
    * asked. Where records cannot be read, it may be just that.
    */
-  isRisky(records: readonly Recorded[]): boolean {
+  isRisky(since: Since): boolean {
     if (this.id === undefined) return false;
-    const since = this.since(records);
     const { tail, missed } = this.reconcile(since);
-    const open = new Set(this.arrived.slice(this.certain + tail).map(({ key }) => key));
+    const open = new Set(this.arrivals.open.slice(tail).map(({ key }) => key));
     const ids = new Set(missed);
     return since.fresh.some(({ id, key = '' }) => ids.has(id) && open.has(key));
   }
 
   /**
-   * Holds the history against the arrivals.
+   * Matches the history with the arrivals.
    * @param records all that the history gave, by id, oldest first
-   * @param insist take a first reading for good, even if it is ambiguous
+   * @param insist accept a first reading even if it is ambiguous
    */
-  settle(records: readonly Recorded[], insist = false): Settlement {
-    const settlement =
-      this.id === undefined ? this.settleFirst(records, insist) : this.settleNew(records);
-    this.certain = 0;
-    return settlement;
+  settle(
+    records: readonly Recorded[],
+    insist = false,
+    since: Since = this.since(records),
+  ): Settlement {
+    return this.id === undefined
+      ? this.settleFirst(records, insist)
+      : this.settleNew(this.id, records, since);
   }
 
   /** How far the uploads have been emitted; undefined before the history was read for the first time. */
   position(): Position | undefined {
     if (this.id === undefined) return undefined;
-    const { skip, last, edge, arrived } = this;
+    const { skip, last, edge, arrivals } = this;
     const position: Position = { id: String(this.id), live: skip };
     if (edge) position.edge = edge;
     if (this.unsure) {
       if (last !== undefined) position.last = last;
-      position.keys = arrived.filter(({ held }) => !held).map((entry) => joinKeys(keysOf(entry)));
+      position.keys = arrivals.savedKeys();
       return position;
     }
-    // Asked for with every upload: the arrivals are counted already, and the newest stands at the end.
-    position.live += arrived.length - this.heldBack;
-    const newest = arrived.findLast(({ held }) => !held);
-    if (newest) position.last = joinKeys(keysOf(newest));
-    else if (last !== undefined) position.last = last;
+    // Called with every upload: the arrivals are counted already, and the newest stands at the end.
+    position.live += arrivals.emitted;
+    const newest = arrivals.savedNewest() ?? last;
+    if (newest !== undefined) position.last = newest;
     return position;
-  }
-
-  private keyIn({ text, bytes }: LiveKeys): string {
-    return this.encoding === 'text' ? text : bytes;
-  }
-
-  /** Whether a gap since the history was asked may be later than its answer. */
-  private isOpenGap(tail: number): boolean {
-    return this.gapped && this.unbroken - this.certain >= tail;
-  }
-
-  /** Whether something may have been missed among what arrived since the history was asked. */
-  private get broken(): boolean {
-    return this.unbroken > this.certain;
   }
 
   /** Arrivals of the present connection stand in the history without a gap: see {@link endsWith}. */
   private isAmbiguous(records: readonly Recorded[], tail: number): boolean {
-    const sure = this.arrived.slice(this.unbroken, this.certain);
-    const open = this.arrived.slice(this.certain);
+    const { sureUnbroken, open } = this.arrivals;
     for (let other = 0; other <= open.length; other++) {
-      if (other !== tail && endsWith(records, sure, open, other)) return true;
+      if (other !== tail && endsWith(records, sureUnbroken, open, other)) return true;
     }
     return false;
   }
 
-  private firstTail(records: readonly Recorded[], open: readonly Arrived[]): number {
+  private firstTail(records: readonly Recorded[]): number {
+    const { open, broken } = this.arrivals;
     if (records.length === 0) return 0;
-    if (!this.broken) return overlap(records, open);
+    if (!broken) return overlap(records, open);
     // Not in the whole of it: what is equal to an arrival may have been there for long.
     return orderedWithin(records.slice(-2 * open.length), open);
   }
 
-  /** The first reading only tells where the history stands: what came before it is not owed. */
+  /** The first reading only tells where the history stands: what came before it is not recovered. */
   private settleFirst(records: readonly Recorded[], insist: boolean): Settlement {
-    const open = this.arrived.slice(this.certain);
-    const tail = this.firstTail(records, open);
-    const ambiguous = this.broken || this.isAmbiguous(records, tail);
-    if (ambiguous && !insist) return { ...NOTHING, ambiguous };
+    const { arrivals } = this;
+    const tail = this.firstTail(records);
+    const ambiguous = arrivals.broken || this.isAmbiguous(records, tail);
+    if (ambiguous && !insist) {
+      arrivals.reopen();
+      return { ...NOTHING, ambiguous };
+    }
     this.id = records.at(-1)?.id ?? -1n;
     this.edge = edgeOf(records, undefined);
-    this.unsure = ambiguous || this.isOpenGap(tail);
+    this.unsure = ambiguous || arrivals.isOpenGap(tail);
     this.missing = this.unsure;
-    this.arrived = open.slice(tail);
-    this.unbroken = Math.max(0, this.unbroken - this.certain - tail);
+    arrivals.settle([], tail);
     return NOTHING;
   }
 
   private reconcile({ fresh, truncated }: Since): Reconciled {
-    const { skip, arrived, certain, broken } = this;
-    const last = this.last === undefined ? undefined : this.keyIn(splitKeys(this.last));
-    const [sure, open] = [arrived.slice(0, certain), arrived.slice(certain)];
+    const { skip, arrivals } = this;
+    const { sure, open, broken } = arrivals;
+    const last = this.last === undefined ? undefined : arrivals.keyIn(splitKeys(this.last));
     return reconcile(fresh, { skip, last, sure, open, truncated, broken });
   }
 
-  private settleNew(records: readonly Recorded[]): Settlement {
-    const since = this.since(records);
+  private settleNew(position: bigint, records: readonly Recorded[], since: Since): Settlement {
+    const { arrivals } = this;
     const { fresh, truncated, restored } = since;
     const { due, pair, tail, unfound } = this.reconcile(since);
-    const { broken } = this;
+    const { broken } = arrivals;
     const ambiguous = !broken && this.isAmbiguous(fresh, tail);
-    const lost = this.missing
-      ? lostBefore(since, this.id ?? -1n, unfound.length + this.skip)
-      : undefined;
-    const late = truncated ? [] : unfound.filter((entry) => !entry.late);
-    const isOpenGap = this.isOpenGap(tail);
-    const gapAt = Math.max(0, this.unbroken - this.certain - tail);
-    this.arrived = [
-      ...late.map((entry) => ({ ...entry, late: true })),
-      ...this.arrived.slice(this.certain + tail),
-    ];
-    for (const entry of this.arrived) entry.held = undefined;
-    this.unbroken = late.length + gapAt;
-    this.missing = ambiguous || broken || isOpenGap;
+    const lost = this.missing ? lostBefore(since, position, unfound.length + this.skip) : undefined;
+    const late: Arrived[] = truncated ? [] : unfound.filter((entry) => !entry.late);
+    this.missing = ambiguous || broken || arrivals.isOpenGap(tail);
     this.unsure = this.missing || late.length > 0;
-    const newest = records.at(-1)?.id;
+    arrivals.settle(late, tail);
+    const news = this.moveOn(position, records, since);
+    this.skip = 0;
+    this.last = undefined;
+    return { due, pair, ambiguous, truncated, lost, ...news, restored: restored && news.restored };
+  }
+
+  /** Moves the position to the newest record. @returns what is odd about the ids, once */
+  private moveOn(
+    position: bigint,
+    records: readonly Recorded[],
+    { restored, behind }: Since,
+  ): Pick<Settlement, 'restored' | 'behind'> {
+    const newest = records.at(-1)?.id ?? position;
+    const isNews = behind ? this.oddAt === undefined : this.oddAt !== newest;
+    if ((restored || behind) && isNews) this.oddAt = newest;
+    // A record with an id far too high makes all that follow it odd.
+    else if (!restored && !behind && newest !== this.oddAt) this.oddAt = undefined;
     // An answer that is behind the one before moves nothing back.
-    if (newest !== undefined && (restored || newest >= (this.id ?? -1n))) {
+    if (!behind) {
       this.id = newest;
       this.edge = edgeOf(records, this.edge);
     }
-    this.skip = 0;
-    this.last = undefined;
-    this.heldBack = 0;
-    return { due, pair, ambiguous, truncated, restored, lost };
+    return {
+      restored: restored && isNews,
+      behind: behind && isNews ? { newest, position, unknown: behind.unknown } : undefined,
+    };
   }
 }
-
-const arrival = (key: string, timestamp: number, held: Upload | undefined): Arrived => ({
-  ...{ key, timestamp, held, late: false },
-});

@@ -1,4 +1,4 @@
-import type { ChannelSubscription, ChannelState, ChannelListener } from '../channel/types';
+import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { IsolatedListener } from '../channel/isolated-listener';
@@ -11,7 +11,6 @@ import { Recovery } from './recovery';
 import { LIMITS } from './timing';
 import { Turns } from './turns';
 import { zoneOffset } from './zone';
-import type { Upload } from '../channel/frames';
 
 interface ListeningDeps {
   appid: string;
@@ -37,83 +36,55 @@ export interface Listening {
   close(): void;
 }
 
-/** One listener with recovery: what the channel brings goes to the recovery, what that gives to its user. */
-class RecoveringListener implements ChannelListener, RecoveryDevice, ChannelSubscription {
+/** A subscription with recovery: channel, recovery, listener. */
+class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
   readonly encoding: RecoveryDevice['encoding'];
   readonly zone: number;
+  readonly listener: IsolatedListener;
   private readonly recovery: Recovery;
   private readonly subscription: OpenSubscription;
-  private readonly user: IsolatedListener;
 
   constructor(
     readonly chipid: string,
-    user: ChannelListener,
+    listener: ChannelListener,
     private readonly options: RecoverOptions,
     private readonly active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
   ) {
-    // What its callbacks throw is no fault of the channel, and must not keep recovery from its work.
-    this.user = new IsolatedListener(user);
+    // An error that a callback throws is not the channel's, and must not keep recovery from its work.
+    this.listener = new IsolatedListener(listener);
     this.encoding = encodingSetting(options.encoding);
     this.zone = zoneOffset(options.zone);
     this.recovery = new Recovery(shared, this);
-    this.subscription = channels.join(chipid, this);
+    this.subscription = channels.join(chipid, this.recovery);
     active.add(this.recovery);
-    const { state } = this.subscription.channel;
-    if (state === 'connected') this.recovery.onConnected();
-    else if (state === 'disconnected') this.recovery.onDisconnected();
+    const { state } = this.channel;
+    if (state !== 'connecting') this.recovery.joined(state);
   }
 
   get channel(): OpenSubscription['channel'] {
     return this.subscription.channel;
   }
 
-  get saves(): boolean {
-    return this.options.save !== undefined;
-  }
-
   get start(): Position | undefined {
     return this.options.start;
   }
 
-  onUpload(upload: Upload): void {
-    this.recovery.onUpload(upload);
-  }
-
-  onState(state: ChannelState, reason?: string): void {
-    if (state === 'connected') this.recovery.onConnected();
-    else if (state === 'disconnected') this.recovery.onDisconnected();
-    this.user.onState(state, reason);
-  }
-
-  onFault(fault: string, kind?: string): void {
-    this.user.onFault(fault, kind);
-  }
-
-  onGap(): void {
-    this.recovery.onGap();
-    this.user.onGap();
-  }
-
-  flush(passed: () => void): void {
-    this.subscription.channel.flush(passed);
-  }
-
-  emit(upload: Upload): void {
-    this.user.onUpload(upload);
-  }
-
-  fault(text: string, kind: string): void {
-    this.user.onFault(text, kind);
+  get saves(): boolean {
+    return this.options.save !== undefined;
   }
 
   save(position: Position): void {
     this.options.save?.(position);
   }
 
+  flush(flushed: () => void): void {
+    this.channel.flush(flushed);
+  }
+
   release(): void {
-    this.user.release();
+    this.listener.release();
     this.active.delete(this.recovery);
     this.recovery.close();
     this.subscription.release();
@@ -133,10 +104,10 @@ export function createListening(deps: ListeningDeps): Listening {
   const active = new Set<Recovery>();
 
   return {
-    listen: (chipid, user, recover) =>
+    listen: (chipid, listener, recover) =>
       recover
-        ? new RecoveringListener(chipid, user, recover, active, shared, channels)
-        : channels.join(chipid, user),
+        ? new RecoveringSubscription(chipid, listener, recover, active, shared, channels)
+        : channels.join(chipid, listener),
     get historyEncoding() {
       return facts.encoding;
     },

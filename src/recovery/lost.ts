@@ -1,4 +1,4 @@
-import type { Since } from './edge';
+import type { Since } from './since';
 
 /** Ids between which the history has nothing any more. */
 export interface Lost {

@@ -1,18 +1,9 @@
 import type { Upload } from '../channel/frames';
 import { endWithin, enoughFor, overlap, tailOf } from './overlap';
+import type { Arrived } from './arrivals';
 import type { Recorded } from './recorded';
 
 export type { Recorded } from './recorded';
-
-/** An upload that arrived live after the position. */
-export interface Arrived {
-  key: string;
-  timestamp: number;
-  /** Held back, not emitted yet. */
-  held: Upload | undefined;
-  /** The history should have had it the last time and did not: it may lag behind. */
-  late: boolean;
-}
 
 /** What is known of the uploads after the position. */
 export interface Account {

@@ -27,10 +27,14 @@ export interface HistoryForm {
   encoding: Encoding;
   /** Whether that is certain: then a body that is not Base64 is unreadable, and not taken as text. */
   certain: boolean;
+  /** Keys of bodies that are not text, which a history of texts has in Base64. */
+  binaries?: ReadonlySet<string>;
   /** Milliseconds that the history's times are ahead of UTC. */
   zone: number;
   /** Milliseconds since 1970, for records without a time. */
   now: number;
+  /** The latest `create_time` that is taken for one. */
+  latest: string;
 }
 
 /** One record of an answer, looked at no closer than it has to be. */
@@ -49,7 +53,13 @@ export class HistoryRecord implements Recorded {
     return this.record?.body;
   }
 
+  /** When it was accepted; empty if that is well ahead of this clock, which says nothing. */
   get time(): string {
+    const { written } = this;
+    return written > this.form.latest ? '' : written;
+  }
+
+  private get written(): string {
     const time: unknown = this.record?.create_time;
     return typeof time === 'string' ? time : '';
   }
@@ -76,13 +86,19 @@ export class HistoryRecord implements Recorded {
   }
 
   get key(): string | undefined {
-    if (this.form.encoding === 'text') return this.mark;
+    const { encoding, binaries } = this.form;
+    if (encoding === 'text') return this.isBinary(binaries) ? this.base64Key : this.mark;
     return this.base64Key ?? (this.form.certain ? undefined : this.mark);
+  }
+
+  private isBinary(binaries: ReadonlySet<string> | undefined): boolean {
+    if (binaries === undefined || binaries.size === 0) return false;
+    return this.base64Key !== undefined && binaries.has(this.base64Key);
   }
 
   upload(): Upload {
     const { form, record, body = '' } = this;
-    const time = toUnix(this.time, form.zone);
+    const time = toUnix(this.written, form.zone);
     const decoded = form.encoding === 'base64' ? decodeBase64(body) : undefined;
     return {
       chipid: form.chipid,
@@ -106,6 +122,12 @@ function idOf(id: unknown): bigint | undefined {
   return BigInt(id);
 }
 
+/** Whether `dev` of a record (section 2.3) is the number of another device, however it is written. */
+const isOfAnother = (dev: unknown, chipid: string): boolean =>
+  (typeof dev === 'string' || typeof dev === 'number') &&
+  DIGITS.test(String(dev)) &&
+  String(dev).replace(/^0+(?=\d)/, '') !== chipid;
+
 /** An answer as it can be used, and what in it could not. */
 export interface ReadAnswer {
   /** By id, oldest first, each id once. */
@@ -127,6 +149,10 @@ export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadA
       continue;
     }
     const record = item as UploadRecord & { body: unknown };
+    if (isOfAnother(record.dev, form.chipid)) {
+      faults.add('it is of another device');
+      continue;
+    }
     const isWhole = typeof record.body === 'string';
     if (!isWhole) faults.add('its body is not text');
     const earlier = byId.get(id);

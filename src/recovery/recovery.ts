@@ -1,33 +1,34 @@
-import { isDeviceCloudError } from '../errors';
 import type { Upload } from '../channel/frames';
-import { badRecord, chooseEncoding } from './encoding';
-import { liveKeys } from './keys';
+import type { ChannelListener, ChannelState } from '../channel/types';
+import { isDeviceCloudError } from '../errors';
 import type { RecoveryDevice, RecoveryShared } from './deps';
+import { UNCLEAR } from './encoding';
+import { Hold } from './hold';
+import { interpret } from './interpret';
+import { liveKeys } from './keys';
 import { Ledger } from './ledger';
 import type { Position } from './position';
 import { Reading, type ReadingOwner } from './reading';
 import { reportOn } from './report';
-import { readAnswer, type HistoryForm } from './recorded';
-import { FIRST_TRIES, followUpDelay, INVALID_TRIES, MAX_HOLD, retryDelay } from './timing';
-import { weighAnswer, weighUpload } from './weight';
+import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
+import { weighAnswer } from './weight';
 
-/** Gives back what the channel of one device missed; stands between the channel and who listens. */
-export class Recovery implements ReadingOwner {
+/** Gives back what the channel of one device missed; stands between the channel and its listener. */
+export class Recovery implements ChannelListener, ReadingOwner {
   private ledger: Ledger;
   private readonly reading: Reading;
   private closed = false;
   private connected = false;
-  private holding = false;
-  private holdTimer: NodeJS.Timeout | undefined;
-  private held = 0;
-  private heldBytes = 0;
+  /** Set while live uploads are held back, since missed ones come before them. */
+  private hold: Hold | undefined;
+  /** How often uploads did not fit into it. */
   private overflows = 0;
-  /** Arrivals that stand on the application's account. */
+  /** Arrivals that the application's account has of this device. */
   private counted = 0;
   private followUps = 0;
   private unreadable = 0;
   private invalid = 0;
-  /** Something came unreadable since the history was asked. */
+  /** Something unreadable has come since the history was asked. */
   private suspect = false;
   /** Arrivals after which the position is moved on: fewer if the history does not reach back far. */
   private checkpoint: number;
@@ -43,52 +44,34 @@ export class Recovery implements ReadingOwner {
   }
 
   get urgent(): boolean {
-    return this.holding;
+    return this.hold !== undefined;
   }
 
-  onConnected(): void {
+  onState(state: ChannelState, reason?: string): void {
     if (this.closed) return;
-    this.connected = true;
-    this.stop();
-    this.ledger.gap();
-    this.followUps = 0;
-    this.unreadable = 0;
-    this.suspect = false;
-    // Before the first reading nothing is owed, so nothing has to wait for it.
-    const isHopeless = this.invalid >= INVALID_TRIES;
-    this.holding = this.ledger.hasPosition && !isHopeless;
-    if (this.holding) this.holdTimer = setTimeout(() => this.goLive(), MAX_HOLD);
-    if (isHopeless)
-      this.reading.later(followUpDelay(this.invalid, this.shared.random), this.invalid);
-    else this.reading.start();
+    this.joined(state);
+    this.device.listener.onState(state, reason);
   }
 
-  onDisconnected(): void {
-    if (this.closed) return;
-    if (this.ledger.hasPosition) this.stop();
-    else if (this.connected && this.reading.isRunning()) {
-      // Which of the arrivals its answer has could not be told any more.
-      this.reading.stop();
-      this.reading.later(retryDelay(0, false, this.shared.random));
-    } else if (!this.reading.isDue()) {
-      // What is owed begins with a first reading, even if the channel takes its time.
-      this.reading.start();
-    }
-    this.connected = false;
+  /** The channel is in this state already, which the listener need not hear. */
+  joined(state: ChannelState): void {
+    if (state === 'connected') this.onConnected();
+    else if (state === 'disconnected') this.onDisconnected();
   }
 
   onUpload(upload: Upload): void {
     if (this.closed) return;
     this.unreadable = 0;
-    if (this.holding) this.hold(upload);
-    else {
-      // Before anybody may change them.
-      const { text, bytes } = liveKeys(upload.body);
-      this.emit(upload);
-      this.ledger.add(text, upload.timestamp, undefined, bytes);
-      this.save();
-      this.checkLimits();
+    if (this.hold) {
+      this.holdBack(this.hold, upload);
+      return;
     }
+    // Before anybody may change them.
+    const { text, bytes } = liveKeys(upload.body);
+    this.emit(upload);
+    this.ledger.add(text, upload.timestamp, undefined, bytes);
+    this.save();
+    this.checkLimits();
   }
 
   /** Something came that could not be read, perhaps an upload. */
@@ -99,6 +82,11 @@ export class Recovery implements ReadingOwner {
     this.suspect = true;
     if (!this.reading.isDue())
       this.reading.later(followUpDelay(this.unreadable++, this.shared.random));
+    this.device.listener.onGap();
+  }
+
+  onFault(fault: string, kind?: string): void {
+    if (!this.closed) this.device.listener.onFault(fault, kind);
   }
 
   close(): void {
@@ -123,10 +111,10 @@ export class Recovery implements ReadingOwner {
       answered();
       this.invalid = 0;
       weight = weighAnswer(answer);
-      if (shared.accounts.answers.reserve(weight)) await this.passed(signal);
+      if (shared.accounts.answers.reserve(weight)) await this.flushed(signal);
       else weight = 0;
       if (isOver()) return;
-      // Of what did not fit, the answer may have a part only: what is held is later than the rest.
+      // Of uploads that were dropped the answer may have only a part: what is held came after them.
       if (this.overflows === before && (weight > 0 || answer.length === 0)) {
         this.settle(answer);
         return;
@@ -141,11 +129,42 @@ export class Recovery implements ReadingOwner {
     } finally {
       shared.accounts.answers.release(weight);
     }
-    this.reading.later(retryDelay(attempt, this.holding, shared.random), attempt + 1);
+    this.reading.later(retryDelay(attempt, this.urgent, shared.random), attempt + 1);
   }
 
-  /** Waits until all has arrived that was sent before the answer. */
-  private passed(signal: AbortSignal): Promise<void> {
+  private onConnected(): void {
+    this.connected = true;
+    this.stop();
+    this.ledger.gap();
+    this.followUps = 0;
+    this.unreadable = 0;
+    this.suspect = false;
+    const isHopeless = this.invalid >= INVALID_TRIES;
+    // Before the first reading there is nothing to recover, so nothing has to wait for it.
+    if (this.ledger.hasPosition && !isHopeless) {
+      const { limits, accounts } = this.shared;
+      this.hold = new Hold(limits, accounts.held, () => this.goLive());
+    }
+    if (isHopeless)
+      this.reading.later(followUpDelay(this.invalid, this.shared.random), this.invalid);
+    else this.reading.start();
+  }
+
+  private onDisconnected(): void {
+    if (this.ledger.hasPosition) this.stop();
+    else if (this.connected && this.reading.isRunning()) {
+      // Which of the arrivals its answer has could not be told any more.
+      this.reading.stop();
+      this.reading.later(retryDelay(0, false, this.shared.random));
+    } else if (!this.reading.isDue()) {
+      // Recovery begins with a first reading, even if the channel takes its time.
+      this.reading.start();
+    }
+    this.connected = false;
+  }
+
+  /** Waits until everything has arrived that was sent before the answer. */
+  private flushed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
       this.device.flush(resolve);
@@ -154,42 +173,31 @@ export class Recovery implements ReadingOwner {
 
   private failed(error: unknown): void {
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    this.fault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
-    if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) {
-      this.invalid = 0;
-      return;
-    }
-    // Such a history does not mend itself soon, and live uploads wait for it.
-    if (++this.invalid >= INVALID_TRIES && this.holding) this.goLive();
+    this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
+    if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
+    // The next answer will hardly be a better one, and live uploads wait for it.
+    else if (++this.invalid >= INVALID_TRIES) this.goLive();
   }
 
   private settle(answer: readonly unknown[]): void {
-    const { ledger, device, shared } = this;
-    const { appid, facts, random } = shared;
-    const zone = facts.zone ?? device.zone;
-    const form: HistoryForm = {
-      ...{ appid, chipid: device.chipid, encoding: 'text', certain: false, zone },
-      now: shared.now(),
-    };
-    const read = readAnswer(answer, form);
-    for (const fault of read.faults) this.fault(badRecord(fault), `bad record: ${fault}`);
-    const tell = (kind: string, text: string): void => this.fault(text, kind);
-    const isClear = chooseEncoding(read, form, {
-      ...{ setting: device.encoding, facts, ledger, tell },
-    });
+    const { ledger, device, shared, reading } = this;
+    const { facts, random } = shared;
+    const tell = (kind: string, text: string): void => this.onFault(text, kind);
+    const read = interpret(answer, ledger, shared, device, tell);
     const isFirst = !ledger.hasPosition;
     const insist = this.followUps >= FIRST_TRIES;
-    if (!isClear && !(isFirst && insist)) {
+    if (!read.isClear && !(isFirst && insist)) {
+      if (this.followUps === FIRST_TRIES) tell('encoding unclear', UNCLEAR);
       this.stayLive();
-      this.reading.later(followUpDelay(this.followUps++, random));
+      reading.later(followUpDelay(this.followUps++, random));
       return;
     }
-    if (read.faults.size > 0 && !insist && ledger.isRisky(read.records)) {
-      this.reading.later(retryDelay(this.followUps++, this.holding, random));
+    if (read.hasBad && !insist && ledger.isRisky(read.since)) {
+      reading.later(retryDelay(this.followUps++, this.urgent, random));
       return;
     }
-    const settlement = ledger.settle(read.records, insist);
-    reportOn(settlement, form, device.zone, facts, tell);
+    const settlement = ledger.settle(read.records, insist, read.since);
+    reportOn(settlement, read.form, device.zone, facts, tell);
     if (settlement.truncated)
       this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));
     this.letGo();
@@ -210,29 +218,30 @@ export class Recovery implements ReadingOwner {
     if (ambiguous) this.followUps++;
   }
 
-  private hold(upload: Upload): void {
-    const { limits, accounts } = this.shared;
-    const weight = weighUpload(upload);
-    const fits = this.held < limits.held && this.heldBytes + weight <= limits.heldBytes;
-    if (!fits || !accounts.held.reserve(weight)) {
-      // Left to the history, with all that is held: a reading asked from now on has them.
-      this.overflows++;
-      this.ledger.drop();
-      this.ledger.gap();
-      this.giveBack();
+  private holdBack(hold: Hold, upload: Upload): void {
+    const { text, bytes } = liveKeys(upload.body);
+    if (hold.add(upload)) {
+      this.ledger.add(text, upload.timestamp, upload, bytes);
       return;
     }
-    this.held++;
-    this.heldBytes += weight;
-    const { text, bytes } = liveKeys(upload.body);
-    this.ledger.add(text, upload.timestamp, upload, bytes);
+    if (this.invalid > 0) {
+      // A history that could not be read may never give back what is dropped here.
+      this.goLive();
+      this.onUpload(upload);
+      return;
+    }
+    // Left to the history, with all that is held: a reading that starts from now on has them.
+    this.overflows++;
+    this.ledger.drop();
+    this.ledger.gap();
+    hold.clear();
   }
 
   /** The history is out of reach for too long: live uploads go on, missed ones come late. */
   private goLive(): void {
-    if (!this.holding) return;
+    if (!this.hold) return;
     this.stayLive();
-    this.fault('the history could not be read in time: missed uploads will come late', 'late');
+    this.onFault('the history could not be read in time: missed uploads will come late', 'late');
   }
 
   private stayLive(): void {
@@ -252,7 +261,7 @@ export class Recovery implements ReadingOwner {
       this.ledger = this.newLedger();
       this.count();
       this.reading.stop();
-      this.fault('the history was out of reach for too long: older missed uploads are given up', 'given up'); // prettier-ignore
+      this.onFault('the history was out of reach for too long: older missed uploads are given up', 'given up'); // prettier-ignore
       this.reading.start();
     } else if (size > this.checkpoint && !this.reading.isDue()) this.reading.start();
   }
@@ -271,16 +280,8 @@ export class Recovery implements ReadingOwner {
   }
 
   private letGo(): void {
-    this.holding = false;
-    this.giveBack();
-    clearTimeout(this.holdTimer);
-    this.holdTimer = undefined;
-  }
-
-  private giveBack(): void {
-    this.shared.accounts.held.release(this.heldBytes);
-    this.held = 0;
-    this.heldBytes = 0;
+    this.hold?.end();
+    this.hold = undefined;
   }
 
   private stop(): void {
@@ -299,27 +300,12 @@ export class Recovery implements ReadingOwner {
     try {
       device.save(position);
     } catch (error) {
-      this.fault(`the position could not be saved: ${textOf(error)}`, 'not saved');
+      this.onFault(`the position could not be saved: ${textOf(error)}`, 'not saved');
     }
   }
 
-  /** One upload that its user fails at must not take the others with it. */
   private emit(upload: Upload): void {
-    if (this.closed) return;
-    try {
-      this.device.emit(upload);
-    } catch (error) {
-      this.fault(`an upload could not be handed on: ${textOf(error)}`, 'not handed on');
-    }
-  }
-
-  private fault(text: string, kind: string): void {
-    if (this.closed) return;
-    try {
-      this.device.fault(text, kind);
-    } catch {
-      // Whoever fails at being told of a fault cannot be told of that, either.
-    }
+    if (!this.closed) this.device.listener.onUpload(upload);
   }
 }
 

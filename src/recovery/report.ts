@@ -1,32 +1,41 @@
 import type { HistoryFacts } from './facts';
-import type { Settlement } from './ledger';
+import type { Behind, Settlement } from './ledger';
+import type { Lost } from './lost';
 import type { HistoryForm } from './recorded';
 import { zoneOf, zoneText } from './zone';
 
+/** Takes the kind of a fault, and its text for the log. */
+export type Tell = (kind: string, text: string) => void;
+
 const RESTORED =
-  'the ids of the history have begun anew, as those of a restored service: what was missed is told by ' +
-  'times and bodies this time';
+  'the ids of the history have begun anew, as those of a restored service do: this time, missed ' +
+  'uploads are recognised by times and bodies';
+
+const behindText = ({ newest, position, unknown }: Behind): string =>
+  `the newest id of the history, ${newest}, is below ${position}, which was read before: the history ` +
+  'lags behind, or was restored from an older copy' +
+  (unknown === 0
+    ? ''
+    : `; uploads may be lost, since ${unknown} of its records cannot be told from older ones`);
+
+const lostText = ({ after, before }: Lost): string =>
+  `uploads may be lost: the history no longer has anything between the ids ${after} and ${before}, ` +
+  'and fewer uploads than that arrived live';
 
 /**
- * Says what a reading has shown of the service, and keeps what it has shown of the time zone.
+ * Reports what a reading has shown of the service, and remembers what it has shown of the time zone.
  * @param setting the zone that is set, in milliseconds ahead of UTC
- * @param tell takes the kind of a fault and its text for the log
  */
 export function reportOn(
-  { pair, restored, lost }: Settlement,
+  { pair, restored, behind, lost }: Settlement,
   form: HistoryForm,
   setting: number,
   facts: HistoryFacts,
-  tell: (kind: string, text: string) => void,
+  tell: Tell,
 ): void {
   if (restored) tell('ids begun anew', RESTORED);
-  if (lost) {
-    const between = `between the ids ${lost.after} and ${lost.before}`;
-    tell(
-      'uploads lost',
-      `uploads may be lost: the history has nothing any more ${between}, and not as much arrived live`,
-    );
-  }
+  if (behind) tell('history behind', behindText(behind));
+  if (lost) tell('uploads lost', lostText(lost));
   const learned = pair && zoneOf(pair.arrived, pair.recorded, form.zone);
   if (learned === undefined) return;
   facts.zone = learned;

@@ -2,10 +2,11 @@ import { invalidInput } from '../errors';
 import { show } from '../util/show';
 
 const MINUTE = 60_000;
-const QUARTER = 15 * MINUTE;
+/** What zones differ by, in milliseconds. */
+export const QUARTER = 15 * MINUTE;
 
 /** Zones lie within this of UTC; a larger difference is no zone but a clock that is wrong. */
-const WIDEST = 14 * 60 * MINUTE;
+export const WIDEST = 14 * 60 * MINUTE;
 
 const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
 
@@ -47,6 +48,10 @@ export function zoneText(offset: number): string {
 /** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN if it is none. */
 export const toUnix = (text: unknown, offset: number): number =>
   typeof text === 'string' ? Date.parse(`${text.replace(' ', 'T')}Z`) - offset : NaN;
+
+/** The other way round. */
+export const fromUnix = (time: number, offset: number): string =>
+  new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
 
 /**
  * The zone in which an upload that came live at one time stands in the history at another.

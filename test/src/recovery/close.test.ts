@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { Recovery } from '../../../src/recovery/recovery';
 import { LIMITS } from '../../../src/recovery/timing';
 import { sharedBy } from './shared';
@@ -20,11 +21,13 @@ describe('recovery that is closed by whoever takes an upload', () => {
         ...{ chipid: '1', encoding: 'text', zone: 0, start: { id: '0', live: 0 }, saves: false },
         save: () => undefined,
         flush: (passed) => passed(),
-        emit: () => recovery.close(),
-        fault: (text) => assert.fail(text),
+        listener: new IsolatedListener({
+          onUpload: () => recovery.close(),
+          onFault: (text) => assert.fail(text),
+        }),
       },
     );
-    recovery.onConnected();
+    recovery.onState('connected');
     await settled();
     recovery.onUpload({ chipid: '1', appid: '1', timestamp: 0, body: Buffer.from('x') });
     await settled();

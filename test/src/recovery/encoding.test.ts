@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { guessEncoding } from '../../../src/recovery/encoding';
 import { HistoryFacts, type Encoding } from '../../../src/recovery/facts';
+import { settled } from '../../../tooling/until';
 import { createSubject, record } from './subject';
 
 const written = (body: string | Buffer, encoding: Encoding): string =>
@@ -93,6 +95,55 @@ describe('the encoding of a history, learned', () => {
     assert.equal(subject.given[1]![1], 2);
   });
 
+  it('gives each upload once of a history with texts as text and other bytes in Base64', async () => {
+    for (const before of [['21.5'], [], ['21.5', '22.0', 'test']]) {
+      const subject = createSubject();
+      await subject.connect();
+      const bytes = [Buffer.from([0xfe, 0x00]), Buffer.from([0xff, 0xfe, 0xfd])];
+      const arrived = [...before, ...bytes, 'now'];
+      for (const body of arrived) subject.live(body);
+      const bodies = arrived.map((body) =>
+        written(body, Buffer.isBuffer(body) ? 'base64' : 'text'),
+      );
+      subject.has(...[...bodies, 'missed'].map((body, index) => record(index + 1, body)));
+      await subject.connect();
+      await subject.connect();
+      assert.deepEqual(subject.given.slice(arrived.length), [['missed', arrived.length + 1]]);
+      assert.deepEqual(subject.faults, []);
+    }
+  });
+
+  it('takes texts of such a history as text after bytes that are none have come both ways', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    subject.live(Buffer.from([0xfe, 0x00]));
+    subject.has(record(1, '/gA='), record(2, 'missed, and no Base64'));
+    await subject.connect();
+    assert.deepEqual(subject.given.slice(1), [['missed, and no Base64', 2]]);
+  });
+
+  it('says so when nothing shows it for long, and gives nothing twice meanwhile', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const subject = createSubject();
+      await subject.connect();
+      for (const body of ['test', 'data']) subject.live(body);
+      // One of the two in text, the other in Base64.
+      subject.has(record(1, 'test'), record(2, 'ZGF0YQ=='));
+      await subject.connect();
+      for (let minute = 0; minute < 10; minute++) {
+        mock.timers.tick(60_000);
+        await settled();
+      }
+      assert.equal(subject.given.length, 2);
+      assert.deepEqual(subject.kinds(), ['encoding unclear']);
+      assert.equal(subject.faults.length, 1);
+      subject.recovery.close();
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('takes a body that is not Base64 as text, unless it is known to be Base64', async () => {
     const subject = createSubject({ encoding: 'base64' });
     await subject.connect();
@@ -113,6 +164,7 @@ describe('the encoding of a history, guessed from its bodies', () => {
     assert.equal(guessEncoding(['MjEuNQ==', 'dGVzdGVk']), 'base64');
     assert.equal(guessEncoding(['bWlzc2Vk']), 'base64');
     assert.equal(guessEncoding(['/v7+', '/w==']), 'base64');
+    assert.equal(guessEncoding(['/v7+', '/v7/', 'zMzM', 'qqqq']), 'base64');
   });
 
   it('is text otherwise', () => {

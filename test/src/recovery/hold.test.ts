@@ -128,6 +128,19 @@ describe('live uploads that are held back while the history is read', () => {
   });
 });
 
+describe('live uploads that are too many to be held back', () => {
+  it('go on at once if the history could not be read before: it may never give them back', async () => {
+    const subject = createSubject(START, {
+      read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)), // prettier-ignore
+    });
+    await subject.connect();
+    const large = Buffer.alloc(3 * MEBIBYTE);
+    for (let count = 0; count < 4; count++) subject.live(large);
+    assert.equal(subject.given.length, 4);
+    subject.recovery.close();
+  });
+});
+
 describe('frames that cannot be read', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());

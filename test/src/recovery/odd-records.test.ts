@@ -13,6 +13,7 @@ describe('recovery from a history with records that are none', () => {
     ['an id that is no integer', record(1.5, 'x')],
     ['an id that is no number', record('5f3a9c', 'x')],
     ['an id that lost digits', record(1e21, 'x')],
+    ['a record of another device', { ...record(2, 'x'), dev: '17' }],
   ];
   for (const [what, ...bad] of BAD) {
     it(`skips and names ${what}, and gives the rest back, then and later`, async () => {
@@ -118,17 +119,20 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('gives nothing a second time from a history that is behind for a while', async () => {
+  it('gives nothing a second time from a history that is behind for a while, and says so once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
     subject.has(...all);
+    await subject.connect();
+    subject.has(...all.slice(0, 1));
     await subject.connect();
     subject.has(...all.slice(0, 2));
     await subject.connect();
     subject.has(...all);
     await subject.connect();
     assert.deepEqual(subject.given, []);
-    assert.deepEqual(subject.faults, []);
+    assert.equal(subject.faults.length, 1);
+    assert.match(subject.faults[0]!.text, /newest id of the history, 1, is below 3/);
   });
 
   it('gives nothing a second time from one that is behind in a second with many uploads', async () => {
@@ -141,7 +145,62 @@ describe('recovery from a history with odd ids', () => {
     subject.has(...all);
     await subject.connect();
     assert.deepEqual(subject.given, []);
-    assert.deepEqual(subject.faults, []);
+    assert.deepEqual(subject.kinds(), ['history behind']);
+  });
+
+  it('gives back what was missed when ids begin at 1 again with earlier times', async () => {
+    const subject = createSubject();
+    const old = Array.from({ length: 500 }, (_, id) => record(id + 1, `old ${id}`));
+    subject.has(...old);
+    await subject.connect();
+    subject.live('live');
+    const anew = ['missed', 'live', 'missed too'].map((body, id) =>
+      record(id + 1, body, '2025-12-31 16:00:00'),
+    );
+    subject.has(...anew);
+    await subject.connect();
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['live', 'live'],
+      ['missed', 1],
+      ['missed too', 3],
+    ]);
+    assert.deepEqual(subject.kinds(), ['ids begun anew']);
+  });
+
+  it('says that uploads may be lost where it cannot tell old records from new ones', async () => {
+    const subject = createSubject();
+    subject.has(...[498, 499, 500].map((id) => record(id, `old ${id}`)));
+    await subject.connect();
+    subject.has(...[1, 2].map((id) => record(id, `missed ${id}`, '2025-12-31 16:00:00')));
+    await subject.connect();
+    assert.deepEqual(subject.given, []);
+    assert.match(subject.faults[0]!.text, /uploads may be lost, since 2 of its records/);
+    subject.has(record(3, 'later', '2026-01-01 00:00:01'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['later', 3]]);
+  });
+
+  it('gives back what was missed when ids begin anew after a record of the year 9999', async () => {
+    const subject = createSubject();
+    subject.has(record(499, 'odd', '9999-12-31 23:59:59'), record(500, 'before'));
+    await subject.connect();
+    subject.has(record(1, 'missed', '2026-01-01 01:00:00'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [['missed', 1]]);
+  });
+
+  it('gives nothing a second time from a history that is written in another way', async () => {
+    const subject = createSubject();
+    const bodies = Array.from({ length: 20 }, (_, id) => `body ${id}`);
+    subject.has(...bodies.map((body, id) => record(id + 1, body)));
+    await subject.connect();
+    const base64 = bodies.map((body) => Buffer.from(body).toString('base64'));
+    subject.has(...base64.map((body, id) => record(id + 1, body)));
+    await subject.connect();
+    subject.has(...base64.map((body, id) => record(id + 1, body, '2026-01-01 08:00:00')));
+    await subject.connect();
+    assert.deepEqual(subject.given, []);
   });
 
   it('goes on recovering after a record with an id far too high', async () => {
@@ -153,7 +212,14 @@ describe('recovery from a history with odd ids', () => {
     subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd, missed);
     await subject.connect();
     await subject.connect();
-    assert.deepEqual(subject.given, [['missed', 2]]);
+    const later = record(3, 'missed too', '2026-01-01 00:00:03');
+    subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd, missed, later);
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['missed', 2],
+      ['missed too', 3],
+    ]);
+    assert.equal(subject.faults.length, 1);
   });
 
   it('knows the history again after a restart', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { Accounts } from '../../../src/recovery/account';
 import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/facts';
 import type { Position } from '../../../src/recovery/position';
@@ -12,8 +13,8 @@ export interface RunOptions {
   /** What the listener is told, default the encoding that the history has. */
   setting?: EncodingSetting;
   limits?: Partial<Limits>;
-  /** Whoever is handed an upload fails at it. */
-  chokes?: boolean;
+  /** The listener throws at each upload. */
+  throws?: boolean;
 }
 
 /** A position that was written, and how much had been emitted by then. */
@@ -26,7 +27,7 @@ interface Written {
 export function createRuns(
   options: RunOptions & Pick<HistoryOptions, 'encoding'>,
   history: History,
-  { read, flush: fence }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'flush'>,
+  { read, flush }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'flush'>,
 ) {
   const accounts = new Accounts();
   /** What was emitted; of a run that was killed, only what it had written down. */
@@ -69,19 +70,21 @@ export function createRuns(
       ...{ chipid: '1', encoding: options.setting ?? options.encoding ?? 'text', zone: 0 },
       start: written.at(-1)?.position,
       saves: true,
-      flush: fence,
-      emit({ body, replayed, timestamp }) {
-        alive('an upload is emitted');
-        emitted.push(bodyOf(body, replayed));
-        if (!replayed) live.add(timestamp);
-        // In the middle of a batch, perhaps.
-        if (doom && --doom.left === 0) close();
-        if (options.chokes) throw new Error('choked');
-      },
-      fault(text, kind) {
-        late ||= text.includes('come late');
-        faults.add(kind);
-      },
+      flush,
+      listener: new IsolatedListener({
+        onUpload({ body, replayed, timestamp }) {
+          alive('an upload is emitted');
+          emitted.push(bodyOf(body, replayed));
+          if (!replayed) live.add(timestamp);
+          // In the middle of a batch, perhaps.
+          if (doom && --doom.left === 0) close();
+          if (options.throws) throw new Error('thrown by the listener');
+        },
+        onFault(text, kind = text) {
+          late ||= text.includes('come late');
+          faults.add(kind);
+        },
+      }),
       save(position) {
         alive('a position is saved');
         const copy = JSON.parse(JSON.stringify(position)) as Position;

@@ -11,6 +11,6 @@ export const sharedBy = (read: RecoveryShared['read']): RecoveryShared => ({
   accounts: new Accounts(),
   facts: new HistoryFacts(),
   limits: LIMITS,
-  now: () => 0,
+  now: () => Date.UTC(2026, 0, 2),
   random: () => 0.5,
 });

@@ -1,3 +1,4 @@
+import type { Upload } from '../../../src/channel/frames';
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
@@ -16,6 +17,7 @@ export function createSubject(
   shared: Partial<RecoveryShared> = {},
 ) {
   const given: Given[] = [];
+  const uploads: Upload[] = [];
   const faults: { text: string; kind: string }[] = [];
   let history: unknown[] = [];
   let readings = 0;
@@ -31,8 +33,16 @@ export function createSubject(
     {
       ...{ chipid: '1', encoding: 'auto', zone: 0, start: undefined, saves: true },
       flush: (passed) => passed(),
-      emit: ({ body, replayed, id }) => given.push([body.toString(), replayed ? id : 'live']),
-      fault: (text, kind) => faults.push({ text, kind }),
+      listener: {
+        onUpload(upload) {
+          uploads.push(upload);
+          const { body, replayed, id } = upload;
+          given.push([body.toString(), replayed ? id : 'live']);
+        },
+        onFault: (text, kind = text) => faults.push({ text, kind }),
+        onState: () => undefined,
+        onGap: () => undefined,
+      },
       save: (saved) => (position = JSON.parse(JSON.stringify(saved)) as Position),
       ...device,
     },
@@ -41,6 +51,7 @@ export function createSubject(
   return {
     recovery,
     given,
+    uploads,
     faults,
     kinds: (): string[] => [...new Set(faults.map(({ kind }) => kind))],
     readings: () => readings,
@@ -51,7 +62,7 @@ export function createSubject(
     },
     /** The channel comes up, for the first time or again; the history is read. */
     async connect(): Promise<void> {
-      recovery.onConnected();
+      recovery.onState('connected');
       await settled();
     },
     live(body: string | Buffer, timestamp = 0): void {

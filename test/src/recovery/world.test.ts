@@ -40,7 +40,7 @@ const OPTIONS: fc.Arbitrary<WorldOptions> = fc.record({
   step: fc.constantFrom(1n, 3n),
   // With small limits, holding overflows and the position moves on all the time.
   limits: fc.constantFrom({}, { held: 2, arrived: 4 }),
-  chokes: fc.boolean(),
+  throws: fc.boolean(),
   bad: fc.boolean(),
   // Set as it is, left to be learned, or set wrong.
   setting: fc.constantFrom('auto' as const, 'text' as const, 'base64' as const),

@@ -65,12 +65,12 @@ export function createWorld(options: WorldOptions = {}) {
     connected = false;
     inFlight = [];
     for (const passed of flushes.splice(0)) passed();
-    runs.recovery.onDisconnected();
+    runs.recovery.onState('disconnected');
   };
   const connect = (): void => {
     drop();
     connected = true;
-    runs.recovery.onConnected();
+    runs.recovery.onState('connected');
   };
   const asked = (): Asked | undefined => {
     readings = readings.filter(({ signal }) => !signal.aborted);

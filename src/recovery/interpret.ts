@@ -1,0 +1,45 @@
+import type { RecoveryDevice, RecoveryShared } from './deps';
+import { badRecord, chooseEncoding } from './encoding';
+import type { Ledger } from './ledger';
+import { readAnswer, type HistoryForm, type HistoryRecord } from './recorded';
+import type { Tell } from './report';
+import type { Since } from './since';
+import { fromUnix } from './zone';
+
+/** More than zones and clocks differ by, in milliseconds. */
+const DAY = 24 * 60 * 60 * 1000;
+
+/** An answer of the history, as far as it can be understood. */
+export interface Interpretation {
+  /** By id, oldest first, each id once. */
+  records: HistoryRecord[];
+  since: Since<HistoryRecord>;
+  form: HistoryForm;
+  /** Whether it is known how bodies are written, or makes no difference to which uploads were missed. */
+  isClear: boolean;
+  /** Whether records were left out. */
+  hasBad: boolean;
+}
+
+/** Reads an answer as far as it can be used, and reports what cannot. */
+export function interpret(
+  answer: readonly unknown[],
+  ledger: Ledger,
+  { appid, facts, now }: RecoveryShared,
+  { chipid, encoding, zone }: RecoveryDevice,
+  tell: Tell,
+): Interpretation {
+  const ahead = facts.zone ?? zone;
+  const time = now();
+  const form: HistoryForm = {
+    ...{ appid, chipid, encoding: 'text', certain: false },
+    ...{ zone: ahead, now: time, latest: fromUnix(time + DAY, ahead) },
+  };
+  const { records, faults } = readAnswer(answer, form);
+  for (const fault of faults) tell(`bad record: ${fault}`, badRecord(fault));
+  const since = ledger.since(records);
+  const isClear = chooseEncoding(records, since, form, {
+    ...{ setting: encoding, facts, ledger, tell },
+  });
+  return { records, since, form, isClear, hasBad: faults.size > 0 };
+}

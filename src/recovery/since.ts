@@ -1,0 +1,68 @@
+import { EdgeMemory, type Edge } from './edge';
+import type { Recorded } from './recorded';
+
+/** The records after the position, and how far they can be trusted to be all. */
+export interface Since<T extends Recorded = Recorded> {
+  fresh: T[];
+  /** The position is no longer in the history: of what lies between, nothing is known. */
+  truncated: boolean;
+  /** The ids of the history do not go on where they were: it was restored, or begins anew. */
+  restored: boolean;
+  /** Set if the history has nothing new and its newest id is below the position. */
+  behind?: {
+    /** Records of which it cannot be told whether they were there before. */
+    unknown: number;
+  };
+}
+
+/** Ids go on, or seem to: some may have been used a second time before anybody looked. */
+function ongoing<T extends Recorded>(
+  records: readonly T[],
+  position: bigint,
+  edge: EdgeMemory | undefined,
+): Since<T> {
+  const reused = edge && records.find((record) => edge.isReused(record))?.id;
+  const timed = edge?.isInOtherZone(records) ? undefined : edge;
+  const isAgain = (record: T): boolean =>
+    timed?.isLater(record) === true || (reused !== undefined && record.id >= reused);
+  const fresh = records.filter((record) => record.id > position || isAgain(record));
+  const restored = fresh.some(({ id }) => id <= position);
+  if (restored) return { fresh, truncated: true, restored };
+  const truncated = position >= 0n && fresh.length > 0 && fresh.length === records.length;
+  return { fresh, truncated, restored };
+}
+
+/** All ids are below the position: they have begun anew, or this is an older copy. */
+function setBack<T extends Recorded>(
+  records: readonly T[],
+  edge: EdgeMemory | undefined,
+): Since<T> {
+  const verdicts = records.map((record) => edge?.verdictOn(record) ?? 'new');
+  const reused = verdicts.indexOf('reused');
+  const fresh = records.filter((_, index) => {
+    const verdict = verdicts[index];
+    return verdict === 'unknown' ? reused >= 0 && index > reused : verdict !== 'seen';
+  });
+  if (fresh.length > 0) return { fresh, truncated: true, restored: true };
+  // Before one that was seen, an older copy has nothing new.
+  const unknown = records.length - 1 - verdicts.lastIndexOf('seen');
+  return { fresh, truncated: false, restored: false, behind: { unknown } };
+}
+
+/**
+ * Finds what came after the position. Ids increase, so that these are the higher ones. If all ids are
+ * below the position, or one has become that of another record, ids have begun anew: then the edge
+ * tells what was there before.
+ * @param records by id, oldest first
+ */
+export function recordsSince<T extends Recorded>(
+  records: readonly T[],
+  position: bigint,
+  edge: Edge | undefined,
+): Since<T> {
+  const newest = records.at(-1)?.id;
+  const memory = edge && new EdgeMemory(edge);
+  return newest !== undefined && newest < position
+    ? setBack(records, memory)
+    : ongoing(records, position, memory);
+}
