@@ -3,38 +3,12 @@ import { Arrivals, type Arrived, type HasRecord } from './arrivals';
 import { edgeOf, type Edge } from './edge';
 import type { Encoding } from './facts';
 import { splitKeys, type LiveKeys } from './keys';
-import { lostBefore, type Lost } from './lost';
+import { lostBefore } from './lost';
 import { endsWith, orderedWithin, overlap } from './overlap';
 import type { Position } from './position';
 import { reconcile, type Reconciled, type Recorded } from './reconcile';
+import { NOTHING, type Settlement } from './settlement';
 import { recordsSince, type Since } from './since';
-
-/** What a reading of the history gave. */
-export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
-  /** Equal bodies left it open which record belongs to which arrival: look again soon. */
-  ambiguous: boolean;
-  /** The history no longer reaches back to the position. */
-  truncated: boolean;
-  /** Its ids have begun anew, which was not so at the last reading. */
-  restored: boolean;
-  /** Its newest id is below the position, which was not so at the last reading. */
-  behind: Behind | undefined;
-  /** What it no longer has and did not arrive, as far as that is known. */
-  lost: Lost | undefined;
-}
-
-/** A history that has nothing new, whose newest id is below the last one read. */
-export interface Behind {
-  newest: bigint;
-  position: bigint;
-  /** Records of which it cannot be told whether they were there before. */
-  unknown: number;
-}
-
-const NOTHING: Settlement = {
-  ...{ due: [], pair: undefined, ambiguous: false, truncated: false },
-  ...{ restored: false, behind: undefined, lost: undefined },
-};
 
 /**
  * Keeps account of one device: what arrived live since the newest history id known to be emitted.

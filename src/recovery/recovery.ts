@@ -1,13 +1,10 @@
 import type { Upload } from '../channel/frames';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
+import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { UNCLEAR } from './encoding';
-import { Hold } from './hold';
 import { interpret } from './interpret';
-import { liveKeys } from './keys';
-import { Ledger } from './ledger';
-import type { Position } from './position';
 import { Reading, type ReadingOwner } from './reading';
 import { reportOn } from './report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
@@ -15,16 +12,10 @@ import { weighAnswer } from './weight';
 
 /** Gives back what the channel of one device missed; stands between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
-  private ledger: Ledger;
+  private readonly delivery: Delivery;
   private readonly reading: Reading;
   private closed = false;
   private connected = false;
-  /** Set while live uploads are held back, since missed ones come before them. */
-  private hold: Hold | undefined;
-  /** How often uploads did not fit into it. */
-  private overflows = 0;
-  /** Arrivals that the application's account has of this device. */
-  private counted = 0;
   private followUps = 0;
   private unreadable = 0;
   private invalid = 0;
@@ -38,13 +29,13 @@ export class Recovery implements ChannelListener, ReadingOwner {
     private readonly device: RecoveryDevice,
   ) {
     if (device.encoding === 'auto') shared.facts.encoding ??= device.start?.encoding;
-    this.ledger = this.newLedger(device.start);
+    this.delivery = new Delivery(shared, device);
     this.reading = new Reading(shared.turns, this);
     this.checkpoint = shared.limits.arrived;
   }
 
   get urgent(): boolean {
-    return this.hold !== undefined;
+    return this.delivery.isHolding;
   }
 
   onState(state: ChannelState, reason?: string): void {
@@ -62,23 +53,15 @@ export class Recovery implements ChannelListener, ReadingOwner {
   onUpload(upload: Upload): void {
     if (this.closed) return;
     this.unreadable = 0;
-    if (this.hold) {
-      this.holdBack(this.hold, upload);
-      return;
-    }
-    // Before anybody may change them.
-    const { text, bytes } = liveKeys(upload.body);
-    this.emit(upload);
-    this.ledger.add(text, upload.timestamp, undefined, bytes);
-    this.save();
-    this.checkLimits();
+    if (!this.delivery.take(upload)) this.onOverflow(upload);
+    else if (!this.delivery.isHolding) this.checkLimits();
   }
 
   /** Something came that could not be read, perhaps an upload. */
   onGap(): void {
     if (this.closed) return;
     // What arrives now follows after a gap.
-    this.ledger.gap();
+    this.delivery.ledger.gap();
     this.suspect = true;
     if (!this.reading.isDue())
       this.reading.later(followUpDelay(this.unreadable++, this.shared.random));
@@ -86,25 +69,23 @@ export class Recovery implements ChannelListener, ReadingOwner {
   }
 
   onFault(fault: string, kind?: string): void {
-    if (!this.closed) this.device.listener.onFault(fault, kind);
+    this.delivery.fault(fault, kind);
   }
 
   close(): void {
     this.closed = true;
     // Perhaps out of the middle of an emission, after which a reading would be due.
     this.reading.end();
-    this.stop();
-    this.shared.accounts.arrived.release(this.counted);
-    this.counted = 0;
+    this.delivery.close();
   }
 
   async read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void> {
-    const { shared, device } = this;
-    const before = this.overflows;
+    const { shared, device, delivery } = this;
+    const before = delivery.overflows;
     const isOver = (): boolean => signal.aborted;
     let weight = 0;
     try {
-      this.ledger.mark();
+      delivery.ledger.mark();
       this.suspect = false;
       const answer = await shared.read(device.chipid, signal);
       if (isOver()) return;
@@ -115,7 +96,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       else weight = 0;
       if (isOver()) return;
       // Of uploads that were dropped the answer may have only a part: what is held came after them.
-      if (this.overflows === before && (weight > 0 || answer.length === 0)) {
+      if (delivery.overflows === before && (weight > 0 || answer.length === 0)) {
         this.settle(answer);
         return;
       }
@@ -133,25 +114,24 @@ export class Recovery implements ChannelListener, ReadingOwner {
   }
 
   private onConnected(): void {
+    const { delivery, reading, invalid } = this;
     this.connected = true;
     this.stop();
-    this.ledger.gap();
+    delivery.ledger.gap();
     this.followUps = 0;
     this.unreadable = 0;
     this.suspect = false;
-    const isHopeless = this.invalid >= INVALID_TRIES;
-    // Before the first reading there is nothing to recover, so nothing has to wait for it.
-    if (this.ledger.hasPosition && !isHopeless) {
-      const { limits, accounts } = this.shared;
-      this.hold = new Hold(limits, accounts.held, () => this.goLive());
+    if (invalid >= INVALID_TRIES) {
+      reading.later(followUpDelay(invalid, this.shared.random), invalid);
+      return;
     }
-    if (isHopeless)
-      this.reading.later(followUpDelay(this.invalid, this.shared.random), this.invalid);
-    else this.reading.start();
+    // Before the first reading there is nothing to recover, so nothing has to wait for it.
+    if (delivery.ledger.hasPosition) delivery.holdBack(() => this.goLive());
+    reading.start();
   }
 
   private onDisconnected(): void {
-    if (this.ledger.hasPosition) this.stop();
+    if (this.delivery.ledger.hasPosition) this.stop();
     else if (this.connected && this.reading.isRunning()) {
       // Which of the arrivals its answer has could not be told any more.
       this.reading.stop();
@@ -161,6 +141,16 @@ export class Recovery implements ChannelListener, ReadingOwner {
       this.reading.start();
     }
     this.connected = false;
+  }
+
+  private onOverflow(upload: Upload): void {
+    if (this.invalid === 0) {
+      this.delivery.overflow();
+      return;
+    }
+    // A history that could not be read may never give back what is dropped here.
+    this.goLive();
+    this.onUpload(upload);
   }
 
   /** Waits until everything has arrived that was sent before the answer. */
@@ -180,30 +170,27 @@ export class Recovery implements ChannelListener, ReadingOwner {
   }
 
   private settle(answer: readonly unknown[]): void {
-    const { ledger, device, shared, reading } = this;
-    const { facts, random } = shared;
+    const { delivery, device, shared, reading } = this;
+    const { ledger } = delivery;
     const tell = (kind: string, text: string): void => this.onFault(text, kind);
     const read = interpret(answer, ledger, shared, device, tell);
     const isFirst = !ledger.hasPosition;
     const insist = this.followUps >= FIRST_TRIES;
     if (!read.isClear && !(isFirst && insist)) {
       if (this.followUps === FIRST_TRIES) tell('encoding unclear', UNCLEAR);
-      this.stayLive();
-      reading.later(followUpDelay(this.followUps++, random));
+      delivery.stayLive();
+      reading.later(followUpDelay(this.followUps++, shared.random));
       return;
     }
     if (read.hasBad && !insist && ledger.isRisky(read.since)) {
-      reading.later(retryDelay(this.followUps++, this.urgent, random));
+      reading.later(retryDelay(this.followUps++, this.urgent, shared.random));
       return;
     }
     const settlement = ledger.settle(read.records, insist, read.since);
-    reportOn(settlement, read.form, device.zone, facts, tell);
+    reportOn(settlement, read.form, device.zone, shared.facts, tell);
     if (settlement.truncated)
       this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));
-    this.letGo();
-    for (const upload of settlement.due) this.emit(upload());
-    this.count();
-    this.save();
+    delivery.emitAll(settlement.due);
     this.followUp(settlement.ambiguous, isFirst);
   }
 
@@ -218,96 +205,29 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (ambiguous) this.followUps++;
   }
 
-  private holdBack(hold: Hold, upload: Upload): void {
-    const { text, bytes } = liveKeys(upload.body);
-    if (hold.add(upload)) {
-      this.ledger.add(text, upload.timestamp, upload, bytes);
-      return;
-    }
-    if (this.invalid > 0) {
-      // A history that could not be read may never give back what is dropped here.
-      this.goLive();
-      this.onUpload(upload);
-      return;
-    }
-    // Left to the history, with all that is held: a reading that starts from now on has them.
-    this.overflows++;
-    this.ledger.drop();
-    this.ledger.gap();
-    hold.clear();
-  }
-
   /** The history is out of reach for too long: live uploads go on, missed ones come late. */
   private goLive(): void {
-    if (!this.hold) return;
-    this.stayLive();
+    if (!this.delivery.isHolding) return;
+    this.delivery.stayLive();
     this.onFault('the history could not be read in time: missed uploads will come late', 'late');
   }
 
-  private stayLive(): void {
-    this.letGo();
-    for (const upload of this.ledger.release()) this.emit(upload);
-    this.count();
-    this.save();
-  }
-
-  /** Keeps what is remembered within bounds. */
+  /** Reads the history before too many arrivals are remembered; forgets them if it never answers. */
   private checkLimits(): void {
-    const { limits, accounts } = this.shared;
-    this.count();
-    const { size } = this.ledger;
-    const isFull = accounts.arrived.used > accounts.arrived.limit && size > this.checkpoint;
-    if (size > limits.forgotten || isFull) {
-      this.ledger = this.newLedger();
-      this.count();
-      this.reading.stop();
-      this.onFault('the history was out of reach for too long: older missed uploads are given up', 'given up'); // prettier-ignore
-      this.reading.start();
-    } else if (size > this.checkpoint && !this.reading.isDue()) this.reading.start();
-  }
-
-  private newLedger(start?: Position): Ledger {
-    const { encoding } = this.device;
-    const known = this.shared.facts.encoding ?? (encoding === 'auto' ? 'text' : encoding);
-    return new Ledger(start, known);
-  }
-
-  /** Brings the application's account up to date. */
-  private count(): void {
-    const size = this.closed ? 0 : this.ledger.size;
-    this.shared.accounts.arrived.used += size - this.counted;
-    this.counted = size;
-  }
-
-  private letGo(): void {
-    this.hold?.end();
-    this.hold = undefined;
+    const { delivery, reading } = this;
+    if (delivery.isFull(this.checkpoint)) {
+      delivery.forget();
+      reading.stop();
+      this.onFault(
+        'the history was out of reach for too long: older missed uploads are given up',
+        'given up',
+      );
+      reading.start();
+    } else if (delivery.ledger.size > this.checkpoint && !reading.isDue()) reading.start();
   }
 
   private stop(): void {
     this.reading.stop();
-    this.ledger.drop();
-    this.letGo();
-  }
-
-  private save(): void {
-    const { device } = this;
-    if (!device.saves || this.closed) return;
-    const position = this.ledger.position();
-    if (!position) return;
-    const { encoding } = this.shared.facts;
-    if (encoding && device.encoding === 'auto') position.encoding = encoding;
-    try {
-      device.save(position);
-    } catch (error) {
-      this.onFault(`the position could not be saved: ${textOf(error)}`, 'not saved');
-    }
-  }
-
-  private emit(upload: Upload): void {
-    if (!this.closed) this.device.listener.onUpload(upload);
+    this.delivery.drop();
   }
 }
-
-const textOf = (error: unknown): string =>
-  isDeviceCloudError(error) ? error.message : String(error);

@@ -1,7 +1,7 @@
 import type { HistoryFacts } from './facts';
-import type { Behind, Settlement } from './ledger';
 import type { Lost } from './lost';
 import type { HistoryForm } from './recorded';
+import type { Behind, Settlement } from './settlement';
 import { zoneOf, zoneText } from './zone';
 
 /** Takes the kind of a fault, and its text for the log. */

@@ -1,0 +1,153 @@
+import type { Upload } from '../channel/frames';
+import { isDeviceCloudError } from '../errors';
+import type { RecoveryDevice, RecoveryShared } from './deps';
+import { Hold } from './hold';
+import { liveKeys } from './keys';
+import { Ledger } from './ledger';
+import type { Position } from './position';
+
+/** A thrown value as text, for a fault. */
+export const textOf = (error: unknown): string =>
+  isDeviceCloudError(error) ? error.message : String(error);
+
+/**
+ * Gives uploads to the listener of one device and keeps account of them: live ones at once, or held
+ * back while the history is read; what has been given is remembered, within bounds, and saved.
+ */
+export class Delivery {
+  /** How often uploads did not fit into what is held back. */
+  overflows = 0;
+  private current: Ledger;
+  private hold: Hold | undefined;
+  private closed = false;
+  /** Arrivals that the application's account has of this device. */
+  private counted = 0;
+
+  constructor(
+    private readonly shared: RecoveryShared,
+    private readonly device: RecoveryDevice,
+  ) {
+    this.current = this.newLedger(device.start);
+  }
+
+  get ledger(): Ledger {
+    return this.current;
+  }
+
+  /** Whether live uploads are held back. */
+  get isHolding(): boolean {
+    return this.hold !== undefined;
+  }
+
+  /** Holds back what comes from now on. @param expired is called if that lasts too long */
+  holdBack(expired: () => void): void {
+    const { limits, accounts } = this.shared;
+    this.hold = new Hold(limits, accounts.held, expired);
+  }
+
+  /** Takes a live upload. @returns false if it has to be held back and does not fit */
+  take(upload: Upload): boolean {
+    // The keys first: the listener may change the bytes.
+    const { text, bytes } = liveKeys(upload.body);
+    if (this.hold) {
+      if (!this.hold.add(upload)) return false;
+      this.ledger.add(text, upload.timestamp, upload, bytes);
+      return true;
+    }
+    this.emit(upload);
+    this.ledger.add(text, upload.timestamp, undefined, bytes);
+    this.count();
+    this.save();
+    return true;
+  }
+
+  /** Leaves what is held back to the history: a reading that starts from now on has it. */
+  overflow(): void {
+    this.overflows++;
+    this.ledger.drop();
+    this.ledger.gap();
+    this.hold?.clear();
+  }
+
+  /** Emits what is held back without waiting for the history any longer. */
+  stayLive(): void {
+    this.letGo();
+    for (const upload of this.ledger.release()) this.emit(upload);
+    this.count();
+    this.save();
+  }
+
+  /** Emits what a reading of the history gave, in its order; each upload is made when it is its turn. */
+  emitAll(due: readonly (() => Upload)[]): void {
+    this.letGo();
+    for (const upload of due) this.emit(upload());
+    this.count();
+    this.save();
+  }
+
+  /** Drops what is held back: the history has it. */
+  drop(): void {
+    this.ledger.drop();
+    this.letGo();
+  }
+
+  /** Whether more arrivals are remembered than may be, by the device or with all others. */
+  isFull(checkpoint: number): boolean {
+    const { limits, accounts } = this.shared;
+    const { size } = this.ledger;
+    const isShort = accounts.arrived.used > accounts.arrived.limit;
+    return size > limits.forgotten || (isShort && size > checkpoint);
+  }
+
+  /** Forgets everything, the position too. */
+  forget(): void {
+    this.current = this.newLedger();
+    this.count();
+  }
+
+  fault(text: string, kind?: string): void {
+    if (!this.closed) this.device.listener.onFault(text, kind);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.drop();
+    this.count();
+  }
+
+  private newLedger(start?: Position): Ledger {
+    const { encoding } = this.device;
+    const known = this.shared.facts.encoding ?? (encoding === 'auto' ? 'text' : encoding);
+    return new Ledger(start, known);
+  }
+
+  private emit(upload: Upload): void {
+    if (!this.closed) this.device.listener.onUpload(upload);
+  }
+
+  /** Brings the application's account up to date. */
+  private count(): void {
+    const size = this.closed ? 0 : this.ledger.size;
+    this.shared.accounts.arrived.used += size - this.counted;
+    this.counted = size;
+  }
+
+  private letGo(): void {
+    this.hold?.end();
+    this.hold = undefined;
+  }
+
+  private save(): void {
+    const { device } = this;
+    if (!device.saves || this.closed) return;
+    const position = this.ledger.position();
+    if (!position) return;
+    const { encoding } = this.shared.facts;
+    if (encoding && device.encoding === 'auto') position.encoding = encoding;
+    try {
+      device.save(position);
+    } catch (error) {
+      this.fault(`the position could not be saved: ${textOf(error)}`, 'not saved');
+    }
+  }
+}
