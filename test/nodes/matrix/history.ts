@@ -47,7 +47,7 @@ const bad = (fault: string, line: string, record: object): Row =>
 
 const restored = row(
   'ids that begin at 1 again',
-  '`the ids of the history have begun anew, as those of a restored service: what was missed is told by times and bodies this time.`',
+  '`the ids of the history have begun anew, as those of a restored service do: this time, missed uploads are recognised by times and bodies.`',
   ONCE,
   async () => {
     const cloud = await listening();
@@ -69,7 +69,7 @@ const restored = row(
 
 const newest = row(
   'the newest 2 of 5 shown',
-  '`uploads may be lost: the history has nothing any more between the ids 2 and 6, and not as much arrived live.`',
+  '`uploads may be lost: the history no longer has anything between the ids 2 and 6, and fewer uploads than that arrived live.`',
   `those two come, ${ARRIVES}`,
   async () => {
     const cloud = await listening();
@@ -86,6 +86,28 @@ const newest = row(
   },
 );
 
+const lagging = row(
+  'the newest records are missing for a while',
+  '`the newest id of the history, 4, is below 6, which was read before: the history lags behind, or was restored from an older copy.`',
+  `nothing comes twice, ${ARRIVES}`,
+  async () => {
+    const cloud = await listening();
+    miss(cloud, MISSED);
+    await emitted('missed 5');
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+    let answers = 0;
+    cloud.rewriteHistory((records) => (answers++ === 0 ? records.slice(0, -2) : records));
+    for (let time = 1; time <= 2; time++) {
+      cloud.disconnect(CHIPID);
+      await until(() => answers === time && cloud.channels(CHIPID) === 1, 'the history is read');
+    }
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads(), [KNOWN, ...MISSED, 'good']);
+    return saidOfHistory();
+  },
+);
+
 const base64 = (fault: string, line: string, historyEncoding?: 'text'): Row =>
   row(fault, line, ONCE, async () => {
     const setting = historyEncoding && { historyEncoding };
@@ -94,6 +116,32 @@ const base64 = (fault: string, line: string, historyEncoding?: 'text'): Row =>
     await recovered(cloud, MISSED);
     return saidOfHistory();
   });
+
+const BYTES = Buffer.from([0xff, 0x00, 0xc3, 0x28]);
+
+const mixed = row(
+  'texts as text, other bytes in Base64',
+  NOTHING,
+  `bytes that arrived live do not come again, ${ONCE}`,
+  async () => {
+    const cloud = await listening();
+    cloud.upload(CHIPID, BYTES);
+    await until(() => payloads().length === 2, 'the bytes have arrived');
+    cloud.rewriteHistory((records) =>
+      records.map((record) =>
+        'body' in record && record.body === BYTES.toString()
+          ? { ...record, body: BYTES.toString('base64') }
+          : record,
+      ),
+    );
+    miss(cloud, MISSED);
+    await emitted('missed 5');
+    cloud.upload(CHIPID, 'good');
+    await emitted('good');
+    assert.deepEqual(payloads(), [KNOWN, BYTES, ...MISSED, 'good']);
+    return saidOfHistory();
+  },
+);
 
 const WRONG =
   '`the history encoding of the application is set to text, but the history is written in Base64, as an ' +
@@ -158,9 +206,11 @@ export const HISTORY: readonly Row[] = [
   rewritten('the same id twice', NOTHING, (records) => records.flatMap((each) => [each, each])),
   restored,
   newest,
+  lagging,
   rewritten('records out of order', NOTHING, (records) => records.toReversed()),
   base64('Base64 where text was set', WRONG, 'text'),
   base64('Base64, nothing set', NOTHING),
+  mixed,
   large,
   unanswered,
 ];
