@@ -157,7 +157,7 @@ export class Arrivals {
     return this.gapped && this.unbroken - this.certain >= tail;
   }
 
-  /** Nothing can be said of what came before the history was asked: it stays. */
+  /** The answer could not be used: what came before the history was asked stays. */
   reopen(): void {
     this.certain = 0;
   }

@@ -20,7 +20,7 @@ export class Delivery {
   private current: Ledger;
   private hold: Hold | undefined;
   private closed = false;
-  /** Arrivals that the application's account has of this device. */
+  /** Arrivals of this device that are counted in the application's budget. */
   private counted = 0;
 
   constructor(
@@ -41,8 +41,8 @@ export class Delivery {
 
   /** Holds back what comes from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
-    const { limits, accounts } = this.shared;
-    this.hold = new Hold(limits, accounts.held, expired);
+    const { limits, budgets: budgets } = this.shared;
+    this.hold = new Hold(limits, budgets.held, expired);
   }
 
   /** Takes a live upload. @returns false if it has to be held back and does not fit */
@@ -93,9 +93,9 @@ export class Delivery {
 
   /** Whether more arrivals are remembered than may be, by the device or with all others. */
   isFull(checkpoint: number): boolean {
-    const { limits, accounts } = this.shared;
+    const { limits, budgets: budgets } = this.shared;
     const { size } = this.ledger;
-    const isShort = accounts.arrived.used > accounts.arrived.limit;
+    const isShort = budgets.arrived.used > budgets.arrived.limit;
     return size > limits.forgotten || (isShort && size > checkpoint);
   }
 
@@ -125,10 +125,10 @@ export class Delivery {
     if (!this.closed) this.device.listener.onUpload(upload);
   }
 
-  /** Brings the application's account up to date. */
+  /** Brings the application's budget up to date. */
   private count(): void {
     const size = this.closed ? 0 : this.ledger.size;
-    this.shared.accounts.arrived.used += size - this.counted;
+    this.shared.budgets.arrived.used += size - this.counted;
     this.counted = size;
   }
 

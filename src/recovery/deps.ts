@@ -1,17 +1,17 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
-import type { Accounts } from './account';
+import type { Budgets } from './budget';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';
 import type { Limits } from './timing';
-import type { Turns } from './turns';
+import type { ReadLimiter } from './read-limiter';
 
 /** What the recoveries of an application share. */
 export interface RecoveryShared {
   appid: string;
   /** Reads the history of a device. */
   read: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
-  turns: Pick<Turns, 'wait' | 'leave' | 'release'>;
-  accounts: Accounts;
+  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'release'>;
+  budgets: Budgets;
   facts: HistoryFacts;
   limits: Limits;
   now: () => number;

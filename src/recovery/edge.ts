@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Recorded } from './recorded';
 import { QUARTER, toUnix, WIDEST } from './zone';
 
-/** What is remembered of a history, by which it is known again should its ids not go on. */
+/** What is remembered of a history, by which it is recognised if its ids begin anew. */
 export interface Edge {
   /** The latest `create_time` among its records, as the service writes it. */
   time: string;

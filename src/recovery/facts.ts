@@ -1,7 +1,7 @@
 /** How the service writes `body` in history records: not shown (sections 2.3 to 2.5). */
 export type Encoding = 'text' | 'base64';
 
-/** How it is said to write it; `auto`: that is learned. */
+/** The setting; `auto`: the encoding is learned. */
 export type EncodingSetting = Encoding | 'auto';
 
 /**
@@ -11,7 +11,7 @@ export type EncodingSetting = Encoding | 'auto';
 export class HistoryFacts {
   /** How bodies are written; undefined until an upload has shown it. */
   encoding: Encoding | undefined;
-  /** Whether a text has shown it, and not bytes alone that are not text. */
+  /** Whether an upload that is text has shown it: binary data may be in Base64 in any history. */
   isProven = false;
   /** The time zone of `create_time`, in milliseconds ahead of UTC; undefined until an upload has shown it. */
   zone: number | undefined;

@@ -1,5 +1,5 @@
 import type { Upload } from '../channel/frames';
-import type { Account } from './account';
+import type { Budget } from './budget';
 import { MAX_HOLD, type Limits } from './timing';
 import { weighUpload } from './weight';
 
@@ -15,7 +15,7 @@ export class Hold {
   /** @param expired is called if the history could not be read in time */
   constructor(
     private readonly limits: Limits,
-    private readonly account: Account,
+    private readonly budget: Budget,
     expired: () => void,
   ) {
     this.timer = setTimeout(expired, MAX_HOLD);
@@ -25,7 +25,7 @@ export class Hold {
   add(upload: Upload): boolean {
     const weight = weighUpload(upload);
     const fits = this.count < this.limits.held && this.bytes + weight <= this.limits.heldBytes;
-    if (!fits || !this.account.reserve(weight)) return false;
+    if (!fits || !this.budget.reserve(weight)) return false;
     this.count++;
     this.bytes += weight;
     return true;
@@ -33,7 +33,7 @@ export class Hold {
 
   /** What is counted is held no longer. */
   clear(): void {
-    this.account.release(this.bytes);
+    this.budget.release(this.bytes);
     this.count = 0;
     this.bytes = 0;
   }

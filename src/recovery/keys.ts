@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 
-/** Longer bodies are told apart by a hash, so that remembering them costs little. */
+/** Longer bodies are compared by a hash, which takes less memory. */
 const MAX_KEY = 64;
 
 /** No text that is well formed begins with it: bytes that are no text cannot be taken for one. */

@@ -40,7 +40,7 @@ export class Ledger {
     this.unsure = this.arrivals.size > 0;
   }
 
-  /** How many arrivals are on account. */
+  /** How many arrivals are remembered. */
   get size(): number {
     return this.arrivals.size;
   }

@@ -2,14 +2,14 @@ import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { IsolatedListener } from '../channel/isolated-listener';
-import { Accounts } from './account';
+import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
 import { HistoryFacts, type Encoding } from './facts';
 import type { Position } from './position';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
-import { Turns } from './turns';
+import { ReadLimiter } from './read-limiter';
 import { zoneOffset } from './zone';
 
 interface ListeningDeps {
@@ -93,12 +93,12 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
 
 export function createListening(deps: ListeningDeps): Listening {
   const { appid, channels, readUploads, now, random } = deps;
-  const turns = new Turns();
+  const limiter = new ReadLimiter();
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
-    ...{ appid, turns, facts, now, random },
+    ...{ appid, limiter: limiter, facts, now, random },
     read: readUploads,
-    accounts: new Accounts(),
+    budgets: new Budgets(),
     limits: LIMITS,
   };
   const active = new Set<Recovery>();
@@ -114,7 +114,7 @@ export function createListening(deps: ListeningDeps): Listening {
     close() {
       for (const recovery of active) recovery.close();
       active.clear();
-      turns.close();
+      limiter.close();
     },
   };
 }

@@ -10,8 +10,8 @@ export interface RecoverOptions {
   encoding?: EncodingSetting | undefined;
   /** The time zone of the history's times, an offset such as `+08:00` (default). */
   zone?: string | undefined;
-  /** Where an earlier listener left off; default: what came before the first connection is not owed. */
+  /** Where an earlier listener left off; default: nothing that came before the first connection is recovered. */
   start?: Position | undefined;
-  /** Is told after each upload how far they have been emitted, to be kept for `start`. */
+  /** Is called after each upload with how far they have been emitted, to be kept for `start`. */
   save?: (position: Position) => void;
 }

@@ -51,7 +51,7 @@ export function endsWith(
 interface Enough {
   /** Counting those that only a record without a key can be. */
   most: number;
-  /** Without such ones at the end: an item that is followed by one that the records have is there, too. */
+  /** Without those at the end: an item that is followed by one that the records have is there as well. */
   proven: number;
 }
 

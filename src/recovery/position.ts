@@ -11,7 +11,7 @@ export interface Position {
   last?: string;
   /** The keys of those that followed, while it is not sure that nothing was missed before them. */
   keys?: string[];
-  /** The latest records of the history, by which it is known again should its ids begin anew. */
+  /** Some records of the history, by which it is recognised if its ids begin anew. */
   edge?: Edge;
   /** How the history writes bodies, if that has been learned. */
   encoding?: Encoding;

@@ -1,4 +1,4 @@
-import type { Reader, Turns } from './turns';
+import type { Reader, ReadLimiter } from './read-limiter';
 
 /** Whose history is read. */
 export interface ReadingOwner {
@@ -21,7 +21,7 @@ export class Reading implements Reader {
   private ended = false;
 
   constructor(
-    private readonly turns: Pick<Turns, 'wait' | 'leave' | 'release'>,
+    private readonly limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'release'>,
     private readonly owner: ReadingOwner,
   ) {}
 
@@ -42,10 +42,10 @@ export class Reading implements Reader {
     this.attempt = attempt;
     this.waiting = true;
     this.urgent = this.owner.urgent;
-    this.turns.wait(this);
+    this.limiter.acquire(this);
   }
 
-  /** Begins in so many milliseconds. */
+  /** Begins after a delay, in milliseconds. */
   later(delay: number, attempt = 0): void {
     clearTimeout(this.timer);
     if (this.ended) return;
@@ -56,7 +56,7 @@ export class Reading implements Reader {
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.waiting) this.turns.leave(this);
+    if (this.waiting) this.limiter.cancel(this);
     this.waiting = false;
     this.running?.abort();
     this.running = undefined;
@@ -68,14 +68,14 @@ export class Reading implements Reader {
     this.stop();
   }
 
-  turn(): void {
+  granted(): void {
     this.waiting = false;
     const abort = new AbortController();
     this.running = abort;
     const { urgent } = this;
     let held = true;
     const release = (): void => {
-      if (held) this.turns.release(urgent);
+      if (held) this.limiter.release(urgent);
       held = false;
     };
     const over = (): void => {

@@ -115,7 +115,7 @@ export class HistoryRecord implements Recorded {
 const MAX_DIGITS = 20;
 const DIGITS = /^\d+$/;
 
-/** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined if it is none */
+/** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined for anything else */
 function idOf(id: unknown): bigint | undefined {
   if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? BigInt(id) : undefined;
   if (typeof id !== 'string' || id.length > MAX_DIGITS || !DIGITS.test(id)) return undefined;

@@ -30,7 +30,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   ) {
     if (device.encoding === 'auto') shared.facts.encoding ??= device.start?.encoding;
     this.delivery = new Delivery(shared, device);
-    this.reading = new Reading(shared.turns, this);
+    this.reading = new Reading(shared.limiter, this);
     this.checkpoint = shared.limits.arrived;
   }
 
@@ -92,7 +92,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       answered();
       this.invalid = 0;
       weight = weighAnswer(answer);
-      if (shared.accounts.answers.reserve(weight)) await this.flushed(signal);
+      if (shared.budgets.answers.reserve(weight)) await this.flushed(signal);
       else weight = 0;
       if (isOver()) return;
       // Of uploads that were dropped the answer may have only a part: what is held came after them.
@@ -108,7 +108,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
         return;
       }
     } finally {
-      shared.accounts.answers.release(weight);
+      shared.budgets.answers.release(weight);
     }
     this.reading.later(retryDelay(attempt, this.urgent, shared.random), attempt + 1);
   }

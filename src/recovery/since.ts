@@ -4,7 +4,7 @@ import type { Recorded } from './recorded';
 /** The records after the position, and how far they can be trusted to be all. */
 export interface Since<T extends Recorded = Recorded> {
   fresh: T[];
-  /** The position is no longer in the history: of what lies between, nothing is known. */
+  /** The position is no longer in the history: what lay between is unknown. */
   truncated: boolean;
   /** The ids of the history do not go on where they were: it was restored, or begins anew. */
   restored: boolean;

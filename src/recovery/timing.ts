@@ -4,9 +4,9 @@ export interface Limits {
   held: number;
   /** Bytes of them at most. */
   heldBytes: number;
-  /** Arrivals remembered at most; then the history is read to move the position on. */
+  /** Arrivals remembered before the history is read to move the position on. */
   arrived: number;
-  /** With so many, the history has been out of reach for too long, and what was missed can't be told. */
+  /** With more than this, the history has been out of reach for too long to recover what was missed. */
   forgotten: number;
 }
 
@@ -17,11 +17,11 @@ export const LIMITS: Limits = {
   forgotten: 10_000,
 };
 
-/** Milliseconds live uploads are held back at most: a history that is down must not stop them for good. */
+/** Milliseconds that live uploads are held back at most: a history that is down must not stop them. */
 export const MAX_HOLD = 60_000;
-/** First readings that may be ambiguous before one is taken for good all the same. */
+/** Ambiguous first readings before one is accepted as it is. */
 export const FIRST_TRIES = 8;
-/** Answers in a row that are no history: after so many, live uploads no longer wait for a better one. */
+/** Invalid answers in a row after which live uploads no longer wait for a valid one. */
 export const INVALID_TRIES = 2;
 
 const RETRY_BASE = 500;

@@ -8,7 +8,7 @@ import { until } from '../../../tooling/until';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Listens with recovery, and waits until what is uploaded from now on is owed. */
+/** Listens with recovery, and waits for the first reading: everything uploaded from now on is recovered. */
 async function recovering(service: Simulator, baseUrl: string, ping: number) {
   const uploads: Upload[] = [];
   const faults: string[] = [];

@@ -85,7 +85,7 @@ describe('the encoding of a history, learned', () => {
     subject.recovery.close();
   });
 
-  it('tells bytes that are no text apart, in Base64', async () => {
+  it('distinguishes binary uploads, in Base64', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.live(Buffer.from([0xfe]));
@@ -95,7 +95,7 @@ describe('the encoding of a history, learned', () => {
     assert.equal(subject.given[1]![1], 2);
   });
 
-  it('gives each upload once of a history with texts as text and other bytes in Base64', async () => {
+  it('gives each upload once if the history has texts as text and binary data as Base64', async () => {
     for (const before of [['21.5'], [], ['21.5', '22.0', 'test']]) {
       const subject = createSubject();
       await subject.connect();
@@ -113,7 +113,7 @@ describe('the encoding of a history, learned', () => {
     }
   });
 
-  it('takes texts of such a history as text after bytes that are none have come both ways', async () => {
+  it('reads texts of such a history as text after binary data has come both ways', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.live(Buffer.from([0xfe, 0x00]));
@@ -122,7 +122,7 @@ describe('the encoding of a history, learned', () => {
     assert.deepEqual(subject.given.slice(1), [['missed, and no Base64', 2]]);
   });
 
-  it('says so when nothing shows it for long, and gives nothing twice meanwhile', async () => {
+  it('reports that nothing shows it for long, and gives nothing twice meanwhile', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const subject = createSubject();

@@ -10,7 +10,7 @@ export interface HistoryOptions {
   firstId?: bigint;
   /** From one id of the device to the next, default 1: ids are given across an application. */
   step?: bigint;
-  /** Records among the others that are none: they stand for no upload. */
+  /** Invalid records among the others. */
   bad?: boolean;
 }
 

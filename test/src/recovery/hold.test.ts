@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Account, Accounts } from '../../../src/recovery/account';
+import { Budget, Budgets } from '../../../src/recovery/budget';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';
@@ -30,14 +30,14 @@ describe('live uploads that are held back while the history is read', () => {
 
   it('take 8 MiB of a device at most; the history gives back what was dropped, in order', async () => {
     const history = slowHistory();
-    const accounts = new Accounts();
-    const subject = createSubject(START, { read: history.read, accounts });
+    const budgets = new Budgets();
+    const subject = createSubject(START, { read: history.read, budgets: budgets });
     await subject.connect();
     const bodies = Array.from(LETTERS).map((letter) => letter.repeat(MEBIBYTE));
     let most = 0;
     for (const body of bodies) {
       subject.live(body);
-      most = Math.max(most, accounts.held.used);
+      most = Math.max(most, budgets.held.used);
     }
     assert.ok(most > 6 * MEBIBYTE && most <= LIMITS.heldBytes, `${most} bytes`);
     const records = bodies.map((body, index) => record(index + 1, body));
@@ -48,20 +48,20 @@ describe('live uploads that are held back while the history is read', () => {
     await settled();
     await history.answer(...records);
     assert.equal(subject.given.map(([body]) => body[0]).join(''), LETTERS);
-    assert.equal(accounts.held.used, 0);
+    assert.equal(budgets.held.used, 0);
   });
 
   it('take 64 MiB of an application at most, which its devices share', async () => {
-    const accounts = new Accounts();
+    const budgets = new Budgets();
     const devices = Array.from({ length: 12 }, () => {
       const history = slowHistory();
-      const subject = createSubject(START, { read: history.read, accounts });
+      const subject = createSubject(START, { read: history.read, budgets: budgets });
       return { history, subject };
     });
     for (const { subject } of devices) await subject.connect();
     for (let round = 0; round < 7; round++) {
       for (const { subject } of devices) subject.live(`${round}`.repeat(MEBIBYTE));
-      assert.ok(accounts.held.used <= 64 * MEBIBYTE);
+      assert.ok(budgets.held.used <= 64 * MEBIBYTE);
     }
     const all = Array.from({ length: 7 }, (_, round) => record(round + 1, `${round}`.repeat(MEBIBYTE))); // prettier-ignore
     for (const { history, subject } of devices) {
@@ -71,26 +71,26 @@ describe('live uploads that are held back while the history is read', () => {
       await history.answer(...all);
       assert.deepEqual(subject.given.map(([body]) => body[0]), Array.from('0123456')); // prettier-ignore
     }
-    assert.equal(accounts.held.used, 0);
+    assert.equal(budgets.held.used, 0);
   });
 
   it('leave the account with the device that leaves', async () => {
-    const accounts = new Accounts();
-    const subject = createSubject(START, { read: slowHistory().read, accounts });
+    const budgets = new Budgets();
+    const subject = createSubject(START, { read: slowHistory().read, budgets: budgets });
     await subject.connect();
     subject.live('x');
     subject.recovery.close();
-    assert.deepEqual([accounts.held.used, accounts.arrived.used], [0, 0]);
+    assert.deepEqual([budgets.held.used, budgets.arrived.used], [0, 0]);
   });
 
   it('are not kept by many answers that wait for their channels', async () => {
-    const accounts = new Accounts();
-    const small = Object.assign(new Accounts(), { answers: new Account(1000) });
+    const budgets = new Budgets();
+    const small = Object.assign(new Budgets(), { answers: new Budget(1000) });
     for (const [shared, given] of [
-      [accounts, 1],
+      [budgets, 1],
       [small, 0],
     ] as const) {
-      const subject = createSubject(START, { accounts: shared });
+      const subject = createSubject(START, { budgets: shared });
       subject.has(record(1, 'x'.repeat(2000)));
       await subject.connect();
       assert.equal(subject.given.length, given);
@@ -99,7 +99,7 @@ describe('live uploads that are held back while the history is read', () => {
     }
   });
 
-  it('go on when the history is no history twice, which is asked less and less often', async () => {
+  it('go on after two invalid answers of the history, which is then asked less and less often', async () => {
     const invalid = createSubject(START, {
       random: () => 0,
       read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer of device 1 is over 16 MiB.', 200)), // prettier-ignore
@@ -129,7 +129,7 @@ describe('live uploads that are held back while the history is read', () => {
 });
 
 describe('live uploads that are too many to be held back', () => {
-  it('go on at once if the history could not be read before: it may never give them back', async () => {
+  it('go on at once if the history could not be read before', async () => {
     const subject = createSubject(START, {
       read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)), // prettier-ignore
     });

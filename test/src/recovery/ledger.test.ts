@@ -118,7 +118,7 @@ describe('recovery: a history that lags behind the channel', () => {
     assert.deepEqual(due(ledger, 'before', 'a'), []);
   });
 
-  it('does not keep back for ever what it does not have', () => {
+  it('does not hold back indefinitely what it does not have', () => {
     const ledger = new Ledger({ id: '0', live: 0 });
     ledger.add('a', 0, uploadOf('a'));
     ledger.mark();

@@ -65,7 +65,7 @@ export function listen(
   };
 }
 
-/** The channel is open, and the history has been read: what is uploaded from now on is owed. */
+/** The channel is open, and the history has been read: everything uploaded from now on is recovered. */
 export async function ready(simulator: Simulator, listener: Listener): Promise<void> {
   await until(() => simulator.channels(CHIPID) === 1, 'the channel is open');
   await until(() => listener.position() !== undefined, 'the history has been read');

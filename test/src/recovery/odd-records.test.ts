@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSubject, record } from './subject';
 
-describe('recovery from a history with records that are none', () => {
+describe('recovery from a history with invalid records', () => {
   const BAD: [what: string, ...records: unknown[]][] = [
     ['a record that is null', null],
     ['a record that is text', 'text'],
@@ -55,7 +55,7 @@ describe('recovery from a history with records that are none', () => {
 });
 
 describe('recovery from a history with odd ids', () => {
-  it('gives an id back once, however often it stands there', async () => {
+  it('gives an id back once, however often it occurs', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.has(record(2, 'b'), record(1, 'a'), record('1', 'a'), record(2, 'b'));
@@ -91,7 +91,7 @@ describe('recovery from a history with odd ids', () => {
     assert.equal(subject.given.length, 4);
   });
 
-  it('tells what a restored service has had before from what is new, by its time', async () => {
+  it('recognises by its time what a restored service had before', async () => {
     const subject = createSubject();
     const old = [1, 2, 3].map((id) => record(id, `old ${id}`, `2026-01-01 00:00:0${id}`));
     subject.has(...old);
@@ -106,7 +106,7 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('tells equal times apart by the bodies, and does not double what arrived', async () => {
+  it('compares bodies where times are equal, and does not double what arrived', async () => {
     const subject = createSubject();
     subject.has(record(500, 'before'));
     await subject.connect();
@@ -119,7 +119,7 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('gives nothing a second time from a history that is behind for a while, and says so once', async () => {
+  it('gives nothing a second time if the history lags behind, and says so once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
     subject.has(...all);
@@ -135,7 +135,7 @@ describe('recovery from a history with odd ids', () => {
     assert.match(subject.faults[0]!.text, /newest id of the history, 1, is below 3/);
   });
 
-  it('gives nothing a second time from one that is behind in a second with many uploads', async () => {
+  it('gives nothing a second time if it lags within a second that has many uploads', async () => {
     const subject = createSubject();
     const all = Array.from({ length: 12 }, (_, id) => record(id + 1, `b${id + 1}`));
     subject.has(...all);
@@ -168,7 +168,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.kinds(), ['ids begun anew']);
   });
 
-  it('says that uploads may be lost where it cannot tell old records from new ones', async () => {
+  it('says that uploads may be lost if old records cannot be distinguished from new ones', async () => {
     const subject = createSubject();
     subject.has(...[498, 499, 500].map((id) => record(id, `old ${id}`)));
     await subject.connect();
@@ -190,7 +190,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, [['missed', 1]]);
   });
 
-  it('gives nothing a second time from a history that is written in another way', async () => {
+  it('gives nothing a second time if the history changes its encoding or time zone', async () => {
     const subject = createSubject();
     const bodies = Array.from({ length: 20 }, (_, id) => `body ${id}`);
     subject.has(...bodies.map((body, id) => record(id + 1, body)));
@@ -222,7 +222,7 @@ describe('recovery from a history with odd ids', () => {
     assert.equal(subject.faults.length, 1);
   });
 
-  it('knows the history again after a restart', async () => {
+  it('recognises the history after a restart', async () => {
     const before = createSubject();
     before.has(record(500, 'before', '2026-01-01 00:00:00'));
     await before.connect();

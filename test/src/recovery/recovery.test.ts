@@ -17,7 +17,7 @@ describe('recovery of missed uploads from a service', () => {
     await simulator.close();
   });
 
-  /** Waits for so many uploads, and a little longer for one too many. */
+  /** Waits for a number of uploads, and a little longer for one too many. */
   const come = async (listener: { bodies(): string[] }, count: number): Promise<string[]> => {
     await until(() => listener.bodies().length >= count, `${count} uploads have come`);
     await sleep(100);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
-import { Accounts } from '../../../src/recovery/account';
+import { Budgets } from '../../../src/recovery/budget';
 import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/facts';
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
@@ -10,7 +10,7 @@ import { sharedBy } from './shared';
 import type { History, HistoryOptions } from './history';
 
 export interface RunOptions {
-  /** What the listener is told, default the encoding that the history has. */
+  /** The encoding that is set, default that of the history. */
   setting?: EncodingSetting;
   limits?: Partial<Limits>;
   /** The listener throws at each upload. */
@@ -29,7 +29,7 @@ export function createRuns(
   history: History,
   { read, flush }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'flush'>,
 ) {
-  const accounts = new Accounts();
+  const budgets = new Budgets();
   /** What was emitted; of a run that was killed, only what it had written down. */
   const emitted: string[] = [];
   /** The places of those that were emitted live. */
@@ -39,7 +39,7 @@ export function createRuns(
   let written: Written[] = [];
   let recovery: Recovery;
   let present = { closed: false };
-  /** After so many emissions the process is killed, its last writes lost. */
+  /** The process is killed after `left` emissions; its last writes are lost. */
   let doom: { left: number; lost: number } | undefined;
   /** Kinds of the faults that were said. */
   const faults = new Set<string>();
@@ -63,7 +63,7 @@ export function createRuns(
         return read(chipid, signal);
       }),
       limits: { ...LIMITS, ...options.limits },
-      accounts,
+      budgets: budgets,
       facts: new HistoryFacts(),
     };
     return new Recovery(shared, {
@@ -115,22 +115,22 @@ export function createRuns(
       return late;
     },
     position: () => written.at(-1)?.position,
-    /** Kills the present run after so many emissions, or never. */
+    /** Kills the present run after a number of emissions, or never. */
     kill(after: number, lost: number): void {
       doom = { left: after, lost };
     },
-    /** Starts the next run with what was written; of the last writes so many are lost. */
+    /** Starts the next run with what was written, except for the last `lost` writes. */
     restart(lost = doom?.lost ?? 0): void {
       close();
       doom = undefined;
       written = written.slice(0, Math.max(1, written.length - lost));
-      // What came after the last write comes again: nobody knows of it any more.
+      // What came after the last write comes again.
       emitted.length = written.at(-1)?.emitted ?? 0;
       recovery = listen();
     },
-    /** Fails if something stays on the accounts that all devices share. */
+    /** Fails if something stays on the budgets that all devices share. */
     checkAccounts(): void {
-      const { held, answers, arrived } = accounts;
+      const { held, answers, arrived } = budgets;
       assert.deepEqual([held.used, answers.used, arrived.used], [0, 0, 0], 'on account');
     },
     /** Fails if a run did something after its end. */

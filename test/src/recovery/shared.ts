@@ -1,4 +1,4 @@
-import { Accounts } from '../../../src/recovery/account';
+import { Budgets } from '../../../src/recovery/budget';
 import { HistoryFacts } from '../../../src/recovery/facts';
 import type { RecoveryShared } from '../../../src/recovery/deps';
 import { LIMITS } from '../../../src/recovery/timing';
@@ -7,8 +7,12 @@ import { LIMITS } from '../../../src/recovery/timing';
 export const sharedBy = (read: RecoveryShared['read']): RecoveryShared => ({
   appid: '1',
   read,
-  turns: { wait: (reader) => reader.turn(), leave: () => undefined, release: () => undefined },
-  accounts: new Accounts(),
+  limiter: {
+    acquire: (reader) => reader.granted(),
+    cancel: () => undefined,
+    release: () => undefined,
+  },
+  budgets: new Budgets(),
   facts: new HistoryFacts(),
   limits: LIMITS,
   now: () => Date.UTC(2026, 0, 2),

@@ -5,7 +5,7 @@ export type Step =
   | { kind: 'upload'; body: string }
   /** An upload whose event arrives as something that cannot be read. */
   | { kind: 'garbled'; body: string }
-  /** So many frames that are on their way arrive. */
+  /** A number of frames on their way arrive. */
   | { kind: 'deliver'; frames: number }
   | { kind: 'connect' }
   | { kind: 'drop' }
@@ -14,7 +14,7 @@ export type Step =
   | { kind: 'answer' }
   | { kind: 'fail' }
   | { kind: 'wait'; ms: number }
-  /** The process ends and is started again; of its last writes so many are lost. */
+  /** The process ends and is started again; its last `lost` writes are lost. */
   | { kind: 'restart'; lost: number }
   /** The process is killed in the middle of what it emits, and started again. */
   | { kind: 'kill'; after: number; lost: number };
@@ -88,7 +88,7 @@ export const unique = (steps: readonly Step[]): Step[] =>
 export const readable = (steps: readonly Step[]): Step[] =>
   steps.filter(({ kind }) => kind !== 'garbled');
 
-/** A listener that has read the history once, so that everything from here on is owed. */
+/** A listener that has read the history once, so that everything from here on is recovered. */
 export const READY: Step[] = [
   { kind: 'connect' },
   { kind: 'answer' },

@@ -83,19 +83,19 @@ describe('recovery between a network and a service that do what they like', () =
     fc.asyncProperty(BEGINNING, fc.nat(3), fc.boolean(), async (steps, earlier, own) => {
       const world = createWorld({ earlier });
       const all = steps.filter(({ kind }) => kind !== 'restart' && kind !== 'kill');
-      let owed: (id: number) => boolean = () => false;
+      let isDue: (id: number) => boolean = () => false;
       for (const step of own ? unique(all) : all) {
         const isOpen = world.position() === undefined;
         await world.run(step);
         const position = world.position();
         if (!isOpen || !position) continue;
         const before = new Set(world.live);
-        owed = (id) => id > Number(position.id) || before.has(id);
+        isDue = (id) => id > Number(position.id) || before.has(id);
       }
       await world.quiet();
       await world.close();
       assert.deepEqual(excess(world.emitted, world.accepted.slice(earlier)), [], 'doubled');
-      const due = world.accepted.filter((_, index) => owed(index + 1));
+      const due = world.accepted.filter((_, index) => isDue(index + 1));
       assert.deepEqual(excess(due, world.emitted), [], 'lost');
     }),
     { examples: [[DROPPED_WHILE_READ, 0, false]] },

@@ -2,8 +2,8 @@
 export interface Reader {
   /** Live uploads wait for it: before those for which nothing waits. */
   readonly urgent: boolean;
-  /** Its turn has come; it ends with {@link Turns.release}. */
-  turn(): void;
+  /** It may read now, until {@link ReadLimiter.release}. */
+  granted(): void;
 }
 
 /** Histories of one application that are read at once: commands need connections, too. */
@@ -14,10 +14,10 @@ const OF_A_KIND = AT_ONCE - 1;
 const PER_SECOND = 50;
 
 /**
- * The turns of all devices of an application at reading their histories: few at once, and those for
- * which no live upload waits spread over time. A reader that waits costs its place in a set.
+ * Limits the readings of the histories of an application's devices: few at once, and those for which
+ * no live upload waits spread over time. A reader that waits costs its place in a set.
  */
-export class Turns {
+export class ReadLimiter {
   private readonly urgent = new Set<Reader>();
   private readonly others = new Set<Reader>();
   private urgentNow = 0;
@@ -29,13 +29,13 @@ export class Turns {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Queues a reader. Its turn may come at once. */
-  wait(reader: Reader): void {
+  acquire(reader: Reader): void {
     (reader.urgent ? this.urgent : this.others).add(reader);
     this.next();
   }
 
   /** Takes a reader out of the queue. */
-  leave(reader: Reader): void {
+  cancel(reader: Reader): void {
     this.urgent.delete(reader);
     this.others.delete(reader);
     if (this.others.size === 0) this.clearTimer();
@@ -81,7 +81,7 @@ export class Turns {
     const [reader] = waiting;
     if (!reader) return;
     waiting.delete(reader);
-    reader.turn();
+    reader.granted();
   }
 
   private free(): boolean {

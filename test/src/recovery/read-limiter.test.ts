@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Turns, type Reader } from '../../../src/recovery/turns';
+import { ReadLimiter, type Reader } from '../../../src/recovery/read-limiter';
 
-describe('the turns at reading histories', () => {
+describe('readings of histories', () => {
   let time = 0;
-  let turns: Turns;
+  let limiter: ReadLimiter;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     time = 0;
-    turns = new Turns(() => time);
+    limiter = new ReadLimiter(() => time);
   });
   afterEach(() => mock.timers.reset());
 
@@ -21,13 +21,13 @@ describe('the turns at reading histories', () => {
   const began: Reader[] = [];
   beforeEach(() => began.splice(0));
   const reader = (urgent: boolean): Reader => {
-    const self: Reader = { urgent, turn: () => void began.push(self) };
+    const self: Reader = { urgent, granted: () => void began.push(self) };
     return self;
   };
   const wait = (count: number, urgent: boolean): Reader[] =>
     Array.from({ length: count }, () => {
       const one = reader(urgent);
-      turns.wait(one);
+      limiter.acquire(one);
       return one;
     });
 
@@ -35,7 +35,7 @@ describe('the turns at reading histories', () => {
     wait(100_000, false);
     for (let tick = 0; tick < 10_000; tick++) {
       pass(1);
-      for (const one of began.slice(-1)) if (tick % 2) turns.release(one.urgent);
+      for (const one of began.slice(-1)) if (tick % 2) limiter.release(one.urgent);
     }
     assert.ok(began.length >= 6 && began.length <= 501, `${began.length} in ten seconds`);
   });
@@ -47,7 +47,7 @@ describe('the turns at reading histories', () => {
     pass(1000);
     assert.equal(began.length, 8);
     assert.equal(began.at(-1)!.urgent, false);
-    turns.release(false);
+    limiter.release(false);
     pass(1000);
     assert.equal(began.length, 9);
   });
@@ -57,17 +57,17 @@ describe('the turns at reading histories', () => {
     const [late] = wait(1, true);
     wait(20, false);
     pass(100);
-    turns.release(true);
+    limiter.release(true);
     assert.equal(began.at(-1), late);
   });
 
   it('pass over who has left, and over all at the close', () => {
     const [first, second] = wait(2, false);
-    turns.leave(first!);
+    limiter.cancel(first!);
     pass(100);
     assert.deepEqual(began, [second]);
     wait(3, false);
-    turns.close();
+    limiter.close();
     pass(1000);
     assert.equal(began.length, 1);
   });
