@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '../../tooling/repository';
+import { ERROR_CODES } from '../../src/errors';
+import { NODES, read } from './support/catalogues';
+
+const LANGUAGES = ['en-US', 'zh-CN'];
+const PACKAGE = '@device-cloud/node-red-device-cloud';
+/** More than these bury the ones that matter; the help of the application lists all. */
+const MOST_ERRORS = 4;
+
+const help = (node: string, language: string): string =>
+  read(`nodes/${node}/locales/${language}.md`);
+
+/** The codes that a help explains, an item of a list each, or several in one. */
+const explained = (text: string): string[][] =>
+  text
+    .split('\n')
+    .map((line) => /^- ((?:`[A-Z_]+`(?:, |、)?)+)(?::|：)/.exec(line)?.[1])
+    .filter((codes) => codes !== undefined)
+    .map((codes) => codes.match(/[A-Z_]{2,}/g) ?? [])
+    .filter((codes) => codes.every((code) => (ERROR_CODES as readonly string[]).includes(code)));
+
+/** Which node types each example has, by the name in the import menu. */
+const examples = new Map(
+  readdirSync(join(repository, 'examples')).map((file) => {
+    const nodes = JSON.parse(read(`examples/${file}`)) as { type: string }[];
+    return [file.replace(/\.json$/, ''), new Set(nodes.map(({ type }) => type))] as const;
+  }),
+);
+
+describe('the help', () => {
+  for (const language of LANGUAGES) {
+    it(`in ${language} explains the few errors that matter for a node, and links to the others`, () => {
+      for (const node of NODES.filter((name) => name !== 'app')) {
+        const text = help(node, language);
+        const count = explained(text).length;
+        assert.ok(count > 0 && count <= MOST_ERRORS, `${node}: ${count} errors`);
+        assert.match(text, /`device-cloud-app`.*#when-something-fails\)/, node);
+      }
+    });
+
+    it(`in ${language} explains every error code once, in the one of the application`, () => {
+      assert.deepEqual(explained(help('app', language)).flat().sort(), [...ERROR_CODES].sort());
+    });
+
+    it(`in ${language} links to the page of the package, and to a heading that the README has`, () => {
+      const headings = [...read('README.md').matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
+        title.toLowerCase().replaceAll(' ', '-'),
+      );
+      for (const node of NODES) {
+        const links = [...help(node, language).matchAll(/[^!]\[[^\]]+\]\(([^)]+)\)/g)];
+        assert.ok(links.length > 0, node);
+        for (const [, link = ''] of links) {
+          const [page, heading] = link.split('#');
+          assert.equal(page, `https://www.npmjs.com/package/${PACKAGE}`, node);
+          if (heading) assert.ok(headings.includes(heading), `${node}: ${heading}`);
+        }
+      }
+    });
+
+    it(`in ${language} names examples of the import menu that use the node`, () => {
+      for (const node of NODES) {
+        const named = [...help(node, language).matchAll(/\*\*(\d\d [^*]+)\*\*/g)];
+        assert.ok(named.length > 0, node);
+        for (const [, name = ''] of named) {
+          assert.ok(examples.get(name)?.has(`device-cloud-${node}`), `${node}: ${name}`);
+        }
+      }
+    });
+  }
+});
