@@ -20,7 +20,7 @@ export function errors(stage: Stage): void {
     await scene.press('Push to 10000001');
     assert.deepEqual(await scene.waitShown('Show the answer'), [{ msg: 'OK' }]);
     await scene.press('Switch a pin to "maybe"');
-    assert.deepEqual(await codes('Mend the flow'), ['INVALID_INPUT']);
+    assert.deepEqual(await codes('Fix the flow'), ['INVALID_INPUT']);
     await scene.press('Push to 99999999, which is not there');
     assert.deepEqual(await codes('There is no such device'), ['NOT_FOUND']);
     // Nobody knows whether it acted, so it is asked.
