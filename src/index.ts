@@ -1,3 +1,5 @@
+// A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
+/// <reference types="node" preserve="true" />
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
 export type { TlsSettings } from './http/tls';
@@ -16,4 +18,3 @@ export * from './types';
 export { decodeUpload } from './util/decode';
 export { DeviceCloudError, ERROR_CODES, isDeviceCloudError, type ErrorCode } from './errors';
 export { signOpenApi, signServerApi, type Params, type ServerApiRequest } from './api/signing';
-export * from './simulator';

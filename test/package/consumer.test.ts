@@ -60,7 +60,6 @@ describe('a project that installs the package', () => {
         upload: [['10000001', 'hello']],
         position: 'string',
         code: 'NOT_FOUND 404',
-        same: true,
       });
     }
   });
@@ -74,6 +73,23 @@ describe('a project that installs the package', () => {
       });
       console.log(found.join(' '));`;
     assert.equal(await node(['-e', script], folder), ' /simulator /package.json\n');
+  });
+
+  it('loads the simulator from its own entry alone', async () => {
+    const folder = await userDirWithPackage('consumer-loads');
+    const loaded = (entry: string): Promise<string> =>
+      node(
+        [
+          '-e',
+          `const exported = require('${PACKAGE}${entry}');
+          const files = Object.keys(require.cache).map((path) => path.replaceAll('\\\\', '/'));
+          const simulator = files.filter((path) => path.includes('/dist/src/simulator/'));
+          console.log('startSimulator' in exported, simulator.length > 0);`,
+        ],
+        folder,
+      );
+    assert.equal(await loaded(''), 'false false\n');
+    assert.equal(await loaded('/simulator'), 'true true\n');
   });
 
   it('starts the simulator with npx', async () => {

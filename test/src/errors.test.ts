@@ -72,7 +72,6 @@ describe('the library', () => {
       'isDeviceCloudError',
       'signOpenApi',
       'signServerApi',
-      'startSimulator',
     ];
     for (const name of names) assert.ok(name in library, name);
   });
