@@ -1,41 +1,17 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/errors';
-import type { DeviceRecord } from '../../src/types';
+import { toChoice, toProblem, type DeviceChoice } from './answers';
 import { findApp } from './app-node';
 import { mayWriteFlows } from './flow-rights';
 import { addressHider } from './hidden-addresses';
-import { testApp, type FaceResult, type TestResult } from './test-app';
+import { testApp, type ApiResult, type TestResult } from './test-app';
 import { readTestRequest, type TestRequest } from './test-request';
-
-/** What the editor may know of a device: never its `devkey`. */
-export interface DeviceChoice {
-  chipid: string;
-  name: string | null;
-  latest: string;
-  vertype: number;
-}
 
 /** Seconds the editor waits for a list or a test. */
 const TIMEOUT = 10;
 
-export const toChoice = ({ chipid, name, latest, vertype }: DeviceRecord): DeviceChoice => ({
-  chipid: String(chipid),
-  name: name === null ? null : String(name),
-  latest,
-  vertype,
-});
-
-/** An error as the editor shows it. */
-export const toProblem = (error: unknown): { code: string; message: string } =>
-  error instanceof DeviceCloudError
-    ? { code: error.code, message: error.message }
-    : { code: 'ERROR', message: error instanceof Error ? error.message : 'unknown error' };
-
 async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
-  const app = findApp(RED, id);
-  if (app instanceof DeviceCloudError) throw app;
-  // A config node that no other node uses yet still answers; it is let go of again.
-  return app.borrow('open', async (client) => {
+  // A config node that no other node uses yet answers, too.
+  return findApp(RED, id).borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
     return body.map(toChoice);
   });
@@ -71,8 +47,8 @@ async function readableResult(
   maySeeVariables: () => Promise<boolean>,
 ): Promise<TestResult> {
   const hide = await addressHider(RED, id, maySeeVariables);
-  const readable = (face: FaceResult | null): FaceResult | null =>
-    face?.message === undefined ? face : { ...face, message: hide(face.message) };
+  const readable = (found: ApiResult | null): ApiResult | null =>
+    found?.message === undefined ? found : { ...found, message: hide(found.message) };
   const { openApi, serverApi } = result;
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }

@@ -1,37 +1,40 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { DeviceCloudClient } from '../../src/client';
-import { DeviceCloudError } from '../../src/errors';
-import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
+import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { APP_TYPE, DEFAULT_ZONE, type AppConfig, type AppCredentials } from './app.config';
 
-/** Which of the service's faces a node uses: each has keys of its own. */
+/** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
 
 /** What the credentials of a config node are deployed for: they are used against nothing else. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 
-/** The config node at run time, as the nodes that use it see it. */
-export interface AppNode extends Node<AppCredentials> {
-  /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
-  users: Record<string, Node>;
-  /** Why a api cannot be used, or undefined if it can. */
+/** An application, as the nodes that use it see it. */
+export interface App {
+  /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined;
-  /** Announces a user; the first one starts what is shared. */
+  /** Adds a user; the first one starts what is shared. */
   join(node: Node): void;
-  /** Takes a user's leave; the last one's stops what is shared. */
+  /** Removes a user; the last one stops what is shared. */
   leave(node: Node): void;
-  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
-  endpoint: Partial<Endpoint>;
   /** How the service writes `body` in history records. */
-  historyEncoding: AppConfig['historyEncoding'];
+  readonly historyEncoding: AppConfig['historyEncoding'];
   /** Time zone of the service's times, `±HH:MM`. */
-  historyZone: string;
-  /** Uses the client for a moment without being a node of a flow. */
+  readonly historyZone: string;
+  /** Lends the client to who is not a node of a flow. */
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
-  /** The client; a promise only while the simulator starts. Throws what `problem` tells. */
+  /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
 }
 
-const isAppNode = (node: Node | null): node is AppNode => node?.type === APP_TYPE;
+/** The config node at run time. */
+export interface AppNode extends App, Node<AppCredentials> {
+  /** Nodes that use this one, so that its errors and status reach their Catch and Status nodes. */
+  users: Record<string, Node>;
+  /** Address, TLS and proxy as deployed, with each `${NAME}` replaced. */
+  endpoint: Partial<Endpoint>;
+  historyEncoding: App['historyEncoding'];
+  historyZone: string;
+}
 
 const missing = (): DeviceCloudError =>
   new DeviceCloudError(
@@ -39,9 +42,27 @@ const missing = (): DeviceCloudError =>
     'No application is chosen, or its configuration is missing or disabled. Open the node and choose one.',
   );
 
-/** Finds the config node of a node. Its id may be missing, unknown, disabled or another type's. */
-export function findApp(RED: NodeAPI, id: string): AppNode | DeviceCloudError {
+/** Stands in for an application that is not there. */
+const NO_APP: App = {
+  problem: missing,
+  join: () => undefined,
+  leave: () => undefined,
+  historyEncoding: 'auto',
+  historyZone: DEFAULT_ZONE,
+  borrow: () => Promise.reject(missing()),
+  client: () => {
+    throw missing();
+  },
+};
+
+const isAppNode = (node: Node | null): node is AppNode => node?.type === APP_TYPE;
+
+/** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
+export function findAppNode(RED: NodeAPI, id: string): AppNode | undefined {
   // The types promise a node; Node-RED gives null for an unknown or disabled one.
   const node = RED.nodes.getNode(id) as Node | null;
-  return isAppNode(node) ? node : missing();
+  return isAppNode(node) ? node : undefined;
 }
+
+/** Finds the application of a node. If there is none, its `problem` says so. */
+export const findApp = (RED: NodeAPI, id: string): App => findAppNode(RED, id) ?? NO_APP;

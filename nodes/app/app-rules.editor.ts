@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
-import { isVariable } from '../common/editor/validators';
+import { isVariable } from '../common/values';
 import { ZONE, type AppConfig } from './app.config';
 
 /** The simulator needs no address and no key. */

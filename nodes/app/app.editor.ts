@@ -3,6 +3,7 @@ import { current, opened } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
+import { MAX_SECONDS } from '../common/values';
 import { DEFAULT_ZONE, type APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
 import { appidError, baseUrlError, isCloud, pairError, zoneError } from './app-rules.editor';
 import { prepareTest } from './test-button.editor';
@@ -27,9 +28,6 @@ const USUAL_CHOICES = {
   postParameters: 'body',
   signCase: 'unicode',
 } as const;
-
-/** The longest time a timer can hold, in seconds. */
-const MAX_SECONDS = 2_147_483;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));

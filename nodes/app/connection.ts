@@ -1,11 +1,10 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudClient } from '../../src/client';
-import { DeviceCloudError } from '../../src/errors';
-import type { Simulator } from '../../src/simulator';
+import { DeviceCloudClient, DeviceCloudError } from '../../src/index';
+import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Api } from './app-node';
 import { clientOptions, commonSettings, type ReadOptions } from './options';
-import { useSimulator, type SimulatorUse } from './shared-simulator';
+import { useSimulator, type Simulator, type SimulatorUse } from './shared-simulator';
 
 /** The client of a config node, made when it is first needed. */
 export interface Connection {
@@ -25,10 +24,7 @@ const API_NEEDS: Readonly<Record<Api, string>> = {
 const asProblem = (error: unknown): DeviceCloudError =>
   error instanceof DeviceCloudError
     ? error
-    : new DeviceCloudError(
-        'NOT_CONFIGURED',
-        error instanceof Error ? error.message : String(error),
-      );
+    : new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
 
 /** The real service: settings are checked at once, connections are made with the first call. */
 function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppConfig): Connection {

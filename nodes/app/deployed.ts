@@ -1,7 +1,6 @@
 import type { NodeAPI, NodeDef } from 'node-red';
-import { DeviceCloudError } from '../../src/errors';
 import { APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
-import { findApp, type AppNode, type Endpoint } from './app-node';
+import { findAppNode, type AppNode, type Endpoint } from './app-node';
 
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 
@@ -20,8 +19,7 @@ export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp 
     if (node.id === id && node.type === APP_TYPE) saved = node;
   });
   if (!saved) return undefined;
-  const node = findApp(RED, saved.id);
-  return { saved, node: node instanceof DeviceCloudError ? undefined : node };
+  return { saved, node: findAppNode(RED, saved.id) };
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
+import { isVariable } from '../common/values';
 import { findDeployed } from './deployed';
-import { isVariable } from './options';
 
 /** An address in use, and the `${NAME}` that was saved for it. */
 interface Hidden {

@@ -1,7 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/errors';
-import type { ProxySettings } from '../../src/types';
-import type { TlsSettings } from '../../src/http/tls';
+import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/index';
 
 /** A core `tls-config` node. */
 interface TlsNode extends Node {

@@ -1,16 +1,9 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/errors';
-import type { ClientOptions } from '../../src/settings';
+import { DeviceCloudError, type ClientOptions } from '../../src/index';
 import type { AppConfig, AppCredentials } from './app.config';
 import type { Api } from './app-node';
-import { numberOf } from '../common/number';
+import { numberOf, variableName } from '../common/values';
 import { proxyOf, tlsOf } from './network';
-
-const VARIABLE = /^\$\{(\S+)\}$/;
-
-/** Whether a setting names an environment variable, instead of being the value itself. */
-export const isVariable = (value: unknown): boolean =>
-  typeof value === 'string' && VARIABLE.test(value);
 
 /** The settings of an application as they are saved or typed: anything may be missing. */
 export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
@@ -23,10 +16,10 @@ export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | 
 function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return '';
-  const name = VARIABLE.exec(value)?.[1];
+  const name = variableName(value);
   if (name === undefined) return value;
   // Without a node only the variables of the process are known, which the types do not foresee.
-  const found = RED.util.evaluateNodeProperty(value, 'env', node as Node, {}) as unknown;
+  const found = RED.util.evaluateNodeProperty(`\${${name}}`, 'env', node as Node, {}) as unknown;
   if (typeof found === 'string' && found !== '' && found !== value) return found;
   throw new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
 }

@@ -1,5 +1,8 @@
-import { DeviceCloudError } from '../../src/errors';
-import type { Simulator } from '../../src/simulator';
+import { DeviceCloudError } from '../../src/index';
+import type { Simulator } from '../../src/simulator/index';
+import { messageOf } from '../common/errors';
+
+export type { Simulator };
 
 /** A use of the simulator that all config nodes of this process share. */
 export interface SimulatorUse {
@@ -16,10 +19,9 @@ async function start(): Promise<Simulator> {
     const { startSimulator } = await import('../../src/simulator/index.js');
     return await startSimulator();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     throw new DeviceCloudError(
       'UNREACHABLE',
-      `Nothing was sent, since the simulator could not be started: ${why}. The next message tries again.`,
+      `Nothing was sent, since the simulator could not be started: ${messageOf(error)}. The next message tries again.`,
     );
   }
 }

@@ -1,21 +1,21 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudClient } from '../../src/client';
-import { DeviceCloudError } from '../../src/errors';
-import { toChoice, toProblem, type DeviceChoice } from './admin';
+import { DeviceCloudClient, DeviceCloudError } from '../../src/index';
+import { toChoice, toProblem, type DeviceChoice } from './answers';
+import type { Api } from './app-node';
 import { clientOptions } from './options';
 import { useSimulator } from './shared-simulator';
 import type { TestRequest } from './test-request';
 import { refusalText, testSettings, type Refusal, type TestSettings } from './test-settings';
 
-/** What the test of an application found; `null` for a face whose keys were not given. */
+/** What the test of an application found; `null` for an interface whose keys were not given. */
 export interface TestResult {
-  openApi: FaceResult | null;
-  serverApi: FaceResult | null;
+  openApi: ApiResult | null;
+  serverApi: ApiResult | null;
   /** The online devices, for the device picker before the first deploy. */
   devices?: DeviceChoice[];
 }
 
-export interface FaceResult {
+export interface ApiResult {
   ok: boolean;
   code?: string;
   message?: string;
@@ -55,9 +55,9 @@ const notAList = (): DeviceCloudError =>
       "Check that the address is the service's, and no proxy or portal answers in its place.",
   );
 
-const failed = (error: unknown): FaceResult => ({ ok: false, ...toProblem(error) });
+const failed = (error: unknown): ApiResult => ({ ok: false, ...toProblem(error) });
 
-async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<FaceResult> {
+async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<ApiResult> {
   try {
     const { body } = await client.serverDevices({ page: 1, count: 1 }, { timeout });
     return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
@@ -66,7 +66,7 @@ async function testServerApi(client: DeviceCloudClient, timeout: number): Promis
   }
 }
 
-const missing = (): FaceResult =>
+const missing = (): ApiResult =>
   failed(
     new DeviceCloudError(
       'NOT_CONFIGURED',
@@ -74,25 +74,20 @@ const missing = (): FaceResult =>
     ),
   );
 
-const refusalResult = (refusal: Refusal): FaceResult => ({
+const refusalResult = (refusal: Refusal): ApiResult => ({
   ...failed(new DeviceCloudError('NOT_CONFIGURED', refusalText(refusal))),
   ...refusal,
 });
 
-interface Faces {
-  open: boolean;
-  server: boolean;
-}
-
 /** Tries the interfaces whose keys are there. */
 async function testClient(
   client: DeviceCloudClient,
-  faces: Faces,
+  has: Readonly<Record<Api, boolean>>,
   timeout: number,
 ): Promise<TestResult> {
   const [open, serverApi] = await Promise.all([
-    faces.open ? testOpenApi(client, timeout) : undefined,
-    faces.server ? testServerApi(client, timeout) : undefined,
+    has.open ? testOpenApi(client, timeout) : undefined,
+    has.server ? testServerApi(client, timeout) : undefined,
   ]);
   const result = { openApi: open?.result ?? null, serverApi: serverApi ?? null };
   return open ? { ...result, devices: open.devices } : result;

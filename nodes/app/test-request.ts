@@ -1,4 +1,5 @@
-import { invalidInput } from '../../src/errors';
+import { invalidInput } from '../../src/input';
+import { isObject } from '../common/values';
 import type { AppSettings } from './options';
 
 /** What the editor sends to have an application tried: its settings as typed, and the node's id. */
@@ -15,9 +16,6 @@ const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 
 /** No setting is anywhere near as long. */
 const LONGEST = 4096;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The fields of those names, each a text or a number. The errors name a field, and not its value. */
 function read(from: Fields, names: string[]): Record<string, string> {

@@ -1,8 +1,9 @@
 import type { NodeAPI } from 'node-red';
+import { isVariable } from '../common/values';
 import type { AppCredentials } from './app.config';
 import type { AppNode, Api } from './app-node';
 import { deployedCredentials, findDeployed, isDeployedEndpoint } from './deployed';
-import { isVariable, type AppSettings } from './options';
+import type { AppSettings } from './options';
 import type { TestRequest } from './test-request';
 
 /** Why an interface is not tried, as the editor says it in its own language. */

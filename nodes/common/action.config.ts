@@ -18,6 +18,9 @@ export const DEVICE_TIMEOUT = 12;
 
 export type ChipidType = 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
+/** How an uploaded body becomes a payload. */
+export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+
 /** Type of a typedInput whose value is read when a message arrives. */
 export type ValueType =
   'msg' | 'flow' | 'global' | 'str' | 'num' | 'bool' | 'json' | 'bin' | 'date' | 'jsonata' | 'env';

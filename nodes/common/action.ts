@@ -1,17 +1,19 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
-import type { DeviceCloudClient } from '../../src/client';
-import { DeviceCloudError } from '../../src/errors';
-import { findApp, type AppNode, type Api } from '../app/app-node';
-import { showCalls } from './call-status';
-import { inputReader, type InputTable, type InputValues } from './inputs';
+import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { findApp, type Api, type App } from '../app/app-node';
+import { asError, messageOf } from './errors';
+import { inputReader, type InputTable, type InputValues, type ReadInputs } from './inputs';
+import { SerialQueue } from './serial-queue';
+import { CallStatus, failureStatus } from './status';
 import { closedMeanwhile, createWaits } from './unless-closed';
 
 /** What an action node gets to do its work with. */
 export interface ActionCall<C, K extends string> {
   client: DeviceCloudClient;
+  app: App;
   /** The node's properties as they were saved. */
   config: C;
-  /** The values of its inputs for this message. */
+  /** The values of its inputs for this message, as they came: the client checks what it is given. */
   inputs: InputValues<K>;
   msg: NodeMessage;
   node: Node;
@@ -21,7 +23,7 @@ export interface ActionCall<C, K extends string> {
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
-  /** Called when the messages have been sent, before the next call that goes in turn. */
+  /** Called when the messages have been sent; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
 };
 
@@ -29,7 +31,7 @@ export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: 
 export interface Action<C, K extends string> {
   /** Which keys it needs. */
   api: Api;
-  /** The typed properties it reads for each message. */
+  /** The typed properties that it reads for each message. */
   inputs: (config: C) => InputTable<K>;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
@@ -39,9 +41,6 @@ export interface Action<C, K extends string> {
 
 type Send = (msg: NodeMessage | NodeMessage[][]) => void;
 type Done = (error?: Error) => void;
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error));
 
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
@@ -57,101 +56,109 @@ export function registerAction<C extends object, K extends string>(
 ): void {
   RED.nodes.registerType(type, function (this: Node, def: NodeDef & C) {
     RED.nodes.createNode(this, def);
-    const app = findApp(RED, (def as { app?: string }).app ?? '');
-    runAction(RED, this, def, app, action);
+    const life = new ActionLife(RED, this, def, action);
+    this.on('input', (msg, send, done) => life.take(msg, send, done));
+    this.on('close', (_removed: boolean, done: () => void) => life.close(done));
   });
 }
 
-function runAction<C extends object, K extends string>(
-  RED: NodeAPI,
-  node: Node,
-  config: C,
-  app: AppNode | DeviceCloudError,
-  action: Action<C, K>,
-): void {
-  const abort = new AbortController();
-  const { signal } = abort;
-  const status = showCalls(node);
-  const waits = createWaits();
-  let readInputs: ReturnType<typeof inputReader<K>> | undefined;
-  let problem = app instanceof DeviceCloudError ? app : app.problem(action.api);
-  try {
-    readInputs = inputReader(RED, node, action.inputs(config), config);
-  } catch (error) {
-    problem ??= new DeviceCloudError('NOT_CONFIGURED', asError(error).message);
-  }
-  if (!(app instanceof DeviceCloudError)) app.join(node);
-  if (problem) status.failed(problem);
+/** The life of an action node: what becomes of each message, and of all of them when it closes. */
+class ActionLife<C extends object, K extends string> {
+  readonly #app: App;
+  readonly #status: CallStatus;
+  /** Why no message can be handled, if that is so. */
+  readonly #problem: DeviceCloudError | undefined;
+  readonly #readInputs: ReadInputs<K> | undefined;
+  readonly #closing = new AbortController();
+  readonly #waits = createWaits();
+  /** Inputs that have to be waited for, a context store's for one, must not change the order of messages. */
+  readonly #readings = new SerialQueue();
+  /** Whole messages, of a node that is sequential. */
+  readonly #messages = new SerialQueue();
 
-  /** Inputs that have to be waited for are read one message after the other, or order would be lost. */
-  let reading: Promise<unknown> = Promise.resolve();
-
-  const call = async (msg: NodeMessage, inputs: InputValues<K>): Promise<Outcome> => {
-    if (problem) throw problem;
-    if (app instanceof DeviceCloudError) throw app;
-    if (signal.aborted) throw closed();
-    const ready = app.client(action.api);
-    const client = ready instanceof Promise ? await ready : ready;
-    return action.perform({ client, config, inputs, msg, node, signal });
-  };
-
-  const prepare = (msg: NodeMessage): Promise<Outcome> => {
-    if (problem || !readInputs || signal.aborted) return Promise.reject(problem ?? closed());
-    const inputs = readInputs(msg);
-    if (!(inputs instanceof Promise)) return call(msg, inputs);
-    // It may fail before its turn comes, when nobody waits for it yet: that must not end the process.
-    inputs.catch(() => undefined);
-    return new Promise((resolve) => {
-      // Resolving with a promise hands it on at once: the next message does not wait for this call.
-      const turn = reading.then(async () => {
-        const values = await inputs;
-        resolve(call(msg, values));
-      });
-      reading = turn.catch((error: unknown) => resolve(Promise.reject(asError(error))));
-    });
-  };
-
-  const run = async (msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> => {
-    let failure: Error | undefined;
-    status.begin();
+  constructor(
+    RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: C,
+    private readonly action: Action<C, K>,
+  ) {
+    this.#app = findApp(RED, (config as { app?: string }).app ?? '');
+    this.#status = new CallStatus(node);
+    this.#problem = this.#app.problem(action.api);
     try {
-      const outcome = await waits.unlessClosed(prepare(msg));
-      if (signal.aborted) throw closedMeanwhile();
-      status.succeeded();
+      this.#readInputs = inputReader(RED, node, action.inputs(config), config);
+    } catch (error) {
+      this.#problem ??= new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+    }
+    this.#app.join(node);
+    if (this.#problem) this.#status.show(failureStatus(this.#problem));
+  }
+
+  /** Takes a message that has arrived. */
+  take(msg: NodeMessageInFlow, send: Send, done: Done): void {
+    const handle = (): Promise<void> => this.#handle(msg, send, done);
+    const handled = this.action.sequential?.(this.config) ? this.#messages.add(handle) : handle();
+    // An error out of `done` itself, say of another package's hook, must not end the process.
+    handled.catch((error: unknown) => this.node.error(asError(error)));
+  }
+
+  close(done: () => void): void {
+    this.#status.close();
+    this.#closing.abort('the node was closed');
+    this.#app.leave(this.node);
+    // The calls that are broken off end their messages first; then whatever still waits is ended.
+    setImmediate(() => {
+      this.#waits.end();
+      setImmediate(done);
+    });
+  }
+
+  async #handle(msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> {
+    let failure: Error | undefined;
+    this.#status.begin();
+    try {
+      const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg));
+      if (this.#closing.signal.aborted) throw closedMeanwhile();
+      this.#status.succeed();
       // A status that an earlier node left is not this call's.
       delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
       else send(Object.assign(msg, outcome.set));
-      if (outcome.sent) await waits.unlessClosed(outcome.sent());
+      if (outcome.sent) await this.#waits.unlessClosed(outcome.sent());
     } catch (error) {
       failure = asError(error);
-      if (!signal.aborted) status.failed(error);
+      this.#status.fail(error);
+      delete msg['statusCode'];
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;
-      } else delete msg['statusCode'];
+      }
     }
     // Outside, since an error of `done` itself would call it a second time.
     done(failure);
-  };
+  }
 
-  /** An error out of `done` itself, say of another package's hook: it must not end the process. */
-  const surprise = (error: unknown): void => {
-    node.error(asError(error));
-  };
-  let turn: Promise<void> = Promise.resolve();
-  node.on('input', (msg, send, done) => {
-    if (action.sequential?.(config)) turn = turn.then(() => run(msg, send, done)).catch(surprise);
-    else run(msg, send, done).catch(surprise);
-  });
+  /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
+  async #outcomeOf(msg: NodeMessage): Promise<Outcome> {
+    const { node, config, action } = this;
+    const { signal } = this.#closing;
+    if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
+    this.#throwIfClosed();
+    const values = this.#readInputs(msg);
+    const inputs = values instanceof Promise ? await this.#inOrder(values) : values;
+    this.#throwIfClosed();
+    const ready = this.#app.client(action.api);
+    const client = ready instanceof Promise ? await ready : ready;
+    return action.perform({ client, app: this.#app, config, inputs, msg, node, signal });
+  }
 
-  node.on('close', (_removed: boolean, done: () => void) => {
-    status.close();
-    abort.abort('the node was closed');
-    if (!(app instanceof DeviceCloudError)) app.leave(node);
-    // The calls that were broken off say so to their messages first; then what is left is ended.
-    setImmediate(() => {
-      waits.end();
-      setImmediate(done);
-    });
-  });
+  #throwIfClosed(): void {
+    if (this.#closing.signal.aborted) throw closed();
+  }
+
+  /** Waits for a message's inputs, and for those of the messages before it. */
+  #inOrder(values: Promise<InputValues<K>>): Promise<InputValues<K>> {
+    // They may fail before anybody waits for them: that must not end the process.
+    values.catch(() => undefined);
+    return this.#readings.add(() => values);
+  }
 }

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput } from '../../src/errors';
+import { invalidInput } from '../../src/input';
 import type { ValueType } from './action.config';
+import { messageOf } from './errors';
 
 /** Reads the value of one property of a node for a message. */
 export interface PropertyReader {
@@ -12,9 +13,7 @@ export interface PropertyReader {
 const PLAIN = /^[A-Za-z_$][\w$]*$/;
 
 const unreadable = (label: string, error: unknown): Error =>
-  invalidInput(
-    `The property "${label}" could not be read: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  invalidInput(`The property "${label}" could not be read: ${messageOf(error)}`);
 
 /** JSONata is prepared once, since that costs far more than evaluating it. */
 function jsonataReader(RED: NodeAPI, node: Node, label: string, value: string): PropertyReader {

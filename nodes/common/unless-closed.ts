@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../../src/errors';
+import { DeviceCloudError } from '../../src/index';
 
 /** Waits that a node's close can end: what is waited for, say a context store, may never come. */
 export interface Waits {

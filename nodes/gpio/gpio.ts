@@ -1,10 +1,9 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/input/chipid';
-import { DeviceCloudError } from '../../src/errors';
-import { parseCodes, parseLevel, parsePin, readLevels } from '../../src/input/gpio';
+import { DeviceCloudError, type Level, type Pin } from '../../src/index';
+import { parseCodes, parsePin, readLevels } from '../../src/input';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
+import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
-import { timeoutOf } from '../common/number';
 import { GPIO_TYPE, type GpioConfig } from './gpio.config';
 
 type GpioInput = 'chipid' | 'pin' | 'level';
@@ -22,35 +21,33 @@ function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
 }
 
 /** Endpoint 10. */
-async function setPin({ client, config, inputs, signal }: GpioCall): Promise<Outcome> {
-  const chipid = parseChipid(inputs.chipid);
-  const [pin, level] = [parsePin(inputs.pin), parseLevel(inputs.level)];
-  const answer = await client.setGpioEdge(chipid, pin, level, {
-    timeout: timeoutOf(config),
-    signal,
-  });
-  return { set: { payload: answer.body, chipid, statusCode: answer.statusCode } };
+function setPin(call: GpioCall): Promise<Outcome> {
+  const [pin, level] = [call.inputs.pin as Pin, call.inputs.level as Level];
+  return callDevice(call, (chipid, options) =>
+    call.client.setGpioEdge(chipid, pin, level, options),
+  );
 }
 
 /** Endpoint 9: one character for each pin. */
-async function readPins({ client, config, inputs, signal }: GpioCall): Promise<Outcome> {
-  const chipid = parseChipid(inputs.chipid);
+async function readPins(call: GpioCall): Promise<Outcome> {
+  const { config, inputs } = call;
   const pin = readsAll(config) ? undefined : parsePin(inputs.pin);
   const codes = parseCodes(config.codes || USUAL_CODES);
-  const { body, statusCode } = await client.gpioStatus(chipid, {
-    timeout: timeoutOf(config),
-    signal,
-  });
-  const levels = readLevels(body.result, codes);
-  if (pin !== undefined && pin >= levels.length) {
-    throw new DeviceCloudError(
-      'INVALID_RESPONSE',
-      `Device ${chipid} told the levels of ${levels.length} pins, and pin ${pin} is not among them.`,
-      statusCode,
-    );
-  }
-  const payload = pin === undefined ? levels : levels[pin];
-  return { set: { payload, result: body.result, chipid, statusCode } };
+  return callDevice(
+    call,
+    (chipid, options) => call.client.gpioStatus(chipid, options),
+    ({ body, statusCode }, chipid) => {
+      const levels = readLevels(body.result, codes);
+      if (pin !== undefined && pin >= levels.length) {
+        throw new DeviceCloudError(
+          'INVALID_RESPONSE',
+          `Device ${chipid} told the levels of ${levels.length} pins, and pin ${pin} is not among them.`,
+          statusCode,
+        );
+      }
+      return { payload: pin === undefined ? levels : levels[pin], result: body.result };
+    },
+  );
 }
 
 /** Sets or reads the pin levels of a device. */

@@ -1,9 +1,12 @@
-import { decodeBase64 } from '../../src/util/base64';
-import { dropLeadingZeros } from '../../src/input/chipid';
-import { decodeUpload } from '../../src/util/decode';
-import { DeviceCloudError } from '../../src/errors';
-import { JsonLimitError } from '../../src/util/json-scan';
-import type { PushRecord, SyncRecord, UploadRecord } from '../../src/types';
+import {
+  DeviceCloudError,
+  type Encoding,
+  type PushRecord,
+  type SyncRecord,
+  type UploadRecord,
+} from '../../src/index';
+import { decodeBase64, dropLeadingZeros } from '../../src/input';
+import { decodeBody } from '../common/decode';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */
@@ -33,7 +36,7 @@ const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
  */
 export function decodeRecord(
   record: HistoryRecord,
-  encoding: 'text' | 'base64',
+  encoding: Encoding,
   datatype: HistoryConfig['datatype'],
 ): DecodedRecord {
   if (datatype === 'raw') return record;
@@ -41,9 +44,7 @@ export function decodeRecord(
   if (typeof text !== 'string') throw undecodable(record, 'not text');
   const bytes = encoding === 'base64' ? decodeBase64(text) : Buffer.from(text, 'utf8');
   if (!bytes) throw undecodable(record, 'not Base64');
-  try {
-    return { ...record, body: decodeUpload(bytes, datatype) };
-  } catch (error) {
-    throw undecodable(record, error instanceof JsonLimitError ? error.what : 'not JSON');
-  }
+  const decoded = decodeBody(bytes, datatype);
+  if ('problem' in decoded) throw undecodable(record, decoded.problem);
+  return { ...record, body: decoded.value };
 }

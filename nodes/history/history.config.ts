@@ -1,5 +1,4 @@
-import type { DeviceConfig, ValueType } from '../common/action.config';
-import type { Datatype } from '../../src/types';
+import type { Datatype, DeviceConfig, ValueType } from '../common/action.config';
 
 export const HISTORY_TYPE = 'device-cloud-history';
 

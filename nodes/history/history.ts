@@ -1,13 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { Answer } from '../../src/types';
-import { parseChipid } from '../../src/input/chipid';
-import { parsePeriod } from '../../src/input/day';
-import { DeviceCloudError } from '../../src/errors';
-import { DEFAULT_ZONE } from '../app/app.config';
-import { guessEncoding } from '../../src/recovery/encoding';
-import type { Encoding } from '../../src/recovery/facts';
-import { findApp } from '../app/app-node';
+import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
+import { chipidText, deviceOf } from '../common/device-call';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { decodeRecord, type HistoryRecord } from './body';
 import { HISTORY_TYPE, type HistoryConfig } from './history.config';
@@ -16,53 +10,48 @@ import { splitRecords } from './split';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
+type Operation = HistoryConfig['operation'];
 
 const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
 
+const operationOf = ({ operation }: HistoryConfig): Operation =>
+  operation === 'sync' || operation === 'pushes' ? operation : 'uploads';
+
 /** Endpoints 5, 6 and 7. */
-async function read(call: HistoryCall, chipid: string): Promise<Answer<HistoryRecord[]>> {
-  const { client, config, inputs, signal } = call;
-  if (config.operation === 'sync') {
-    const [begin, end] = parsePeriod(inputs.begin, inputs.end);
-    return client.sync(begin, end, { signal });
+function read({ client, config, inputs, signal }: HistoryCall): Promise<Answer<HistoryRecord[]>> {
+  const device = deviceOf(inputs);
+  switch (operationOf(config)) {
+    case 'sync':
+      return client.sync(inputs.begin as Day, inputs.end as Day, { signal });
+    case 'pushes':
+      return client.pushes(device, { signal });
+    case 'uploads':
+      return client.uploads(device, { signal });
   }
-  return config.operation === 'pushes'
-    ? client.pushes(chipid, { signal })
-    : client.uploads(chipid, { signal });
 }
 
-/** How the service writes its history: as it is set; with `auto` what recovery has learned, or what these records look like. */
-function formOf(
-  RED: NodeAPI,
-  { client, config }: HistoryCall,
-  records: readonly HistoryRecord[],
-): { encoding: Encoding; zone: string } {
-  const app = findApp(RED, config.app);
-  const isKnown = !(app instanceof DeviceCloudError);
-  const setting = isKnown ? app.historyEncoding : 'auto';
-  const zone = isKnown ? app.historyZone : DEFAULT_ZONE;
-  if (setting !== 'auto') return { encoding: setting, zone };
-  const learned = client.historyEncoding;
-  return { encoding: learned ?? guessEncoding(records.map(({ body }) => body)), zone };
+/** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
+function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecord[]): Encoding {
+  if (app.historyEncoding !== 'auto') return app.historyEncoding;
+  return client.historyEncoding ?? guessEncoding(records.map(({ body }) => body));
 }
 
 /** Reads, decodes and hands over the records that are due. */
 async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
-  const { config, inputs, msg, node } = call;
-  const isSync = config.operation === 'sync';
-  const chipid = isSync ? '' : parseChipid(inputs.chipid);
-  const { statusCode, body } = await read(call, chipid);
-  const operation = isSync || config.operation === 'pushes' ? config.operation : 'uploads';
-  const due = config.incremental ? await onlyNew(node, operation, chipid, body) : undefined;
-  const { encoding, zone } = formOf(RED, call, body);
+  const { app, config, inputs, msg, node } = call;
+  const { statusCode, body } = await read(call);
+  const operation = operationOf(config);
+  const chipid = operation === 'sync' ? undefined : chipidText(deviceOf(inputs));
+  const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
+  const encoding = encodingOf(call, body);
   const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
-  const fields = isSync ? { statusCode } : { statusCode, chipid };
+  const fields = { statusCode, ...(chipid === undefined ? {} : { chipid }) };
   const sent = due && { sent: due.remember };
-  return config.split
-    ? { messages: splitRecords(RED, msg, records, decoded, { zone, fields }), ...sent }
-    : { set: { ...fields, payload: decoded }, ...sent };
+  if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
+  const messages = splitRecords(RED, msg, records, decoded, { zone: app.historyZone, fields });
+  return { messages, ...sent };
 }
 
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */

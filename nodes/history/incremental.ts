@@ -1,5 +1,6 @@
 import type { Node } from 'node-red';
 import { contextGet, contextSet } from '../common/context';
+import { isObject } from '../common/values';
 import { chipidOf, type HistoryRecord } from './body';
 import { advance, completeMark, readPosition, type Position } from './position';
 
@@ -48,7 +49,7 @@ export async function onlyNew<R extends HistoryRecord>(
   records: readonly R[],
 ): Promise<{ fresh: R[]; remember: () => Promise<void> }> {
   const saved = await contextGet(node, POSITIONS);
-  const stored = (typeof saved === 'object' && saved !== null ? saved : {}) as Positions;
+  const stored: Positions = isObject(saved) ? saved : {};
   // An earlier version kept one number for all devices of a synchronisation.
   const earlier = Object.hasOwn(stored, operation)
     ? readPosition(stored[operation]).before

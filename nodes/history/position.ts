@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isObject } from '../common/values';
 import type { HistoryRecord } from './body';
 
 /**
@@ -109,8 +110,8 @@ export function readPosition(stored: unknown): Position {
   if (typeof stored === 'string' && /^\d+$/.test(stored)) {
     return { emitted: [], before: { id: stored } };
   }
-  if (typeof stored !== 'object' || stored === null) return { emitted: [] };
-  const { emitted, before } = stored as { emitted?: unknown; before?: unknown };
+  if (!isObject(stored)) return { emitted: [] };
+  const { emitted, before } = stored;
   const list: unknown[] = Array.isArray(emitted) ? emitted : [];
   const keys = list.filter((key): key is string => typeof key === 'string' && key.includes('|'));
   const mark = readMark(before);
@@ -118,8 +119,8 @@ export function readPosition(stored: unknown): Position {
 }
 
 function readMark(stored: unknown): Mark | undefined {
-  if (typeof stored !== 'object' || stored === null) return undefined;
-  const { time, id } = stored as { time?: unknown; id?: unknown };
+  if (!isObject(stored)) return undefined;
+  const { time, id } = stored;
   const mark: Mark = {};
   if (typeof time === 'string') mark.time = time;
   if (typeof id === 'string' && /^\d+$/.test(id)) mark.id = id;

@@ -1,7 +1,8 @@
 import { t } from '../common/editor/catalogue';
 import { fieldValue } from '../common/editor/form';
 import { deviceName, pickDevice, whenKnown } from '../common/editor/picker';
-import { chipNumber, isVariable, type Check } from '../common/editor/validators';
+import { chipNumber, type Check } from '../common/editor/validators';
+import { isVariable } from '../common/values';
 
 interface Item {
   chipid: string;
@@ -12,7 +13,7 @@ const list = (): JQuery => $('#device-cloud-chipids');
 /** A device is a chip number, or `${NAME}`: Node-RED replaces it inside the list, too. */
 export const deviceError: Check = (value) => (isVariable(value) ? undefined : chipNumber(value));
 
-/** Marks a chip number that is none, as Node-RED marks its own fields. */
+/** Marks an invalid chip number as Node-RED marks its own fields. */
 function judge(input: JQuery): void {
   const value = fieldValue(input).trim();
   const error = value === '' ? undefined : deviceError(value);
@@ -39,7 +40,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
   if (item.chipid === undefined) setTimeout(() => input.trigger('focus'));
 }
 
-/** Makes the editable list of chip numbers. `changed` is told of every change. */
+/** Makes the editable list of chip numbers. `changed` is called for every change. */
 export function prepareList(chipids: string[], changed: () => void): void {
   list().editableList<Partial<Item>>({
     addButton: t('list.add'),

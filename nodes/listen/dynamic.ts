@@ -1,8 +1,6 @@
 import type { NodeMessage } from 'node-red';
-import { parseChipid } from '../../src/input/chipid';
-import { invalidInput } from '../../src/errors';
-import { show } from '../../src/util/show';
-import type { Subscriptions } from './subscriptions';
+import { invalidInput, parseChipid, show } from '../../src/input';
+import type { ListenedDevices } from './listened-devices';
 
 const chipidsOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).map(parseChipid);
@@ -13,20 +11,17 @@ const chipidsOf = (value: unknown): string[] =>
  * @returns the message to send on, for `list`: the chip numbers as payload
  * @throws DeviceCloudError `INVALID_INPUT`; then nothing has changed
  */
-export function changeSubscriptions(
-  subscriptions: Subscriptions,
-  msg: NodeMessage,
-): NodeMessage | undefined {
+export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeMessage | undefined {
   const { action } = msg;
   switch (action) {
     case 'subscribe':
-      for (const chipid of chipidsOf(msg['chipid'])) subscriptions.add(chipid);
+      for (const chipid of chipidsOf(msg['chipid'])) devices.add(chipid);
       return undefined;
     case 'unsubscribe':
-      for (const chipid of chipidsOf(msg['chipid'])) subscriptions.remove(chipid);
+      for (const chipid of chipidsOf(msg['chipid'])) devices.remove(chipid);
       return undefined;
     case 'list':
-      return Object.assign(msg, { payload: subscriptions.chipids() });
+      return Object.assign(msg, { payload: devices.chipids() });
     default:
       throw invalidInput(
         `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,

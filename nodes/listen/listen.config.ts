@@ -1,4 +1,4 @@
-import type { Datatype } from '../../src/types';
+import type { Datatype } from '../common/action.config';
 
 export const LISTEN_TYPE = 'device-cloud-listen';
 

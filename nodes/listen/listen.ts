@@ -1,176 +1,175 @@
-import type { Node, NodeAPI, NodeDef } from 'node-red';
-import type { DeviceCloudClient } from '../../src/client';
-import { DeviceCloudError } from '../../src/errors';
-import { findApp, type AppNode } from '../app/app-node';
+import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
+import { DeviceCloudError, type DeviceCloudClient, type Upload } from '../../src/index';
+import { findApp, type App } from '../app/app-node';
+import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
-import { numberOf } from '../common/number';
-import { failureStatus } from '../common/status';
-import { createStatusLine } from '../common/status-line';
-import { changeSubscriptions } from './dynamic';
+import { failureStatus, StatusLine } from '../common/status';
+import { numberOf } from '../common/values';
+import { channelsStatus } from './channels-status';
+import { changeDevices } from './dynamic';
+import { readListEntry } from './list-entry';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
-import { listenStatus } from './listen-status';
-import { listedDevice } from './listed-device';
+import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
 import { uploadMessage } from './message';
 import { watchOnline } from './online';
 import { contextPositions, memoryPositions, type Positions } from './positions';
-import {
-  createSubscriptions,
-  type Listener,
-  type Recover,
-  type Subscriptions,
-} from './subscriptions';
-
-type ListenNode = Node;
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
 
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error));
-
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
 
-/** A fault may end as a sentence already. */
-const faultLine = (chipid: string, fault: string): string =>
-  `Device ${chipid}: ${fault.replace(/\.$/, '')}.`;
+/** The life of a listener: it starts once its application does, and listens until it closes. */
+class ListenLife implements DevicesListener {
+  readonly #app: App;
+  readonly #status: StatusLine;
+  readonly #log = createFaultLog((line) => this.node.warn(line));
+  readonly #datatype: ListenConfig['datatype'];
+  readonly #closing = new AbortController();
+  /** Undefined until it has started. */
+  #devices: ListenedDevices | undefined;
+  #positions: Positions | undefined;
+  #stopWatching: (() => void) | undefined;
+  /** The latest attempt to start, which never rejects, and why it failed. */
+  #starting: Promise<void>;
+  #failure: unknown;
+  #retry: NodeJS.Timeout | undefined;
 
-const recoverBy = (app: AppNode, positions: Positions): Recover => ({
-  ...{ encoding: app.historyEncoding, zone: app.historyZone, positions },
-});
-
-/** Where the positions are kept that recovery begins from; undefined without recovery. */
-async function positionsOf(
-  node: ListenNode,
-  config: ListenConfig,
-  failed: (error: unknown) => void,
-  signal: AbortSignal,
-): Promise<Positions | undefined> {
-  if (config.recover === 'off') return undefined;
-  return config.recover === 'restart' ? contextPositions(node, failed, signal) : memoryPositions();
-}
-
-/** Joins the channels that the properties name. @returns stops what it started */
-function listenTo(
-  node: ListenNode,
-  config: ListenConfig,
-  client: DeviceCloudClient,
-  subscriptions: Subscriptions,
-  failed: (error: unknown) => void,
-): () => void {
-  if (config.devices === 'online') {
-    const found = (chipids: string[]): void => subscriptions.replace(chipids);
-    return watchOnline(client, numberOf(config.refresh, 60), found, failed);
+  constructor(
+    RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: Partial<ListenConfig>,
+  ) {
+    this.#app = findApp(RED, config.app ?? '');
+    this.#status = new StatusLine(node);
+    this.#datatype = config.datatype ?? 'auto-detect';
+    this.#app.join(node);
+    this.#starting = this.#start();
   }
-  if (config.devices !== 'dynamic') {
-    for (const chipid of (config.chipids as string[] | undefined) ?? []) {
-      try {
-        subscriptions.add(listedDevice(chipid));
-      } catch (error) {
-        // The others are listened to all the same.
-        node.error(asError(error));
+
+  /** Carries out what a message asks of a dynamic listener. @returns the message to send on, if any */
+  async change(msg: NodeMessage): Promise<NodeMessage | undefined> {
+    await this.#startAgain();
+    if (this.#closing.signal.aborted) throw closed();
+    if (!this.#devices) throw asError(this.#failure);
+    return changeDevices(this.#devices, msg);
+  }
+
+  /** Resolves once everything is released and the positions are saved. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#retry);
+    this.#status.close();
+    this.#stopWatching?.();
+    this.#devices?.close();
+    this.#log.close();
+    this.#app.leave(this.node);
+    await this.#positions?.flush();
+  }
+
+  onUpload(upload: Upload): void {
+    const { message, error } = uploadMessage(upload, this.#datatype);
+    if (error) this.node.error(error, message);
+    else this.node.send(message);
+  }
+
+  onChange(): void {
+    this.#status.update(() => channelsStatus(this.#devices?.states() ?? []));
+  }
+
+  onFault(chipid: string, fault: string, kind: string): void {
+    // Some faults end with a full stop, some do not.
+    this.#log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
+  }
+
+  async #start(): Promise<void> {
+    try {
+      const client = await this.#app.client('open');
+      const recover = await this.#recoverBy();
+      if (!this.#closing.signal.aborted) this.#listen(client, recover);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      this.#failure = error;
+      this.#failed(error);
+      // What the configuration is not to blame for, such as a simulator that could not start, may pass.
+      if (this.#app.problem('open')) return;
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => void this.#startAgain(), RETRY);
+    }
+  }
+
+  /** Waits for the attempt that is under way, and makes another if it has failed. */
+  #startAgain(): Promise<void> {
+    const isDone = (): boolean => this.#devices !== undefined || this.#closing.signal.aborted;
+    this.#starting = this.#starting.then(() => (isDone() ? undefined : this.#start()));
+    return this.#starting;
+  }
+
+  async #recoverBy(): Promise<Recover | undefined> {
+    if (this.config.recover === 'off') return undefined;
+    const { historyEncoding: encoding, historyZone: zone } = this.#app;
+    const failed = (error: unknown): void => this.#failed(error);
+    const positions =
+      this.config.recover === 'restart'
+        ? await contextPositions(this.node, failed, this.#closing.signal)
+        : memoryPositions();
+    this.#positions = positions;
+    return { encoding, zone, positions };
+  }
+
+  /** Subscribes to the channels of the devices that the properties name. */
+  #listen(client: DeviceCloudClient, recover: Recover | undefined): void {
+    const { devices: mode, refresh, chipids } = this.config;
+    const devices = new ListenedDevices(client, this, recover);
+    this.#devices = devices;
+    if (mode === 'online') {
+      const found = (online: string[]): void => devices.replace(online);
+      const failed = (error: unknown): void => this.#failed(error);
+      this.#stopWatching = watchOnline(client, numberOf(refresh, 60), found, failed);
+    } else if (mode !== 'dynamic') {
+      for (const entry of chipids ?? []) {
+        try {
+          devices.add(readListEntry(entry));
+        } catch (error) {
+          // The others are listened to all the same.
+          this.node.error(asError(error));
+        }
       }
     }
-  }
-  return () => undefined;
-}
-
-function runListener(RED: NodeAPI, node: ListenNode, config: ListenConfig): void {
-  const app = findApp(RED, config.app);
-  const status = createStatusLine(node);
-  const log = createFaultLog((line) => node.warn(line));
-  const datatype = (config.datatype as ListenConfig['datatype'] | undefined) ?? 'auto-detect';
-  let subscriptions: Subscriptions | undefined;
-  let positions: Positions | undefined;
-  let stop: (() => void) | undefined;
-  let failure: unknown;
-  let retry: NodeJS.Timeout | undefined;
-  const closing = new AbortController();
-
-  const failed = (error: unknown): void => {
-    const { message } = asError(error);
-    log.write(message, message);
-    if (!subscriptions || subscriptions.chipids().length === 0) status.show(failureStatus(error));
-  };
-
-  const start = (client: DeviceCloudClient, recover: Recover | undefined): void => {
-    if (closing.signal.aborted) return;
-    const listener: Listener = {
-      onUpload(upload) {
-        const { message, error } = uploadMessage(upload, datatype);
-        if (error) node.error(error, message);
-        else node.send(message);
-      },
-      onChange: () => status.change(() => listenStatus(opened.states())),
-      onFault: (chipid, fault, kind) => log.write(kind, faultLine(chipid, fault)),
-    };
-    const opened = createSubscriptions(client, listener, recover);
-    subscriptions = opened;
-    stop = listenTo(node, config, client, opened, failed);
-    status.change(() => listenStatus(opened.states()));
-  };
-
-  const connect = async (): Promise<void> => {
-    try {
-      if (app instanceof DeviceCloudError) throw app;
-      const client = await app.client('open');
-      positions = await positionsOf(node, config, failed, closing.signal);
-      start(client, positions && recoverBy(app, positions));
-    } catch (error) {
-      if (closing.signal.aborted) return;
-      failure = error;
-      failed(error);
-      // What is no matter of the configuration, such as a simulator that could not start, may pass.
-      if (app instanceof DeviceCloudError || app.problem('open')) return;
-      clearTimeout(retry);
-      retry = setTimeout(() => void connectAgain(), RETRY);
-    }
-  };
-
-  if (!(app instanceof DeviceCloudError)) app.join(node);
-  let connected = connect();
-  /** One attempt at a time, and none once it has worked. */
-  const connectAgain = (): Promise<void> => {
-    connected = connected.then(() =>
-      subscriptions || closing.signal.aborted ? undefined : connect(),
-    );
-    return connected;
-  };
-
-  if (config.devices === 'dynamic') {
-    node.on('input', (msg, send, done) => {
-      connectAgain()
-        .then(() => {
-          if (closing.signal.aborted) throw closed();
-          if (!subscriptions) throw asError(failure);
-          const answer = changeSubscriptions(subscriptions, msg);
-          if (answer) send(answer);
-        })
-        .then(
-          () => done(),
-          (error: unknown) => done(asError(error)),
-        )
-        // An error out of `done` itself must not end the process.
-        .catch((error: unknown) => node.error(asError(error)));
-    });
+    this.onChange();
   }
 
-  node.on('close', (_removed: boolean, done: () => void) => {
-    closing.abort();
-    clearTimeout(retry);
-    status.close();
-    stop?.();
-    subscriptions?.close();
-    log.close();
-    if (!(app instanceof DeviceCloudError)) app.leave(node);
-    (positions?.flush() ?? Promise.resolve()).then(done, done);
-  });
+  #failed(error: unknown): void {
+    const message = messageOf(error);
+    this.#log.write(message, message);
+    const isIdle = !this.#devices || this.#devices.chipids().length === 0;
+    if (isIdle) this.#status.show(failureStatus(error));
+  }
 }
 
 /** Emits each upload of its devices live (interface C). */
 export = function (RED: NodeAPI): void {
-  RED.nodes.registerType(LISTEN_TYPE, function (this: ListenNode, def: NodeDef & ListenConfig) {
+  RED.nodes.registerType(LISTEN_TYPE, function (this: Node, def: NodeDef & ListenConfig) {
     RED.nodes.createNode(this, def);
-    runListener(RED, this, def);
+    const life = new ListenLife(RED, this, def);
+    if (def.devices === 'dynamic') {
+      this.on('input', (msg, send, done) => {
+        life
+          .change(msg)
+          .then((answer) => {
+            if (answer) send(answer);
+          })
+          .then(
+            () => done(),
+            (error: unknown) => done(asError(error)),
+          )
+          // An error out of `done` itself must not end the process.
+          .catch((error: unknown) => this.error(asError(error)));
+      });
+    }
+    this.on('close', (_removed: boolean, done: () => void) => {
+      life.close().then(done, done);
+    });
   });
 };

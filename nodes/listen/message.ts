@@ -1,9 +1,6 @@
 import type { NodeMessage } from 'node-red';
-import { decodeUpload } from '../../src/util/decode';
-import { DeviceCloudError } from '../../src/errors';
-import { JsonLimitError } from '../../src/util/json-scan';
-import type { Datatype } from '../../src/types';
-import type { Upload } from '../../src/channel/frames';
+import { DeviceCloudError, type Datatype, type Upload } from '../../src/index';
+import { decodeBody } from '../common/decode';
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage({ chipid, appid, timestamp, body, replayed, id }: Upload): NodeMessage {
@@ -17,16 +14,12 @@ export function uploadMessage(
   datatype: Datatype,
 ): { message: NodeMessage; error?: DeviceCloudError } {
   const message = rawMessage(upload);
-  try {
-    message.payload = decodeUpload(upload.body, datatype);
-    return { message };
-  } catch (reason) {
-    const what = reason instanceof JsonLimitError ? reason.what : 'not JSON';
-    const error = new DeviceCloudError(
-      'INVALID_RESPONSE',
-      `An upload of device ${upload.chipid} is ${what}. Its bytes are in the message of this error; ` +
-        'choose another output, such as auto-detect, if the device uploads other data, too.',
-    );
-    return { message, error };
-  }
+  const decoded = decodeBody(upload.body, datatype);
+  if ('value' in decoded) return { message: Object.assign(message, { payload: decoded.value }) };
+  const error = new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `An upload of device ${upload.chipid} is ${decoded.problem}. Its bytes are in the message of this ` +
+      'error; choose another output, such as auto-detect, if the device uploads other data, too.',
+  );
+  return { message, error };
 }

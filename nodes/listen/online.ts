@@ -1,8 +1,6 @@
-import { parseChipid } from '../../src/input/chipid';
-import type { DeviceCloudClient } from '../../src/client';
-import { MAX_SECONDS } from '../../src/http/deadline';
-import { DeviceCloudError } from '../../src/errors';
-import type { DeviceRecord } from '../../src/types';
+import { DeviceCloudError, type DeviceCloudClient, type DeviceRecord } from '../../src/index';
+import { parseChipid } from '../../src/input';
+import { MAX_SECONDS } from '../common/values';
 
 /** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
 const MIN_REFRESH = 1;
@@ -11,7 +9,7 @@ const USUAL_REFRESH = 60;
 const periodOf = (seconds: number): number =>
   Number.isNaN(seconds) ? USUAL_REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
 
-/** Without what stands there in its place: what the service says may be anything. */
+/** Does not repeat what is there instead, which may be anything. */
 const noChipid = (): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
@@ -20,7 +18,8 @@ const noChipid = (): DeviceCloudError =>
   );
 
 /**
- * Reads the list of online devices now and then every so many seconds, until it is stopped.
+ * Reads the list of online devices, now and again whenever the period has passed.
+ * @param seconds from one reading to the next
  * @returns stops it
  */
 export function watchOnline(

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
-import type { Position } from '../../src/recovery/position';
-import { isObject } from '../../src/api/shapes';
+import type { Position } from '../../src/index';
 import { contextGet, contextSet } from '../common/context';
+import { isObject } from '../common/values';
 
 /** How far the uploads of each device have been emitted. */
 export interface Positions {
   get(chipid: string): Position | undefined;
   set(chipid: string, position: Position): void;
   forget(chipid: string): void;
-  /** Everything set so far has been written, or could not be. */
+  /** Resolves once everything set so far has been written, or could not be. */
   flush(): Promise<void>;
 }
 
 const KEY = 'positions';
 
-/** Milliseconds until a store that could not be read is asked again. */
+/** Milliseconds from a failed reading of the store to the next. */
 const RETRY = 5000;
 
 /** Positions that last as long as the node. */
@@ -35,7 +35,7 @@ const isTexts = (value: unknown): boolean =>
 const isEdge = (value: unknown): boolean =>
   isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen']);
 
-/** What is saved may be an older version's, or anybody's. */
+/** The context may hold what an older version has saved, or anything. */
 function isPosition(value: unknown): value is Position {
   if (!isObject(value)) return false;
   const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;
@@ -51,7 +51,7 @@ function isPosition(value: unknown): value is Position {
   );
 }
 
-/** Waits for the store: to begin without what it has would lose what was missed. */
+/** Retries until the store answers: without its positions, missed uploads would be lost. */
 async function readStored(
   node: Node,
   failed: (error: unknown) => void,
@@ -73,9 +73,9 @@ async function readStored(
 }
 
 /**
- * Positions in the node's context, which last as long as its store does. One write is under way at a
- * time, and the next one takes all that has changed meanwhile: a slow store slows no message down.
- * @param failed is told once for each reading or write that the store refused
+ * Positions in the node's context, which last as long as its store does. There is one write at a time, and
+ * the next one covers every change made meanwhile: a slow store delays no message.
+ * @param failed is called for each reading or write that the store refused
  * @param signal ends the wait for a store that cannot be read
  */
 export async function contextPositions(
@@ -84,7 +84,7 @@ export async function contextPositions(
   signal: AbortSignal,
 ): Promise<Positions> {
   const stored = await readStored(node, failed, signal);
-  const entries = typeof stored === 'object' && stored !== null ? Object.entries(stored) : [];
+  const entries = isObject(stored) ? Object.entries(stored) : [];
   const positions = new Map<string, Position>();
   for (const [chipid, position] of entries) {
     if (isPosition(position)) positions.set(chipid, position);

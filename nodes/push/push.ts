@@ -1,10 +1,9 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/input/chipid';
-import type { PushMessage } from '../../src/types';
-import { parseFormat } from '../../src/input/push-payload';
+import type { PushMessage } from '../../src/index';
+import { parseFormat } from '../../src/input';
 import { registerAction } from '../common/action';
+import { callDevice, chipidText, deviceOf, timeoutOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
-import { timeoutOf } from '../common/number';
 import { PUSH_TYPE, type PushConfig } from './push.config';
 
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
@@ -15,22 +14,24 @@ export = function (RED: NodeAPI): void {
     api: 'open',
     inputs: ({ target }) =>
       target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
-    async perform({ client, config, inputs, msg, signal }) {
+    async perform(call) {
+      const { client, config, inputs, msg, signal } = call;
       const format = config.format === 'msg' ? parseFormat(msg['format']) : config.format;
-      const options = { format, timeout: timeoutOf(config), signal };
-      // Judged by the client, together with the format.
       const message = inputs.message as PushMessage;
+      if (config.target !== 'app' && config.transport !== 'channel') {
+        return callDevice(call, (chipid, options) =>
+          client.push(chipid, message, { ...options, format }),
+        );
+      }
+      const options = { format, timeout: timeoutOf(config), signal };
       if (config.target === 'app') {
         const { statusCode, body } = await client.pushToApp(message, options);
         return { set: { payload: body, statusCode } };
       }
-      const chipid = parseChipid(inputs.chipid);
-      if (config.transport === 'channel') {
-        await client.pushOverChannel(chipid, message, options);
-        return { set: { payload: { msg: 'sent' }, chipid } };
-      }
-      const { statusCode, body } = await client.push(chipid, message, options);
-      return { set: { payload: body, chipid, statusCode } };
+      const chipid = deviceOf(inputs);
+      await client.pushOverChannel(chipid, message, options);
+      // There is no answer over a channel (section 6).
+      return { set: { payload: { msg: 'sent' }, chipid: chipidText(chipid) } };
     },
   });
 };

@@ -1,9 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { parseChipid } from '../../src/input/chipid';
-import { parseKey } from '../../src/api/open-api';
 import { registerAction } from '../common/action';
+import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
-import { timeoutOf } from '../common/number';
 import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
@@ -11,11 +9,9 @@ export = function (RED: NodeAPI): void {
   registerAction<RtStatusConfig, 'chipid' | 'key'>(RED, RT_STATUS_TYPE, {
     api: 'open',
     inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
-    async perform({ client, config, inputs, signal }) {
-      const chipid = parseChipid(inputs.chipid);
-      const options = { timeout: timeoutOf(config), signal };
-      const { statusCode, body } = await client.rtStatus(chipid, parseKey(inputs.key), options);
-      return { set: { payload: body, chipid, statusCode } };
+    perform(call) {
+      const key = call.inputs.key as string;
+      return callDevice(call, (chipid, options) => call.client.rtStatus(chipid, key, options));
     },
   });
 };

@@ -1,41 +1,42 @@
 import type { NodeAPI } from 'node-red';
-import type { Answer, Query } from '../../src/types';
-import { invalidInput } from '../../src/errors';
-import { parseBody, parseDeviceid, parseQuery } from '../../src/api/server-api';
+import type { Answer, JsonObject, Query } from '../../src/index';
+import { invalidInput } from '../../src/input';
 import { registerAction, type ActionCall } from '../common/action';
 import type { InputTable } from '../common/inputs';
+import { isObject } from '../common/values';
 import { SERVER_TYPE, type ServerConfig } from './server.config';
 
 type ServerInput = 'deviceid' | 'page' | 'count' | 'body' | 'query';
 type Operation = (call: ActionCall<ServerConfig, ServerInput>) => Promise<Answer<unknown>>;
 
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
+
 /** Pagination is optional and its form is not shown (section 4.1): what is given is passed through. */
-function pagination(page: unknown, count: unknown): Query {
-  const query: Record<string, unknown> = {};
-  if (page !== undefined && page !== null && page !== '') query['page'] = page;
-  if (count !== undefined && count !== null && count !== '') query['count'] = count;
-  return parseQuery(query);
-}
+const pagination = (page: unknown, count: unknown): Query =>
+  Object.fromEntries(Object.entries({ page, count }).filter(([, value]) => !isEmpty(value))) as Query; // prettier-ignore
 
 /** Here pagination is required, and the names of its parameters are not shown (section 4.1). */
 function requiredQuery(value: unknown): Query {
-  const query = parseQuery(value);
-  if (Object.keys(query).length > 0) return query;
+  const hasNone = isEmpty(value) || (isObject(value) && Object.keys(value).length === 0);
+  if (!hasNone) return value as Query;
   throw invalidInput(
     'The query is empty, but the service requires pagination parameters to read uploaded data. ' +
       "Its document does not name them: take the names from your service's operator.",
   );
 }
 
+/** The client checks what it is given, whatever the types say. */
+const deviceidOf = ({ deviceid }: { readonly deviceid?: unknown }): string => deviceid as string;
+const bodyOf = ({ body }: { readonly body?: unknown }): JsonObject => body as JsonObject;
+
 const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
   devices: ({ client, inputs, signal }) =>
     client.serverDevices(pagination(inputs.page, inputs.count), { signal }),
-  device: ({ client, inputs, signal }) =>
-    client.serverDevice(parseDeviceid(inputs.deviceid), { signal }),
+  device: ({ client, inputs, signal }) => client.serverDevice(deviceidOf(inputs), { signal }),
   update: ({ client, inputs, signal }) =>
-    client.serverUpdate(parseDeviceid(inputs.deviceid), parseBody(inputs.body), { signal }),
+    client.serverUpdate(deviceidOf(inputs), bodyOf(inputs), { signal }),
   passthrough: ({ client, inputs, signal }) =>
-    client.serverPassthrough(parseDeviceid(inputs.deviceid), parseBody(inputs.body), { signal }),
+    client.serverPassthrough(deviceidOf(inputs), bodyOf(inputs), { signal }),
   uploads: ({ client, inputs, signal }) =>
     client.serverUploads(requiredQuery(inputs.query), { signal }),
 };

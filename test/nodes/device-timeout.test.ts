@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { timeoutOf } from '../../nodes/common/number';
+import { timeoutOf } from '../../nodes/common/device-call';
 import type { DeviceCallConfig } from '../../nodes/common/action.config';
 import { cloudApp, load, node } from './support/flow';
 import { fail } from './support/messages';

@@ -1,4 +1,5 @@
 import { APP_TYPE } from '../../app/app.config';
+import { MAX_SECONDS } from '../values';
 import { DEVICE_TIMEOUT, type DeviceCallConfig, type DeviceConfig } from '../action.config';
 import { t } from './catalogue';
 import { opened } from './form';
@@ -49,7 +50,7 @@ export const timeoutProperty = <T extends DeviceCallConfig>(): PropertyDefinitio
 > => ({
   value: DEVICE_TIMEOUT,
   label: t('common.label.timeout'),
-  validate: validator(orDefault(seconds(0.001, 2_147_483))),
+  validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
 });
 
 /** Makes the application's and the device's row work. Comes first in `oneditprepare`. */

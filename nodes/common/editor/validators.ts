@@ -1,3 +1,4 @@
+import { isVariable } from '../values';
 import { said, t } from './catalogue';
 import { current } from './form';
 import type { EditorNode, Validity, ValidatorOptions } from './red';
@@ -6,9 +7,6 @@ import type { EditorNode, Validity, ValidatorOptions } from './red';
 export type Check = (value: string) => string | undefined;
 
 type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
-
-/** Node-RED fills in the variable when the flow starts. */
-export const isVariable = (value: string): boolean => /^\$\{[^}]+\}$/.test(value);
 
 /** A chip number is at most 20 digits, and never loses one (see the library's `parseChipid`). */
 export const chipNumber: Check = (value) =>

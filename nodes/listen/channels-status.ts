@@ -1,17 +1,15 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState } from '../../src/channel/types';
+import type { ChannelState } from '../../src/index';
 import { STATUS } from '../common/status';
 
 /** The state of one device's channel. */
 export interface DeviceState {
-  state: ChannelState;
-  reason: string | undefined;
+  readonly state: ChannelState;
+  readonly reason: string | undefined;
 }
 
-const UNAUTHORIZED: NodeStatus = { fill: 'red', shape: 'ring', text: 'status.unauthorized' };
-
 /** What a listener shows for all its channels together: `connected`, or `3/5` when there are several. */
-export function listenStatus(states: Iterable<DeviceState>): NodeStatus {
+export function channelsStatus(states: Iterable<DeviceState>): NodeStatus {
   let total = 0;
   let connected = 0;
   let connecting = false;
@@ -26,6 +24,6 @@ export function listenStatus(states: Iterable<DeviceState>): NodeStatus {
   if (connected > 0) {
     return total === 1 ? STATUS.connected : { ...STATUS.connected, text: `${connected}/${total}` };
   }
-  if (unauthorized) return UNAUTHORIZED;
+  if (unauthorized) return STATUS.unauthorized;
   return connecting ? STATUS.connecting : STATUS.disconnected;
 }

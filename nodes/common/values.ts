@@ -1,0 +1,25 @@
+// What properties and messages hold, as both halves of a node read it: no code that only Node.js has.
+
+/** The longest time that a timer can wait, in seconds. */
+export const MAX_SECONDS = 2_147_483;
+
+/** Reads a number property, which the editor saves as text. Empty or missing is the usual value. */
+export function numberOf(value: number | string | undefined, usual: number): number {
+  if (value === undefined || (typeof value === 'string' && value.trim() === '')) return usual;
+  return Number(value);
+}
+
+/** Whether a value has fields: an object, not an array or null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What Node-RED replaces in the properties of a node when a flow starts. */
+const VARIABLE = /^\$\{(\S+)\}$/;
+
+/** The name of the environment variable that a property stands for; undefined if it is a value itself. */
+export function variableName(value: unknown): string | undefined {
+  return typeof value === 'string' ? VARIABLE.exec(value)?.[1] : undefined;
+}
+
+/** Whether a property stands for an environment variable. */
+export const isVariable = (value: unknown): boolean => variableName(value) !== undefined;

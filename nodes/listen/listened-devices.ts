@@ -1,0 +1,137 @@
+import type {
+  ChannelListener,
+  ChannelState,
+  ChannelSubscription,
+  DeviceCloudClient,
+  EncodingSetting,
+  Position,
+  RecoverOptions,
+  Upload,
+} from '../../src/index';
+import type { DeviceState } from './channels-status';
+import type { Positions } from './positions';
+
+/** What a listener does when something happens on its devices' channels. */
+export interface DevicesListener {
+  onUpload(upload: Upload): void;
+  /** Called when a channel's state or the set of devices has changed. */
+  onChange(): void;
+  /**
+   * Called when something is wrong with a device's channel or its recovery, in words for the log.
+   * @param kind the same for all faults of a kind, whatever the device
+   */
+  onFault(chipid: string, fault: string, kind: string): void;
+}
+
+/** How missed uploads are recovered. */
+export interface Recover {
+  encoding: EncodingSetting;
+  zone: string;
+  positions: Positions;
+}
+
+/** One device that is listened to. There may be very many: no closures. */
+class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
+  state: ChannelState = 'connecting';
+  reason: string | undefined = undefined;
+  subscription: ChannelSubscription | undefined = undefined;
+
+  constructor(
+    private readonly chipid: string,
+    private readonly listener: DevicesListener,
+    private readonly recover: Recover | undefined,
+  ) {}
+
+  get encoding(): EncodingSetting | undefined {
+    return this.recover?.encoding;
+  }
+
+  get zone(): string | undefined {
+    return this.recover?.zone;
+  }
+
+  get start(): Position | undefined {
+    return this.recover?.positions.get(this.chipid);
+  }
+
+  save(position: Position): void {
+    this.recover?.positions.set(this.chipid, position);
+  }
+
+  onUpload(upload: Upload): void {
+    this.listener.onUpload(upload);
+  }
+
+  onState(state: ChannelState, reason?: string): void {
+    this.state = state;
+    this.reason = reason;
+    if (state === 'disconnected') {
+      const why = reason ?? 'closed';
+      this.listener.onFault(this.chipid, `the channel is down (${why})`, `down ${why}`);
+    }
+    this.listener.onChange();
+  }
+
+  onFault(fault: string, kind = fault): void {
+    this.listener.onFault(this.chipid, fault, kind);
+  }
+}
+
+/** The devices that a listener listens to, each with its subscription to a channel. */
+export class ListenedDevices {
+  readonly #devices = new Map<string, ListenedDevice>();
+
+  /** @param recover how missed uploads are recovered; left out: not at all */
+  constructor(
+    private readonly client: DeviceCloudClient,
+    private readonly listener: DevicesListener,
+    private readonly recover: Recover | undefined,
+  ) {}
+
+  /** Listens to a device from now on. */
+  add(chipid: string): void {
+    if (this.#devices.has(chipid)) return;
+    const { client, listener, recover } = this;
+    const device = new ListenedDevice(chipid, listener, recover);
+    const subscription = client.listen(chipid, device, recover && device);
+    device.subscription = subscription;
+    device.state = subscription.channel.state;
+    device.reason = subscription.channel.reason;
+    this.#devices.set(chipid, device);
+    listener.onChange();
+  }
+
+  /** Stops listening to a device. What it uploads until it is added again is not recovered. */
+  remove(chipid: string): void {
+    this.#drop(chipid);
+    this.recover?.positions.forget(chipid);
+  }
+
+  /** Listens to exactly these devices. What one of them uploads while it is not listed is recovered. */
+  replace(chipids: readonly string[]): void {
+    const wanted = new Set(chipids);
+    for (const chipid of this.chipids()) if (!wanted.has(chipid)) this.#drop(chipid);
+    for (const chipid of wanted) this.add(chipid);
+  }
+
+  chipids(): string[] {
+    return [...this.#devices.keys()];
+  }
+
+  states(): Iterable<DeviceState> {
+    return this.#devices.values();
+  }
+
+  close(): void {
+    for (const { subscription } of this.#devices.values()) subscription?.release();
+    this.#devices.clear();
+  }
+
+  #drop(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device) return;
+    this.#devices.delete(chipid);
+    device.subscription?.release();
+    this.listener.onChange();
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * What checks a value from outside and makes a typed one of it. Whoever stands before the client, such as
+ * a node, imports from here what it has to check itself, and hands on everything else unchecked: the
+ * client checks what it is given.
+ */
+export { dropLeadingZeros, parseChipid } from './chipid';
+export { parsePeriod } from './day';
+export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
+export { parseFormat } from './push-payload';
+export { invalidInput } from '../errors';
+export { decodeBase64 } from '../util/base64';
+export { JsonLimitError } from '../util/json-scan';
+export { show } from '../util/show';
