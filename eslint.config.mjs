@@ -38,6 +38,38 @@ const walls = [
   ),
 ];
 
+/** Paths into src/ other than the given ones. */
+const srcExcept = (...entries) => `/src(/(?!(${entries.join('|')})$)|$)`;
+const ENTRIES = ['index', 'input(/[^/]+)?'];
+
+/** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
+function nodesImport(files, ...more) {
+  const regex = srcExcept(...ENTRIES, ...more);
+  const message = 'Nodes import from src/index and src/input alone.';
+  const dynamic = `ImportExpression[source.value=/${regex.replaceAll('/', '\\/')}/]`;
+  return {
+    files,
+    rules: {
+      'no-restricted-imports': ['error', { patterns: [{ regex, message }] }],
+      'no-restricted-syntax': ['error', { selector: dynamic, message }],
+    },
+  };
+}
+
+const nodes = [
+  nodesImport(['nodes/**/*.ts']),
+  nodesImport(['nodes/app/shared-simulator.ts'], 'simulator/index(\\.js)?'),
+  restrict(
+    [
+      'nodes/**/*.editor.ts',
+      'nodes/common/editor/**/*.ts',
+      'nodes/**/*.config.ts',
+      'nodes/common/values.ts',
+    ],
+    [{ regex: '/src(/|$)|^node:', message: 'Editor halves are bundled for the browser.' }],
+  ),
+];
+
 /** What is shared knows nothing of the tests, and neither do benchmarks and scripts. */
 const shared = restrict(
   ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
@@ -84,6 +116,7 @@ export default tseslint.config(
     },
   },
   ...walls,
+  ...nodes,
   shared,
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'tooling/**/*.ts'],
