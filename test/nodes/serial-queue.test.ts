@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { SerialQueue } from '../../nodes/common/serial-queue';
+
+/** A task that ends when it is told to. */
+function task(): { run: () => Promise<string>; end: (value: string) => void; started: boolean } {
+  let end: (value: string) => void = () => undefined;
+  const ended = new Promise<string>((resolve) => (end = resolve));
+  const made = {
+    started: false,
+    end,
+    run: (): Promise<string> => {
+      made.started = true;
+      return ended;
+    },
+  };
+  return made;
+}
+
+/** Lets every promise that can settle do so. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a serial queue', () => {
+  it('runs one task at a time, in the order in which they were added', async () => {
+    const queue = new SerialQueue();
+    const tasks = [task(), task(), task()];
+    const results = tasks.map(({ run }) => queue.add(run));
+    const started = (): boolean[] => tasks.map((each) => each.started);
+    await settle();
+    assert.deepEqual(started(), [true, false, false]);
+    tasks[2]!.end('c');
+    tasks[0]!.end('a');
+    await settle();
+    assert.deepEqual(started(), [true, true, false]);
+    tasks[1]!.end('b');
+    assert.deepEqual(await Promise.all(results), ['a', 'b', 'c']);
+  });
+
+  it('hands over results in that order, before the next task starts', async () => {
+    const queue = new SerialQueue();
+    const log: string[] = [];
+    const results = ['a', 'b', 'c'].map(async (name) => {
+      await queue.add(() => void log.push(`start ${name}`));
+      log.push(`end ${name}`);
+    });
+    await Promise.all(results);
+    const order = ['start a', 'end a', 'start b', 'end b', 'start c', 'end c'];
+    assert.deepEqual(log, order);
+  });
+
+  it('goes on after a task that throws or rejects, whose caller alone gets the error', async () => {
+    const queue = new SerialQueue();
+    const thrown = queue.add(() => {
+      throw new Error('thrown');
+    });
+    const rejected = queue.add(() => Promise.reject(new Error('rejected')));
+    const last = queue.add(() => 'done');
+    await assert.rejects(thrown, /thrown/);
+    await assert.rejects(rejected, /rejected/);
+    assert.equal(await last, 'done');
+  });
+
+  it('starts a task at once when nothing waits', async () => {
+    const queue = new SerialQueue();
+    await queue.add(() => 'first');
+    await settle();
+    const next = task();
+    const result = queue.add(next.run);
+    await settle();
+    assert.equal(next.started, true);
+    next.end('next');
+    assert.equal(await result, 'next');
+  });
+});
