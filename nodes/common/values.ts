@@ -13,12 +13,13 @@ export function numberOf(value: number | string | undefined, usual: number): num
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What Node-RED replaces in the properties of a node when a flow starts. */
-const VARIABLE = /^\$\{(\S+)\}$/;
+/** What Node-RED replaces in the properties of a node when a flow starts; the second form is its older one. */
+const VARIABLE = /^\$(?:\{(\S+)\}|\((\S+)\))$/;
 
 /** The name of the environment variable that a property stands for; undefined if it is a value itself. */
 export function variableName(value: unknown): string | undefined {
-  return typeof value === 'string' ? VARIABLE.exec(value)?.[1] : undefined;
+  const match = typeof value === 'string' ? VARIABLE.exec(value) : null;
+  return match?.[1] ?? match?.[2];
 }
 
 /** Whether a property stands for an environment variable. */

@@ -117,33 +117,36 @@ describe('the list of devices for the editor', () => {
     await next;
   });
 
-  it('and the test name a proxy that a variable stands for by that variable alone', async () => {
-    const address = `http://localhost:${await freePort()}`;
-    process.env['DEVICE_CLOUD_TEST_PROXY'] = address;
-    for (const mayWrite of [false, true]) {
-      const rights = (RED: NodeAPI): void => {
-        RED.auth.needsPermission = (permission) => (_request, response, next) => {
-          if (permission === 'flows.write' && !mayWrite) response.status(401).end();
-          else next();
+  // Node-RED replaces both.
+  for (const variable of ['${DEVICE_CLOUD_TEST_PROXY}', '$(DEVICE_CLOUD_TEST_PROXY)']) {
+    it(`and the test name a proxy saved as ${variable} by that variable alone`, async () => {
+      const address = `http://localhost:${await freePort()}`;
+      process.env['DEVICE_CLOUD_TEST_PROXY'] = address;
+      for (const mayWrite of [false, true]) {
+        const rights = (RED: NodeAPI): void => {
+          RED.auth.needsPermission = (permission) => (_request, response, next) => {
+            if (permission === 'flows.write' && !mayWrite) response.status(401).end();
+            else next();
+          };
         };
-      };
-      const baseUrl = 'http://service.invalid';
-      const proxy = { id: 'proxy', type: 'http proxy', url: '${DEVICE_CLOUD_TEST_PROXY}' };
-      const flow = [proxy, cloudApp({ baseUrl, appid: '1' }, { proxy: 'proxy' })];
-      await helper.load([rights, httpProxy, app], flow, { app: CANARIES });
-      const list = await get('app');
-      const settings = { id: 'app', baseUrl, appid: '1', proxy: 'proxy' };
-      const test = await helper.request().post('/device-cloud/apps/test').send(settings);
-      for (const { text } of [list, test]) {
-        assert.match(text, /UNREACHABLE/);
-        assert.equal(text.includes(address), mayWrite, text);
-        assert.equal(text.includes('localhost'), mayWrite, text);
-        assert.equal(text.includes('the proxy ${DEVICE_CLOUD_TEST_PROXY}'), !mayWrite, text);
+        const baseUrl = 'http://service.invalid';
+        const proxy = { id: 'proxy', type: 'http proxy', url: variable };
+        const flow = [proxy, cloudApp({ baseUrl, appid: '1' }, { proxy: 'proxy' })];
+        await helper.load([rights, httpProxy, app], flow, { app: CANARIES });
+        const list = await get('app');
+        const settings = { id: 'app', baseUrl, appid: '1', proxy: 'proxy' };
+        const test = await helper.request().post('/device-cloud/apps/test').send(settings);
+        for (const { text } of [list, test]) {
+          assert.match(text, /UNREACHABLE/);
+          assert.equal(text.includes(address), mayWrite, text);
+          assert.equal(text.includes('localhost'), mayWrite, text);
+          assert.equal(text.includes(`the proxy ${variable}`), !mayWrite, text);
+        }
+        await helper.unload();
       }
-      await helper.unload();
-    }
-    Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_PROXY');
-  });
+      Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_PROXY');
+    });
+  }
 
   it('and the test of an application ask for permissions of their own', async () => {
     const asked: string[] = [];

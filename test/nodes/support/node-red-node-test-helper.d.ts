@@ -71,3 +71,12 @@ declare module '@node-red/runtime/lib/flows' {
   };
   export = flows;
 }
+
+declare module '@node-red/runtime/lib/flows/util' {
+  export function mapEnvVarProperties(
+    object: object,
+    property: string,
+    flow: { getSetting(name: string): unknown },
+    config: object,
+  ): void;
+}
