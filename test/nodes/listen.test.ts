@@ -48,7 +48,7 @@ describe('listen', () => {
     assert.deepEqual(payloads().sort(), ['first', 'second']);
   });
 
-  it('takes a number with zeros in front for the same device', async () => {
+  it('treats a number with leading zeros as the same device', async () => {
     await start([node('listen', { chipids: [`00${one}`, one] })]);
     // Of one channel and not of two.
     await shows('listen', 'status.connected');
@@ -56,7 +56,7 @@ describe('listen', () => {
     assert.equal((await emitted('x'))['chipid'], one);
   });
 
-  it('listens to a device that a variable names, and says which variable is not set', async () => {
+  it('listens to a device given by a variable, and names a variable that is not set', async () => {
     process.env['DC_LISTEN_DEVICE'] = two;
     const chipids = ['${DC_LISTEN_UNSET}', '${DC_LISTEN_DEVICE}', one];
     await start([node('listen', { chipids })]);
@@ -69,18 +69,24 @@ describe('listen', () => {
   });
 
   it('listens to the device of each instance of a subflow', async () => {
-    const instance = (id: string, value: string): FlowNode => ({
-      ...{ id, type: 'subflow:sub', z: 'tab', x: 0, y: 0, wires: [] },
+    const instance = (id: string, value: string, wires: string[]): FlowNode => ({
+      ...{ id, type: 'subflow:sub', z: 'tab', x: 0, y: 0, wires: [wires] },
       env: [{ name: 'DEVICE', type: 'str', value }],
     });
+    const out = [{ x: 0, y: 0, wires: [{ id: 'listen', port: 0 }] }];
     await start([
-      { id: 'sub', type: 'subflow', name: 'sub', in: [], out: [], env: [] },
+      { id: 'sub', type: 'subflow', name: 'sub', in: [], out, env: [] },
       node('listen', { z: 'sub', chipids: ['${DEVICE}'], wires: [] }),
-      instance('a', one),
-      instance('b', two),
+      instance('a', one, ['out']),
+      instance('b', two, []),
     ]);
     await connected(one);
     await connected(two);
+    assert.equal(cloud.channels(), 2);
+    cloud.upload(two, 'of b, which is wired to nothing');
+    cloud.upload(one, 'of a');
+    assert.equal((await emitted('of a'))['chipid'], one);
+    assert.deepEqual(payloads(), ['of a']);
   });
 
   it('takes a timestamp in milliseconds as it is', async () => {
@@ -122,7 +128,7 @@ describe('listen', () => {
     assert.deepEqual(payloads(), ['x', 'end']);
   });
 
-  it('says which chip number is none, and listens to the others', async () => {
+  it('names an invalid chip number, and listens to the other devices', async () => {
     await start([node('listen', { chipids: ['../x', one, ''] })]);
     await connected(one);
     assert.equal(cloud.channels(), 1);
@@ -131,7 +137,7 @@ describe('listen', () => {
     assert.match(lines[0]!, /"\.\.\/x"/);
   });
 
-  it('listens to every online device, and looks again', async () => {
+  it('listens to every online device, and reads the list again', async () => {
     await start([node('listen', { devices: 'online', refresh: '1' })]);
     for (const chipid of [one, two, three]) await connected(chipid);
     cloud.switchOff(two);
@@ -142,7 +148,7 @@ describe('listen', () => {
     assert.equal((await emitted('new'))['chipid'], '77');
   });
 
-  it('goes on with the devices it knows when the list cannot be read', async () => {
+  it('keeps listening to the devices it knows when the list cannot be read', async () => {
     await start([node('listen', { devices: 'online', refresh: 1 })]);
     await connected(one);
     const { length } = cloud.requests;
