@@ -19,7 +19,7 @@ describe('the life of a message', () => {
   const settle = async (): Promise<void> => {
     const { length } = arrivedAt('completed');
     await call('devices', {});
-    await until(() => arrivedAt('completed').length > length, 'the Complete node is told');
+    await until(() => arrivedAt('completed').length > length, 'the Complete node fires');
   };
 
   it('ends a success with one message, one Complete and no Catch', async () => {
@@ -107,7 +107,7 @@ describe('the life of a message', () => {
     assert.equal(out['big'], 5n);
   });
 
-  it('ends a message that cannot be copied once, though nobody can be told of it', async () => {
+  it('ends a message that cannot be copied exactly once, though no node can receive it', async () => {
     await start();
     const stubborn = (msg: NodeMessage): NodeMessage =>
       Object.defineProperty(msg, 'trap', {

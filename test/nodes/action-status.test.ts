@@ -37,7 +37,7 @@ describe('the status of an action node', () => {
     assert.deepEqual(statusesOf('push'), [CALLING, red('gateway'), CALLING, {}]);
   });
 
-  it('is red at once for a message that nothing is sent for', async () => {
+  it('turns red at once for a message that leads to no request', async () => {
     await start();
     await fail('push', { chipid: 'x', payload: 'x' }, 'INVALID_INPUT');
     assert.deepEqual(statusesOf('push').at(-1), red('invalid-input'));

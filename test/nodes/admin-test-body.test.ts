@@ -68,14 +68,14 @@ describe('a request for a test that is not what the editor sends', () => {
     assert.equal(answer.body.error?.code, 'INVALID_INPUT');
   });
 
-  it('takes nothing from fields that are no settings', async () => {
+  it('ignores fields that are not settings', async () => {
     await load([]);
     const answer = await post('{"__proto__":{"service":"simulator"},"constructor":1,"else":{}}');
     assert.equal(answer.status, 200, answer.text);
     assert.match(answer.text, /NOT_CONFIGURED/);
   });
 
-  it('is noted in the audit log as refused, without what was sent', async () => {
+  it('is recorded in the audit log as refused, without what was sent', async () => {
     await load([]);
     await post(JSON.stringify({ id: [appkey] }));
     const [noted, ...more] = journal.logs.filter(({ level }) => level === 98);

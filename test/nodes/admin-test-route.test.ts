@@ -37,7 +37,7 @@ describe('the test of an application in the editor', () => {
     );
   });
 
-  it('tells a wrong key of one interface from a right one of the other', async () => {
+  it('distinguishes a wrong key of one interface from a right one of the other', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     const credentials = { appkey: 'Another-Key', serverKey, serverPassword };
@@ -72,7 +72,7 @@ describe('the test of an application in the editor', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('does not take the page of a portal for the list of the server API', async () => {
+  it('does not mistake the page of a portal for the list of the server API', async () => {
     const portal = await httpService((response) => {
       response.end('<html>Log in to use this network</html>');
     });
@@ -84,7 +84,7 @@ describe('the test of an application in the editor', () => {
     assert.match(serverApi.message ?? '', /proxy or portal/);
   });
 
-  it('says that nobody is there', async () => {
+  it('says that nothing is listening there', async () => {
     const gone = await startSimulator();
     await gone.close();
     await load([]);
@@ -132,7 +132,7 @@ describe('the test of an application in the editor', () => {
     }
   });
 
-  it('is noted in the audit log, without the keys', async () => {
+  it('is recorded in the audit log, without the keys', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     await test({ id: 'x', baseUrl, appid, credentials: CANARIES });

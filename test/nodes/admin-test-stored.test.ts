@@ -58,7 +58,7 @@ describe('the stored credentials of an application, in a test', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('do not join what is typed for another address', async () => {
+  it('are not combined with what is typed for another address', async () => {
     const cloud = await startCloud();
     await load([cloudApp({ ...cloud, baseUrl: elsewhere.baseUrl }), node('push')]);
     const { baseUrl, appid } = cloud;
@@ -83,7 +83,7 @@ describe('the stored credentials of an application, in a test', () => {
   for (const [what, changed] of [
     ['another TLS configuration', { tls: 'tls' }],
     ['another proxy', { proxy: 'proxy' }],
-    ['an id that is none', { tls: '__proto__' }],
+    ['an invalid id', { tls: '__proto__' }],
   ] as const) {
     it(`are not used with ${what}`, async () => {
       const service = await httpService(json({ name: 'x', online: [] }), LOOPBACK);

@@ -70,7 +70,7 @@ describe('the list of devices for the editor', () => {
   const FAILURES: [what: string, id: string, code: string][] = [
     ['an application that is not deployed', 'gone', 'NOT_CONFIGURED'],
     ['a node that is no application', 'push', 'NOT_CONFIGURED'],
-    ['a name that is none', '__proto__', 'NOT_CONFIGURED'],
+    ['an invalid name', '__proto__', 'NOT_CONFIGURED'],
     ['an application without keys', 'app2', 'NOT_CONFIGURED'],
     ['a service that refuses', 'app', 'UNAUTHORIZED'],
   ];

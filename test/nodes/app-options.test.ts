@@ -7,7 +7,7 @@ describe('the settings of an application that its client gets', () => {
     return [timestampUnit, postParameters, signCase];
   };
 
-  it('are the defaults for what an earlier version did not save, or what is no choice', () => {
+  it('fall back to the defaults where an earlier version saved nothing, or the value is invalid', () => {
     const usual = ['ms', 'body', 'unicode'];
     assert.deepEqual(choices({}), usual);
     const odd = { timestampUnit: 'h', postParameters: '', signCase: null };

@@ -15,7 +15,7 @@ describe('an application with the simulator as its service', () => {
   useNodeRed();
   const chipid = '10000001';
 
-  it('needs nothing else: every node works', async () => {
+  it('needs no further settings: every node works', async () => {
     await load([
       simulatorApp(),
       node('push'),
@@ -67,14 +67,14 @@ describe('an application with the simulator as its service', () => {
     assert.deepEqual(bodies, texts);
   });
 
-  it('says which of its numbers is none', async () => {
+  it('names the setting that is not a number', async () => {
     await load([simulatorApp({ timeout: 'soon' }), node('push')]);
     const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
     assert.match(error.message, /time-out/);
     await shows('push', 'status.not-configured');
   });
 
-  it('stops although it has not quite started', async () => {
+  it('stops even while it is still starting', async () => {
     const before = servers();
     await load([simulatorApp(), node('push'), node('listen', { devices: 'online' })]);
     await deploy([]);
@@ -99,7 +99,7 @@ describe('an application', () => {
     assert.equal(app().users['server'], helper.getNode('server'));
   });
 
-  it('is of the cloud when no service is chosen, and takes a trailing slash', async () => {
+  it("is the cloud's when no service is chosen, and accepts a trailing slash", async () => {
     const cloud = await startCloud();
     const properties = { service: undefined, baseUrl: `${cloud.baseUrl}/` };
     await load([cloudApp(cloud, properties), node('push')]);
@@ -124,7 +124,7 @@ describe('an application', () => {
     assert.equal(second.device(chipid).received[0]?.text, 'to the second');
   });
 
-  it('signs the address of the channel in seconds when it is set so', async () => {
+  it('signs the address of the channel in seconds when set to', async () => {
     const cloud = await startCloud();
     const listen = node('listen', { chipids: [chipid] });
     await load([cloudApp(cloud, { timestampUnit: 's' }), listen]);

@@ -52,7 +52,7 @@ describe('devices', () => {
     assert.equal(cloud.requests[0]?.path, '/openapi/apps/');
   });
 
-  it('finds the spelling of the list that answers, and remembers it', async () => {
+  it('finds out which address of the list answers, and remembers it', async () => {
     const cloud = await startCloud({ devicesPath: 'lists' });
     await load([cloudApp(cloud), node('devices')]);
     for (let time = 0; time < 3; time++) {
@@ -70,7 +70,7 @@ describe('devices', () => {
     assert.deepEqual((await call('devices', {})).payload, []);
   });
 
-  it('tries again when the service fails for a moment, each time freshly signed', async () => {
+  it('retries when the service fails for a moment, freshly signed each time', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('devices')]);
     cloud.fail('unavailable', { times: 1 });
@@ -83,7 +83,7 @@ describe('devices', () => {
     assert.equal(cloud.requests.length, 6);
   });
 
-  it('is told when the application has been deleted', async () => {
+  it('fails clearly when the application has been deleted', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('devices', { operation: 'app' })]);
     cloud.deleteApp();

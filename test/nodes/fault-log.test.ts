@@ -15,7 +15,7 @@ describe('the log of faults', () => {
     mock.timers.reset();
   });
 
-  it('has the first of a kind at once, with its device, and the others of a minute as one line', () => {
+  it('writes the first fault of a kind at once, with its device, and the others of that minute as one line', () => {
     for (let device = 1; device <= 40; device++) log.write('down', `Device ${device}: down.`);
     assert.deepEqual(lines, ['Device 1: down.']);
     mock.timers.tick(60_000);
@@ -24,7 +24,7 @@ describe('the log of faults', () => {
     ]);
   });
 
-  it('has one line a minute while it goes on, and begins anew after a quiet minute', () => {
+  it('writes one line a minute while faults continue, and starts over after a quiet minute', () => {
     for (let second = 0; second < 600; second++) {
       log.write('down', `at ${second}`);
       mock.timers.tick(1000);
@@ -35,7 +35,7 @@ describe('the log of faults', () => {
     assert.equal(lines.at(-1), 'again');
   });
 
-  it('writes a second one as it is, and each kind for itself', () => {
+  it('writes a second fault unchanged, and each kind on its own', () => {
     log.write('a', 'a 1');
     log.write('b', 'b 1');
     log.write('a', 'a 2');
@@ -43,7 +43,7 @@ describe('the log of faults', () => {
     assert.deepEqual(lines, ['a 1', 'b 1', 'a 2']);
   });
 
-  it('tells no more than a hundred kinds apart', () => {
+  it('distinguishes at most a hundred kinds', () => {
     for (let kind = 0; kind < 10_000; kind++) log.write(`kind ${kind}`, `line ${kind}`);
     assert.equal(lines.length, 101);
     mock.timers.tick(60_000);
@@ -51,7 +51,7 @@ describe('the log of faults', () => {
     assert.match(lines.at(-1)!, /^9899 more .* line 9999$/);
   });
 
-  it('writes at the close what it has counted, and nothing after it', () => {
+  it('writes what it has counted when it closes, and nothing afterwards', () => {
     log.write('a', 'a 1');
     log.write('a', 'a 2');
     log.close();

@@ -87,7 +87,7 @@ describe('gpio', () => {
     assert.equal(out['result'], '0'.repeat(16));
   });
 
-  it('gives each level character the value that its codes name, and leaves others as they are', async () => {
+  it('maps each level character by its codes, and leaves unknown ones as they are', async () => {
     await start({ codes: '{"1":"an","2":false}' });
     await call('gpio', { chipid, pin: 0, payload: 1 });
     assert.equal((await call('read', { chipid, pin: 0 })).payload, 'an');
@@ -96,7 +96,7 @@ describe('gpio', () => {
     assert.equal(other['result'], `1${'0'.repeat(15)}`);
   });
 
-  it('says when the codes are no JSON object, before anything is sent', async () => {
+  it('says when the codes are not a JSON object, before anything is sent', async () => {
     cloud = await startCloud();
     const bad = ['{', '[]', '5', 'null'];
     const readers = bad.map((codes) => node('gpio', { id: codes, operation: 'read', codes }));

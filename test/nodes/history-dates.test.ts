@@ -67,7 +67,7 @@ describe('history, the dates of the synchronisation', () => {
     assert.equal(asked(), '/sync/20240301/20240301/');
   });
 
-  it('asks for the uploads of this moment, whatever the time of day', async () => {
+  it('includes the uploads of this moment, whatever the time of day', async () => {
     await start({ begin: '', beginType: 'date', end: '', endType: 'date' });
     for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
       await inTimeZone(zone, async () => {
@@ -90,7 +90,7 @@ describe('history, the dates of the synchronisation', () => {
     );
   });
 
-  it('takes dates of an expression', async () => {
+  it('accepts dates from an expression', async () => {
     await start({
       begin: '$fromMillis(from)',
       beginType: 'jsonata',

@@ -29,7 +29,7 @@ describe('history, only what is new', () => {
   };
 
   for (const historyOrder of ['oldest-first', 'newest-first']) {
-    it(`gives each record once when the service sends the ${historyOrder}`, async () => {
+    it(`emits each record once when the service sends the ${historyOrder}`, async () => {
       await start({}, { historyOrder });
       cloud.upload(chipid, 'a');
       cloud.upload(chipid, 'b');
@@ -56,7 +56,7 @@ describe('history, only what is new', () => {
     assert.deepEqual((await call('pushes', { chipid })).payload, []);
   });
 
-  it('gives each upload between two days once', async () => {
+  it('emits each upload between two days once', async () => {
     await start({ operation: 'sync' });
     const day = 24 * 60 * 60 * 1000;
     const period = { begin: Date.now() - day, end: Date.now() + day };
@@ -67,7 +67,7 @@ describe('history, only what is new', () => {
     assert.deepEqual(await read(period), ['c']);
   });
 
-  it('gives no record twice to messages that come quickly one after the other', async () => {
+  it('emits no record twice when messages arrive in quick succession', async () => {
     await start({ split: true });
     for (let n = 0; n < 5; n++) cloud.upload(chipid, String(n));
     await configureSlowContextStore();
@@ -84,7 +84,7 @@ describe('history, only what is new', () => {
     );
   });
 
-  it('goes on where it was after a redeploy, if there is a context store', async () => {
+  it('continues where it was after a redeploy, with a context store', async () => {
     await start();
     await configureContextStore();
     cloud.upload(chipid, 'before');
@@ -141,7 +141,7 @@ describe('history, only what is new', () => {
     };
     const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
 
-    it('gives each push once by an id that is no number', async () => {
+    it('emits each push once by an id that is not a number', async () => {
       await serve({ operation: 'pushes' });
       const [one, two, three] = [record('5f3a9c', 1), record('00ffa1', 2), record('a0', 2)];
       assert.deepEqual(await readAll([one]), bodies([one]));
@@ -162,7 +162,7 @@ describe('history, only what is new', () => {
       assert.deepEqual(await readAll([ofB, zeros, ofA], period), []);
     });
 
-    it('gives ids that begin at 1 again, and what comes late, and nothing twice', async () => {
+    it('emits ids that start at 1 again, and late records, and nothing twice', async () => {
       await serve();
       const old = [record(1, 1), record(2, 2), record(4, 4), record(4, 4)];
       assert.deepEqual(await readAll(old), bodies(old.slice(0, 3)));
@@ -177,7 +177,7 @@ describe('history, only what is new', () => {
       ['numbers', (n: number) => n],
       ['texts', (n: number) => `f${n}`],
     ] as const) {
-      it(`remembers a bounded number of ${what}, and gives none of a long history again`, async () => {
+      it(`remembers a bounded number of ${what}, and emits nothing of a long history again`, async () => {
         await serve();
         const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
         assert.equal((await readAll(long)).length, 2000);
@@ -190,7 +190,7 @@ describe('history, only what is new', () => {
       });
     }
 
-    it('gives a record with a higher number though the clock went back', async () => {
+    it('emits a record with a higher id although the clock was set back', async () => {
       await serve();
       const long = Array.from({ length: 1000 }, (_, n) => record(n, 5000 + n));
       await readAll(long);
@@ -213,7 +213,7 @@ describe('history, only what is new', () => {
       assert.ok(JSON.stringify(stored()).length < 1000);
     });
 
-    it('goes on from the position that an earlier version saved', async () => {
+    it('continues from the position that an earlier version saved', async () => {
       await serve();
       stored({ [`uploads:${chipid}`]: '2' });
       const old = [record(1, 1), record(2, 2)];
@@ -223,7 +223,7 @@ describe('history, only what is new', () => {
       assert.deepEqual(await readAll([...old, ...news]), []);
     });
 
-    it('goes on from the position that an earlier version saved for all devices', async () => {
+    it('continues from the position that an earlier version saved for all devices', async () => {
       await serve({ operation: 'sync' });
       const period = { begin: '20270101', end: '20270102' };
       stored({ sync: '500' });
@@ -236,7 +236,7 @@ describe('history, only what is new', () => {
     });
 
     for (const broken of ['text', 7, { [`uploads:10000001`]: { emitted: 'x', before: 1 } }]) {
-      it(`begins anew when the context has ${JSON.stringify(broken)}`, async () => {
+      it(`starts over when the context has ${JSON.stringify(broken)}`, async () => {
         await serve();
         stored(broken);
         assert.deepEqual(await readAll([record(1, 1)]), bodies([record(1, 1)]));

@@ -49,7 +49,7 @@ describe('history, one message per record', () => {
       const { id } = messages[0]!.parts;
       assert.deepEqual(message.parts, { id, type: 'array', len: 1, index, count: 3 });
     }
-    await until(() => arrivedAt('completed').length > 0, 'the Complete node is told');
+    await until(() => arrivedAt('completed').length > 0, 'the Complete node fires');
     assert.equal(arrivedAt('completed').length, 1);
   });
 
@@ -95,7 +95,7 @@ describe('history, one message per record', () => {
     await start();
     const { error } = await send('history', { chipid: '10000002' });
     assert.equal(error, undefined);
-    await until(() => arrivedAt('completed').length === 1, 'the Complete node is told');
+    await until(() => arrivedAt('completed').length === 1, 'the Complete node fires');
     assert.deepEqual(arrivedAt('out'), []);
   });
 });

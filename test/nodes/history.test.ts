@@ -118,7 +118,7 @@ describe('history', () => {
 
   const DEEP = '['.repeat(2500) + ']'.repeat(2500);
 
-  it('keeps a body as text that is nested too deeply', async () => {
+  it('keeps a body that is nested too deeply as text', async () => {
     await start({ datatype: 'auto-detect' });
     cloud.upload(chipid, DEEP);
     assert.deepEqual(await bodies(), [DEEP]);
@@ -131,7 +131,7 @@ describe('history', () => {
     assert.match(error.message, /record 1 is nested deeper than 100 levels.*auto-detect/);
   });
 
-  it('says when the application is wrong about Base64', async () => {
+  it('says when the history is not Base64, as the application claims', async () => {
     cloud = await startCloud({ historyEncoding: 'text' });
     const app = cloudApp(cloud, { historyEncoding: 'base64' });
     await load([app, node('history', { datatype: 'utf8' })]);
@@ -140,7 +140,7 @@ describe('history', () => {
     assert.match(error.message, /record 1 is not Base64.*encoding in the application/);
   });
 
-  it('fails with NOT_FOUND for a device that is not there', async () => {
+  it('fails with NOT_FOUND for a device that does not exist', async () => {
     await start();
     const caught = await fail('history', { chipid: 99 }, 'NOT_FOUND');
     assert.equal(caught['statusCode'], 404);

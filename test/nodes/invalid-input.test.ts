@@ -43,7 +43,7 @@ describe('a message that is not what the call takes', () => {
     });
   }
 
-  it('has no payload that could be pushed', async () => {
+  it('refuses a payload that cannot be pushed', async () => {
     await start();
     const bad: unknown[] = [
       ...[undefined, null, 10n, () => 1, Symbol('x'), NaN, Infinity, circular(), { big: 1n }],
@@ -58,7 +58,7 @@ describe('a message that is not what the call takes', () => {
     assert.equal(last()?.text, 'good');
   });
 
-  it('is not one just because it is unusual', async () => {
+  it('is not reported just because a value is unusual', async () => {
     await start();
     const date = new Date(0);
     const unusual: [payload: unknown, text: string][] = [
@@ -87,7 +87,7 @@ describe('a message that is not what the call takes', () => {
     assert.ok(last()?.text === payload);
   });
 
-  it('says what was wrong in a few words on one line', async () => {
+  it('says what is wrong in a few words on one line', async () => {
     await start();
     const long = `x\r\n\u0000${'y'.repeat(10_000_000)}`;
     const { error } = await fail('push', { chipid: long, payload: 'x' }, 'INVALID_INPUT');
@@ -96,7 +96,7 @@ describe('a message that is not what the call takes', () => {
     assert.match(error.message, /chip number/);
   });
 
-  it('names no address that a header or path could be broken with', async () => {
+  it('repeats no address that could break a header or path', async () => {
     await start([node('rt-status', { id: 'rt' })]);
     const key = 'a/../b?c=d#e\r\nX: y';
     await fail('rt', { chipid, key }, 'NOT_FOUND');

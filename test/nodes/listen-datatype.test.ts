@@ -71,7 +71,7 @@ describe('listen, the payload', () => {
     assert.deepEqual(arrivedAt('out')[0]?.payload, { a: 1 });
   });
 
-  it('goes to the Catch node as it came when it is not the JSON it should be', async () => {
+  it('goes to the Catch node as bytes when it should be JSON and is not', async () => {
     await start({ datatype: 'json' });
     cloud.upload(chipid, 'no JSON');
     cloud.upload(chipid, '{"good":true}');

@@ -6,7 +6,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 import { BAD_CHIPIDS } from './support/values';
 
-describe('listen, told by messages', () => {
+describe('listen, controlled by messages', () => {
   useNodeRed();
   let cloud: Simulator;
   const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
@@ -27,7 +27,7 @@ describe('listen, told by messages', () => {
       return cloud.channels() === chipids.length && open.join() === chipids.join();
     }, `the channels are those of ${chipids.join()}`);
 
-  it('listens to nobody at first', async () => {
+  it('listens to no device at first', async () => {
     await shows('listen', 'status.no-devices');
     assert.deepEqual(await listed(), []);
     assert.equal(cloud.requests.length, 0);
@@ -55,7 +55,7 @@ describe('listen, told by messages', () => {
     );
   });
 
-  it('answers with its devices on the message that asked', async () => {
+  it('answers with its devices on the message that asked for them', async () => {
     await tell('subscribe', [two, one]);
     const out = await call('listen', { action: 'list', payload: 'old', deep: { a: 1 } });
     assert.deepEqual(out.payload, [two, one]);
@@ -63,7 +63,7 @@ describe('listen, told by messages', () => {
     await channels(one, two);
   });
 
-  it('is told the same twice without a second channel', async () => {
+  it('opens no second channel for a device that is subscribed twice', async () => {
     await tell('subscribe', one);
     await tell('subscribe', one);
     await channels(one);
@@ -77,12 +77,12 @@ describe('listen, told by messages', () => {
   it('sends nothing on for a subscription', async () => {
     await tell('subscribe', one);
     await tell('unsubscribe', one);
-    await until(() => arrivedAt('completed').length === 2, 'Complete is told');
+    await until(() => arrivedAt('completed').length === 2, 'the Complete node fires');
     assert.deepEqual(await listed(), []);
     assert.equal(arrivedAt('out').length, 1);
   });
 
-  it('refuses what is no chip number, and nothing changes', async () => {
+  it('refuses an invalid chip number, and changes nothing', async () => {
     await tell('subscribe', one);
     await channels(one);
     for (const chipid of BAD_CHIPIDS.filter((bad) => !Array.isArray(bad))) {
@@ -102,7 +102,7 @@ describe('listen, told by messages', () => {
     assert.deepEqual(await listed(), []);
   });
 
-  it('takes an empty array for nobody', async () => {
+  it('treats an empty array as no device', async () => {
     await tell('subscribe', []);
     await tell('unsubscribe', []);
     assert.deepEqual(await listed(), []);

@@ -51,7 +51,7 @@ describe('listen, when something goes wrong', () => {
     await emitted('at last');
   });
 
-  it('logs what happens to many devices as one line, and the rest of it at the close', async () => {
+  it('logs what happens to many devices as one line, and the remaining count when it closes', async () => {
     const devices = 20;
     cloud = await startCloud({ devices });
     const chipids = [...cloud.devices.keys()];
@@ -78,7 +78,7 @@ describe('listen, when something goes wrong', () => {
     ...(['unknown-type', 'binary'] as const),
   ];
   for (const fault of ODD) {
-    it(`leaves out an event that is none (${fault}), and goes on`, async () => {
+    it(`skips an event that is malformed (${fault}), and goes on`, async () => {
       await start();
       await connected(one);
       cloud.fail(fault, { times: 1 });

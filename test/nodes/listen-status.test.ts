@@ -42,7 +42,7 @@ describe('the status of a listener', () => {
     assert.deepEqual(last(), CONNECTING);
   });
 
-  it('tells how many of several are connected', async () => {
+  it('shows how many of several are connected', async () => {
     const heal = cloud.fail('reset-upgrade', { chipid: three });
     await start({ chipids: [one, two, three] });
     await shows('listen', '2/3');
@@ -54,7 +54,7 @@ describe('the status of a listener', () => {
     await shows('listen', 'status.disconnected');
   });
 
-  it('follows the devices that it is told of', async () => {
+  it('follows the devices that messages subscribe to', async () => {
     await start({ devices: 'dynamic' });
     await shows('listen', 'status.no-devices');
     await send('listen', { action: 'subscribe', chipid: [one, two] });

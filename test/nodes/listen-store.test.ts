@@ -21,7 +21,7 @@ const unexpected = (error: unknown): void => assert.ifError(error);
 const never = new AbortController().signal;
 
 describe('the positions of a listener in a context store', () => {
-  it('are those that were saved; what is none is left out', async () => {
+  it('are those that were saved, without the invalid ones', async () => {
     const saved = { '1': { id: '7', live: 2 }, '2': { id: 'x', live: 0 }, '3': null };
     const node = nodeWith({ get: (callback) => callback(null, saved) });
     const positions = await contextPositions(node, unexpected, never);
@@ -31,7 +31,7 @@ describe('the positions of a listener in a context store', () => {
     );
   });
 
-  it('are written one time after the other, each time all that has changed meanwhile', async () => {
+  it('are written one write at a time, each with everything that has changed meanwhile', async () => {
     const written: unknown[] = [];
     const set = (value: unknown, callback: Callback): void => {
       written.push(value);
@@ -44,7 +44,7 @@ describe('the positions of a listener in a context store', () => {
     assert.deepEqual(written, [{ '1': { id: '1', live: 1 } }, { '1': { id: '1', live: 100 } }]);
   });
 
-  it('tell of a write that failed, and try again with the next one', async () => {
+  it('report a failed write, and try again with the next one', async () => {
     const failures: unknown[] = [];
     const written: unknown[] = [];
     const set = (value: unknown, callback: Callback): void => {

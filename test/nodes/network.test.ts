@@ -44,7 +44,7 @@ describe("Node-RED's own network configurations", () => {
     await call('push', { chipid, payload: 'x' });
   });
 
-  it('lead calls and channels through a proxy, and leave nothing open there', async () => {
+  it('route calls and channels through a proxy, and leave nothing open there', async () => {
     const cloud = await startCloud();
     const through = await proxy();
     const config: FlowNode = { id: 'proxy', type: 'http proxy', url: through.url, noproxy: [] };
@@ -60,7 +60,7 @@ describe("Node-RED's own network configurations", () => {
     await until(() => through.sockets() === 0, 'every tunnel ends');
   });
 
-  it('go round the proxy for the hosts that it names', async () => {
+  it('bypass the proxy for the hosts that it excludes', async () => {
     const cloud = await startCloud();
     const through = await proxy();
     const noproxy = ['other.example', '127.0.0.1'];

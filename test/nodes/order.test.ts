@@ -37,7 +37,7 @@ describe('the order of commands', () => {
     assert.equal(cloud.device(chipid).maxInFlight, 1);
   });
 
-  it('holds between numbers with and without zeros in front', async () => {
+  it('holds between numbers with and without leading zeros', async () => {
     await start({}, { chipid: `00${chipid}`, chipidType: 'str' });
     await Promise.all(numbers(20).map((n) => send(n % 2 ? 'a' : 'b', { chipid, payload: n })));
     assert.deepEqual(texts(), numbers(20).map(String));
@@ -81,7 +81,7 @@ describe('the order of commands', () => {
     assert.deepEqual(texts(), numbers(10).slice(1).map(String));
   });
 
-  it('is no matter between devices: two slow ones are served side by side', async () => {
+  it('does not bind different devices: two slow ones are served side by side', async () => {
     await start({});
     cloud.delay(undefined, 60_000);
     post('a', { chipid: '10000001', payload: 'x' });

@@ -52,7 +52,7 @@ describe('push over the channel', () => {
     );
   });
 
-  it('refuses commands and what is no data, without opening the channel', async () => {
+  it('refuses commands and invalid data, without opening the channel', async () => {
     await start();
     const bad: [format: unknown, payload: unknown][] = [
       ['AT', 'AT'],

@@ -31,7 +31,7 @@ describe('many redeploys', () => {
     await until(() => held() === before, `only ${before} is left`);
   });
 
-  it('are no harm under traffic, and no command acts twice', async () => {
+  it('do no harm under traffic, and no command runs twice', async () => {
     const cloud = await startCloud();
     const flow = (name: string) => [
       cloudApp(cloud, { name }),

@@ -15,7 +15,7 @@ describe('a redeploy', () => {
   useNodeRed();
   const chipid = '10000001';
 
-  it('ends a call of a node that is deleted, and nothing comes of its late answer', async () => {
+  it('ends a call of a node that is deleted, and drops its late answer', async () => {
     const cloud = await startCloud({ offlineAfter: 60_000 });
     await load([cloudApp(cloud), node('push'), node('devices')]);
     cloud.delay(chipid, 60_000);
@@ -30,7 +30,7 @@ describe('a redeploy', () => {
     assert.equal(journal.statuses.filter(({ id }) => id === 'push').length, statuses);
   });
 
-  it('ends the calls that wait for their turn, which are not sent any more', async () => {
+  it('ends the calls that are still queued, which are never sent', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push'), node('reboot')]);
     cloud.fail('hang');
@@ -101,7 +101,7 @@ describe('a redeploy', () => {
     assert.equal(cloud.channels(), 0);
   });
 
-  it('lets go of a channel that is held after a push', async () => {
+  it('releases a channel that is kept open after a push', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push', { transport: 'channel' })]);
     await call('push', { chipid, payload: 'x' });
@@ -110,7 +110,7 @@ describe('a redeploy', () => {
     await until(() => cloud.sockets() === 0, 'the channel is closed');
   });
 
-  it('ends readings that wait for one another', async () => {
+  it('ends readings that are queued behind one another', async () => {
     const cloud = await startCloud();
     const history = node('history', { incremental: true });
     await load([cloudApp(cloud), history, node('server', { operation: 'device' })]);

@@ -6,7 +6,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 describe('refresh', () => {
   useNodeRed();
 
-  it('tells that a device is online', async () => {
+  it('reports an online device', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('refresh')]);
     const { _msgid, ...out } = await call('refresh', { chipid: 10000001, topic: 't' });
@@ -17,7 +17,7 @@ describe('refresh', () => {
     assert.equal(cloud.requests[0]?.path, '/openapi/manual_refresh/10000001/');
   });
 
-  it('tells that a device is not, as a success', async () => {
+  it('reports an offline device as a success', async () => {
     const cloud = await startCloud();
     cloud.switchOff('10000001');
     await load([cloudApp(cloud), node('refresh')]);
@@ -27,7 +27,7 @@ describe('refresh', () => {
     assert.notEqual((out.payload as { status: string }).status, 'online');
   });
 
-  it('takes a status that the document does not show for not online', async () => {
+  it('treats a status that the document does not show as not online', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('refresh')]);
     cloud.fail('object');
@@ -36,7 +36,7 @@ describe('refresh', () => {
     assert.equal(out['online'], false);
   });
 
-  it('fails with NOT_FOUND for a device that is not there', async () => {
+  it('fails with NOT_FOUND for a device that does not exist', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('refresh')]);
     const caught = await fail('refresh', { chipid: '5' }, 'NOT_FOUND');

@@ -42,7 +42,7 @@ describe('rt-status', () => {
     assert.equal(out.payload, 'ein Wert');
   });
 
-  it('refuses what is no key, before anything is sent', async () => {
+  it('refuses an invalid key, before anything is sent', async () => {
     await start();
     for (const key of [undefined, null, '', 5, true, {}, ['a'], 'half \ud800']) {
       await fail('rt-status', { chipid, key }, 'INVALID_INPUT');

@@ -69,7 +69,7 @@ describe('the user and password of a proxy', () => {
 
   for (const [place, settingOf] of Object.entries(PLACES)) {
     for (const [what, [start, code]] of Object.entries(PROXIES)) {
-      it(`from ${place} are told nowhere if the proxy ${what}`, async () => {
+      it(`from ${place} appear nowhere if the proxy ${what}`, async () => {
         const cloud = await startCloud();
         const {
           nodes = [],

@@ -36,7 +36,7 @@ describe('the check for secrets', () => {
     for (const place of places) assert.ok(findSecret(place), String(place));
   });
 
-  it('finds none where there is none', () => {
+  it('finds nothing where there is none', () => {
     const harmless = ['', 'f'.repeat(31), 'f'.repeat(64), { _msgid: '0123456789abcdef' }, null];
     for (const text of harmless) assert.equal(findSecret(text), undefined);
   });
@@ -48,7 +48,7 @@ describe('a service that repeats everything it was sent, and all it knows', () =
   useNodeRed();
 
   for (const status of [301, 400, 401, 403, 404, 429, 500, 502, 504]) {
-    it(`with status ${status} makes no secret appear in an error, a status or the log`, async () => {
+    it(`with status ${status} lets no secret appear in an error, a status or the log`, async () => {
       const { baseUrl } = await keep(echoServer(status, Object.values(CANARIES)));
       await load([
         cloudApp({ baseUrl, appid: '10001' }),
@@ -70,7 +70,7 @@ describe('a service whose answers hold a key where something else is due', () =>
   useNodeRed();
   const secret = `${CANARIES.appkey}\n${CANARIES.serverPassword}`;
 
-  it('makes it appear in no error, status or log', async () => {
+  it('keeps it out of every error, status and log', async () => {
     const { baseUrl } = await keep(answerServer([{ id: secret, body: '{', chipid: secret }]));
     await load([
       cloudApp({ baseUrl, appid: '10001' }),
@@ -84,7 +84,7 @@ describe('a service whose answers hold a key where something else is due', () =>
   });
 });
 
-describe('what the editor is told', () => {
+describe('what the editor receives', () => {
   useNodeRed();
 
   const ask = async (path: string, settings?: object): Promise<string> => {

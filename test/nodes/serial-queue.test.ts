@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { SerialQueue } from '../../nodes/common/serial-queue';
 
-/** A task that ends when it is told to. */
+/** A task that ends when `end` is called. */
 function task(): { run: () => Promise<string>; end: (value: string) => void; started: boolean } {
   let end: (value: string) => void = () => undefined;
   const ended = new Promise<string>((resolve) => (end = resolve));

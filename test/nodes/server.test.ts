@@ -84,14 +84,14 @@ describe('server', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('is told what the service misses in a query', async () => {
+  it('reports what the service finds missing in a query', async () => {
     await start({ operation: 'uploads', query: '{"other":1}' });
     const caught = await fail('server', {}, 'BAD_REQUEST');
     assert.equal(caught['statusCode'], 400);
     assert.equal(request().query, 'other=1');
   });
 
-  it('takes any 2XX for a success', async () => {
+  it('treats any 2XX as a success', async () => {
     await start({ operation: 'update' });
     cloud.fail('odd-status');
     const out = await call('server', { deviceid, payload: { name: 'x' } });
@@ -99,7 +99,7 @@ describe('server', () => {
     assert.deepEqual(out.payload, { msg: 'OK' });
   });
 
-  it('refuses what is no device id, no JSON object and no query, before anything is sent', async () => {
+  it('refuses an invalid device id, body or query, before anything is sent', async () => {
     cloud = await startCloud();
     const query = { operation: 'uploads', query: 'query', queryType: 'msg', id: 'uploads' };
     await load([cloudApp(cloud), node('server', { operation: 'update' }), node('server', query)]);

@@ -37,7 +37,7 @@ describe('a simulator that could not start', () => {
     await call('reboot', { chipid });
   });
 
-  it('is named by a dynamic listener, which works as soon as it can', async () => {
+  it('is reported by a dynamic listener, which works as soon as it starts', async () => {
     await load([simulatorApp(), node('listen', { devices: 'dynamic', inputs: 1 })]);
     const { error } = await fail('listen', { action: 'subscribe', chipid }, 'UNREACHABLE');
     assert.match(error.message, /simulator could not be started.*EMFILE/);

@@ -51,7 +51,7 @@ describe('inputs that have to be waited for', () => {
     assert.deepEqual(texts(), ['end']);
   });
 
-  it('hold a reading of the history back, which a node that closes does not send any more', async () => {
+  it('delay a reading of the history, which is not sent once the node has closed', async () => {
     cloud = await startCloud();
     cloud.upload(chipid, 'x');
     await load([cloudApp(cloud), node('history', { incremental: true })]);

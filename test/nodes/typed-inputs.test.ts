@@ -83,7 +83,7 @@ describe('typed inputs', () => {
     assert.equal(cloud.device(chipid).levels[4], '1');
   });
 
-  it('pushes the time when that is what it shall', async () => {
+  it('pushes the current time when it is set to', async () => {
     await start({ message: '', messageType: 'date' });
     const before = Date.now();
     await call('push', { chipid });
@@ -91,7 +91,7 @@ describe('typed inputs', () => {
     assert.ok(at >= before && at <= Date.now());
   });
 
-  it('finds no device where there is nothing, and sends nothing', async () => {
+  it('fails where the property is empty, and sends nothing', async () => {
     const nowhere: [string, string][] = [
       ['msg', 'chipid'],
       ['msg', 'a.b.c'],
@@ -114,7 +114,7 @@ describe('typed inputs', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('shows at once that an expression is none, and fails each message', async () => {
+  it('shows at once that an expression is invalid, and fails each message', async () => {
     await start({ chipid: '$(', chipidType: 'jsonata' });
     await shows('push', 'status.not-configured');
     await fail('push', { payload: 'x', chipid }, 'NOT_CONFIGURED');

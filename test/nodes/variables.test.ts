@@ -27,7 +27,7 @@ describe('an environment variable in a property', () => {
     });
   }
 
-  it('is no number, object or nothing', () => {
+  it('is not a number, an object or nothing at all', () => {
     for (const value of [7, null, undefined, {}, ['${DEVICE}']]) {
       assert.equal(variableName(value), undefined);
     }

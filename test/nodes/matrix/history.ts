@@ -41,7 +41,7 @@ const unusable = (what: string): string =>
 const NO_BODY = unusable('its body is not text');
 const NO_ID = unusable('its id is not a number of at most 20 digits');
 
-/** A record that is none, older than all others. */
+/** A malformed record, older than all others. */
 const bad = (fault: string, line: string, record: object): Row =>
   rewritten(fault, line, (records) => [{ id: 0, body: 'x', ...record }, ...records]);
 

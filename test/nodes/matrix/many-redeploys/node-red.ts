@@ -140,7 +140,7 @@ async function run(): Promise<Report> {
   await red.deploy([]);
   await ask('is every socket closed?');
   const same = (): boolean => JSON.stringify(holding()) === JSON.stringify(before);
-  // What is left over is told to the test, which says what it is.
+  // Reports what is left over to the test, which names it.
   await until(same, 'all is as before').catch(() => undefined);
   return { sent, ended, unsettled, ends, emitted, heap, before, after: holding() };
 }
