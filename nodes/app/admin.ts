@@ -10,14 +10,14 @@ import { readTestRequest, type TestRequest } from './test-request';
 const TIMEOUT = 10;
 
 async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
-  // A config node that no other node uses yet answers, too.
+  // Works for a config node that no other node uses, too.
   return findApp(RED, id).borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
     return body.map(toChoice);
   });
 }
 
-/** Reads lists of devices, one at a time for each application: users with `read` alone may ask often. */
+/** Reads device lists, one at a time for each application: even users who may only read can ask often. */
 function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   const reading = new Map<string, Promise<DeviceChoice[]>>();
   return (id) => {
@@ -27,7 +27,7 @@ function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   };
 }
 
-/** A problem without the addresses for which a `${NAME}` stands that the user must not read. */
+/** A problem in which `${NAME}` replaces the addresses that it stands for, unless the user may see them. */
 async function readableProblem(
   RED: NodeAPI,
   id: string,
@@ -39,7 +39,7 @@ async function readableProblem(
   return { ...problem, message: hide(problem.message) };
 }
 
-/** The same for what a test has found. */
+/** The same for the result of a test. */
 async function readableResult(
   RED: NodeAPI,
   id: string | undefined,
@@ -53,7 +53,7 @@ async function readableResult(
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
-/** The routes for the editor (contract: permissioned, relative URLs). Called once per module. */
+/** Adds the routes for the editor. Called once per module. */
 export function addAdminRoutes(RED: NodeAPI): void {
   const devicesOf = deviceReader(RED);
 

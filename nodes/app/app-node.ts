@@ -20,7 +20,7 @@ export interface App {
   readonly historyEncoding: AppConfig['historyEncoding'];
   /** Time zone of the service's times, `±HH:MM`. */
   readonly historyZone: string;
-  /** Lends the client to who is not a node of a flow. */
+  /** Lends the client to a user that is not a node of a flow, such as an admin route. */
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
@@ -42,7 +42,7 @@ const missing = (): DeviceCloudError =>
     'No application is chosen, or its configuration is missing or disabled. Open the node and choose one.',
   );
 
-/** Stands in for an application that is not there. */
+/** Takes the place of an application that does not exist. */
 const NO_APP: App = {
   problem: missing,
   join: () => undefined,

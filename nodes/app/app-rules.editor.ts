@@ -39,7 +39,7 @@ export function zoneError(value: string): string | undefined {
   return ZONE.test(value) ? undefined : t('error.zone');
 }
 
-/** What is wrong with the settings as they are in the form, before they are tried. */
+/** Finds invalid settings in the form, before they are tried. */
 export function invalidSettings(typed: (property: string) => string): [string, string][] {
   const found: [property: string, error: string | undefined][] = [
     ['baseUrl', isVariable(typed('baseUrl')) ? undefined : baseUrlError(typed('baseUrl'))],

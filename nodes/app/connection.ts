@@ -12,7 +12,7 @@ export interface Connection {
   /** Starts what takes time: the simulator, if that is the service. */
   start(): void;
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
-  /** Ends everything; it may be started anew. */
+  /** Ends everything. It may be started again. */
   stop(): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ function simulatorConnection(config: AppConfig): Connection {
     const connecting = started.ready.then(connect);
     use = started;
     starting = connecting;
-    // A failure is of this attempt alone: whoever needs the client next tries again.
+    // Whoever needs the client next tries again.
     connecting.catch(() => {
       if (starting === connecting) use = starting = undefined;
       return started.leave();
@@ -106,7 +106,7 @@ function simulatorConnection(config: AppConfig): Connection {
   return {
     problem: () => undefined,
     start() {
-      // A failure to start is told to each message that needs the client.
+      // Each message that needs the client gets the error.
       start().catch(() => undefined);
     },
     client: () => client ?? start(),

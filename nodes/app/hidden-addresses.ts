@@ -17,7 +17,7 @@ function savedProxy(RED: NodeAPI, id: string): string {
   return typeof url === 'string' ? url : '';
 }
 
-/** The service's and the proxy's, where a variable stands for them. */
+/** The addresses of the service and of the proxy, if given by a variable. */
 function hiddenAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   const deployed = findDeployed(RED, id);
   if (!deployed?.node) return [];
@@ -30,7 +30,7 @@ function hiddenAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   ].filter(({ saved }) => isVariable(saved));
 }
 
-/** The ways in which errors name an address; a proxy's may have been given without a scheme. */
+/** The forms in which errors name an address; a proxy's may lack its scheme. */
 function namesOf(address: string): string[] {
   const text = /^[a-z0-9+.-]+:\/\//i.test(address) ? address : `http://${address}`;
   if (!URL.canParse(text)) return [];
@@ -39,9 +39,9 @@ function namesOf(address: string): string[] {
 }
 
 /**
- * Makes a function that puts the `${NAME}` that was saved in the place of an address, for who must not
+ * Makes a function that replaces an address by the `${NAME}` that was saved for it, unless the user may
  * read variables.
- * @param maySeeVariables is asked only if it matters
+ * @param maySeeVariables called only if the answer matters
  */
 export async function addressHider(
   RED: NodeAPI,

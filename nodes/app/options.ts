@@ -5,12 +5,12 @@ import type { Api } from './app-node';
 import { numberOf, variableName } from '../common/values';
 import { proxyOf, tlsOf } from './network';
 
-/** The settings of an application as they are saved or typed: anything may be missing. */
+/** The settings of an application as saved or typed: anything may be missing. */
 export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
 
 /**
- * A setting as text. Node-RED replaces `${VAR}` in deployed nodes and leaves an unset one as it is;
- * what was only typed has not been replaced yet.
+ * A setting as text. Node-RED replaces `${NAME}` in deployed nodes, unless the variable is not set; in
+ * settings that were only typed it has not been replaced yet.
  * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable that is not set
  */
 function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
@@ -24,14 +24,14 @@ function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   throw new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
 }
 
-/** A client's options, and why a api's keys could not be read: the other api works all the same. */
+/** A client's options, and why the keys of an interface could not be read: the other one works regardless. */
 export interface ReadOptions {
   options: ClientOptions;
   unset: Partial<Record<Api, DeviceCloudError>>;
 }
 
 /**
- * Makes a client's options out of the settings of an application.
+ * Makes a client's options from the settings of an application.
  * @param node the deployed config node, or undefined for settings that were only typed
  * @throws DeviceCloudError `NOT_CONFIGURED`
  */
@@ -66,7 +66,7 @@ export function clientOptions(
   return { options, unset };
 }
 
-/** The settings that hold for every service, the simulator included, numbers and choices. */
+/** The settings that apply to every service, the simulator included. */
 export function commonSettings(settings: AppSettings) {
   return {
     timeout: numberOf(settings.timeout, 15),

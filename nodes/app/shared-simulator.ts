@@ -28,7 +28,7 @@ async function start(): Promise<Simulator> {
 
 function startShared(): NonNullable<typeof shared> {
   const use = { users: 0, ready: start() };
-  // One that could not start is nobody's: the next user starts another.
+  // If it could not start, the next user starts another.
   use.ready.catch(() => {
     if (shared === use) shared = undefined;
   });

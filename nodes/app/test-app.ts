@@ -19,7 +19,7 @@ export interface ApiResult {
   ok: boolean;
   code?: string;
   message?: string;
-  /** Why it was not tried, and the settings that this is about. */
+  /** Why it was not tried, and the settings concerned. */
   reason?: Refusal['reason'];
   settings?: string[];
   /** The application's name. */
@@ -45,7 +45,7 @@ async function testOpenApi(client: DeviceCloudClient, timeout: number) {
   }
 }
 
-/** Section 4.1: the result is JSON. What a portal answers in the service's place is text. */
+/** The result is JSON (section 4.1); a portal that answers in the service's place sends text. */
 const isResult = (body: unknown): boolean => typeof body === 'object' && body !== null;
 
 const notAList = (): DeviceCloudError =>
@@ -79,7 +79,7 @@ const refusalResult = (refusal: Refusal): ApiResult => ({
   ...refusal,
 });
 
-/** Tries the interfaces whose keys are there. */
+/** Tries the interfaces whose keys are given. */
 async function testClient(
   client: DeviceCloudClient,
   has: Readonly<Record<Api, boolean>>,
@@ -130,8 +130,8 @@ async function testCloud(
 }
 
 /**
- * Tries the settings of an application as they were typed, before they are saved or deployed.
- * @param mayWriteFlows says whether who asks may change flows
+ * Tests the settings of an application as typed, before they are saved or deployed.
+ * @param mayWriteFlows whether the user may change flows
  * @param timeout seconds for each call
  */
 export async function testApp(

@@ -4,7 +4,7 @@ import { fieldValue } from '../common/editor/form';
 import { invalidSettings } from './app-rules.editor';
 import { invalidRow, readAnswer, resultRows, type ResultRow } from './test-result.editor';
 
-/** What the editor shows for a password that is stored: it never comes to the browser. */
+/** What the editor shows for a stored password, which never reaches the browser. */
 const STORED = '__PWRD__';
 
 const input = (property: string): JQuery => $(`#node-config-input-${property}`);
@@ -16,7 +16,7 @@ function chosen(property: string): string {
   return id === '_ADD_' ? '' : id;
 }
 
-/** The credentials as typed; a stored one is left out, and taken by the server from its store. */
+/** The credentials as typed. A stored one is left out: the server takes it from its store. */
 function credentials(): Record<string, string> {
   const keys = ['appkey', 'serverKey', 'serverPassword'];
   const entries = keys.map((key) => [key, fieldValue(input(key))] as const);
@@ -74,10 +74,10 @@ async function test(id: string): Promise<ResultRow[]> {
   }
 }
 
-/** Makes the button try what is typed, before it is saved or deployed. */
+/** Makes the button test what is typed, before it is saved or deployed. */
 export function prepareTest(id: string): void {
   const button = $('#device-cloud-test');
-  // What was found is no longer true of what is typed now.
+  // The result does not apply to what is typed now.
   $('.device-cloud-app').on('input change', 'input, select', () => showRows([]));
   button.on('click', () => {
     button.prop('disabled', true);

@@ -2,7 +2,7 @@ import { invalidInput } from '../../src/input';
 import { isObject } from '../common/values';
 import type { AppSettings } from './options';
 
-/** What the editor sends to have an application tried: its settings as typed, and the node's id. */
+/** What the editor sends to test an application: its settings as typed, and the node's id. */
 export type TestRequest = AppSettings & { id?: string };
 
 type Fields = Record<string, unknown>;
@@ -17,7 +17,7 @@ const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 /** No setting is anywhere near as long. */
 const LONGEST = 4096;
 
-/** The fields of those names, each a text or a number. The errors name a field, and not its value. */
+/** Reads the named fields, each text or a number. Errors name the field, never its value. */
 function read(from: Fields, names: string[]): Record<string, string> {
   const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
   return Object.fromEntries(
@@ -37,7 +37,7 @@ function read(from: Fields, names: string[]): Record<string, string> {
 
 /**
  * Reads the body of a request for a test, which may come from anyone who is logged in.
- * @param body what Node-RED made of it, `undefined` if it is not JSON
+ * @param body as parsed by Node-RED, `undefined` if it is not JSON
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function readTestRequest(body: unknown): TestRequest {

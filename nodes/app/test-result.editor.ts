@@ -11,7 +11,7 @@ interface Outcome {
   ok: boolean;
   code?: string;
   message?: string;
-  /** Why it was not tried, and the settings that this is about. */
+  /** Why it was not tried, and the settings concerned. */
   reason?: 'retype' | 'variable' | 'network';
   settings?: string[];
   /** Name of the application. */
@@ -29,14 +29,14 @@ export interface TestAnswer {
   devices?: unknown;
 }
 
-/** The route is this package's own: its answer is taken as the route declares it. */
+/** Trusts the type, since the route is this package's own. */
 export function readAnswer(body: unknown): TestAnswer {
   return body as TestAnswer;
 }
 
-/** The server API refuses a clock that is further off (section 5.1). */
+/** The server API refuses a larger difference, in seconds (section 5.1). */
 const CLOCK_LIMIT = 7200;
-/** Less than this many seconds may be the way there and back. */
+/** A smaller difference, in seconds, may be the round trip. */
 const CLOCK_NOISE = 5;
 
 function host(baseUrl: string): string {
@@ -68,7 +68,7 @@ function reasonOf(
 function failed(name: string, outcome: Outcome, baseUrl: string): ResultRow {
   const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
   if (outcome.reason !== undefined || outcome.message === undefined) return row;
-  // The code stays to be searched for.
+  // The code can be searched for.
   return { ...row, detail: [outcome.code, outcome.message].filter(Boolean).join(': ') };
 }
 
@@ -98,19 +98,19 @@ const untried = (name: string, hasKey: boolean): ResultRow => ({
   text: said(t(name), t(hasKey ? 'test.skipped' : 'test.untried')),
 });
 
-/** Says which of the settings cannot be tried. */
+/** Names a setting that cannot be tried. */
 export function invalidRow(setting: string, error: string): ResultRow {
   return { icon: 'fa-times', text: said(setting, error) };
 }
 
-/** What was tried, as far as the result speaks of it. */
+/** The settings that were tried, as far as the result mentions them. */
 export interface Tried {
   baseUrl: string;
   openKey: boolean;
   serverKey: boolean;
 }
 
-/** Says in words what the test has found. The clock is last: a refused key may be its fault. */
+/** Puts the result of a test into words. The clock comes last: it may explain a refused key. */
 export function resultRows({ openApi, serverApi }: TestAnswer, tried: Tried): ResultRow[] {
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
   return [

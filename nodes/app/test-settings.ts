@@ -6,10 +6,10 @@ import { deployedCredentials, findDeployed, isDeployedEndpoint } from './deploye
 import type { AppSettings } from './options';
 import type { TestRequest } from './test-request';
 
-/** Why an interface is not tried, as the editor says it in its own language. */
+/** Why an interface is not tried; the editor puts it into the user's language. */
 export interface Refusal {
   reason: 'retype' | 'variable' | 'network';
-  /** Names of the settings that it is about. */
+  /** Names of the settings concerned. */
   settings: string[];
 }
 
@@ -25,7 +25,7 @@ const TEXTS: Readonly<Record<Refusal['reason'], (settings: string) => string>> =
     'may use it with another address than the deployed one.',
 };
 
-/** A refusal in English, for the log and for who reads no catalogue. */
+/** A refusal in English, for clients without a catalogue. */
 export const refusalText = ({ reason, settings }: Refusal): string =>
   TEXTS[reason](settings.join(', '));
 
@@ -59,9 +59,9 @@ function without(settings: AppSettings, api: Api): AppSettings {
 
 /**
  * Decides what a test may use. A stored credential is used only against the address, TLS and proxy that
- * it was deployed with. A `${NAME}`, and a TLS or proxy configuration for another address, which hold
- * credentials of their own, are used only for somebody who may write flows.
- * @param mayWriteFlows is asked only if it matters
+ * it was deployed with. A `${NAME}`, or a TLS or proxy configuration (which holds credentials of its own)
+ * with another address, is used only for users who may write flows.
+ * @param mayWriteFlows called only if the answer matters
  */
 export async function testSettings(
   RED: NodeAPI,
@@ -99,7 +99,7 @@ export async function testSettings(
   }
   for (const api of Object.keys(refused) as Api[]) settings = without(settings, api);
   const node = deployed?.node;
-  // To exactly where they were deployed for, whatever a `${NAME}` means by now.
+  // Exactly where they were deployed for, whatever a `${NAME}` means by now.
   if (isDeployed && node) settings = { ...settings, ...node.endpoint };
   const wanted = {
     open: !!typed.appid,

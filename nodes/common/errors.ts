@@ -1,6 +1,6 @@
-/** What was thrown, as an error. */
+/** Makes an error of whatever was thrown. */
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 
-/** What was thrown, in words. */
+/** The message of whatever was thrown. */
 export const messageOf = (thrown: unknown): string => asError(thrown).message;

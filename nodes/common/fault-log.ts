@@ -1,7 +1,7 @@
-/** Milliseconds in which further faults of a kind are counted and not written. */
+/** Milliseconds during which further faults of a kind are only counted. */
 const WINDOW = 60_000;
 
-/** Kinds told apart; what comes beyond is one kind more. */
+/** How many kinds are distinguished; all further ones count as one more. */
 const MAX_KINDS = 100;
 const OTHERS = 'others';
 
@@ -19,11 +19,11 @@ export interface FaultLog {
    * @param kind the same for faults that differ only in the device, an id, a number
    */
   write(kind: string, line: string): void;
-  /** Writes what has been counted, and no more after that. */
+  /** Writes what has been counted. Nothing is written after that. */
   close(): void;
 }
 
-/** @param write takes a line for the log */
+/** @param write writes a line to the log */
 export function createFaultLog(write: (line: string) => void): FaultLog {
   const kinds = new Map<string, Kind>();
   let closed = false;
@@ -36,7 +36,7 @@ export function createFaultLog(write: (line: string) => void): FaultLog {
     const timer = setTimeout(() => endWindow(name), WINDOW);
     return { timer, more: 0, example: '' };
   };
-  /** While a kind goes on, a line a minute; after a quiet minute it is new again. */
+  /** A line a minute as long as faults continue; after a quiet minute the kind is new again. */
   const endWindow = (name: string): void => {
     const kind = kinds.get(name);
     kinds.delete(name);

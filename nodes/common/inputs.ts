@@ -3,7 +3,7 @@ import type { ValueType } from './action.config';
 import { propertyReader, type PropertyReader } from './property';
 
 /**
- * The typed properties that a node reads for each message: name → what is meant if nothing is saved.
+ * The typed properties that a node reads for each message: name → the default if nothing is saved.
  * A property that is not in the table is not read, and its value is undefined.
  */
 export type InputTable<K extends string> = Readonly<
@@ -12,7 +12,7 @@ export type InputTable<K extends string> = Readonly<
 
 export type InputValues<K extends string> = Readonly<Partial<Record<K, unknown>>>;
 
-/** Reads all inputs of a node; a promise only if one of them needs it. */
+/** Reads all inputs of a node. Returns a promise only if one of them needs it. */
 export type ReadInputs<K extends string> = (
   msg: NodeMessage,
 ) => InputValues<K> | Promise<InputValues<K>>;
@@ -37,7 +37,7 @@ export function inputReader<K extends string>(
   const readers = entries.map(([name, [usualValue, usualType]]) => {
     const value = textOf(saved[name] ?? usualValue);
     const type = (saved[`${name}Type`] ?? usualType) as ValueType;
-    // An empty property has no value; only an empty text is one.
+    // An empty property has no value; an empty string is one.
     if (value === '' && type !== 'str' && type !== 'date') return NOTHING;
     return propertyReader(RED, node, name, value, type);
   });

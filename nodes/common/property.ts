@@ -5,7 +5,7 @@ import { messageOf } from './errors';
 
 /** Reads the value of one property of a node for a message. */
 export interface PropertyReader {
-  /** Whether `read` gives a promise. */
+  /** Whether `read` returns a promise. */
   isAsync: boolean;
   read: (msg: NodeMessage) => unknown;
 }
@@ -15,7 +15,7 @@ const PLAIN = /^[A-Za-z_$][\w$]*$/;
 const unreadable = (label: string, error: unknown): Error =>
   invalidInput(`The property "${label}" could not be read: ${messageOf(error)}`);
 
-/** JSONata is prepared once, since that costs far more than evaluating it. */
+/** Prepares the expression once, since that costs far more than evaluating it. */
 function jsonataReader(RED: NodeAPI, node: Node, label: string, value: string): PropertyReader {
   const expression = RED.util.prepareJSONataExpression(value, node);
   return {
@@ -50,9 +50,8 @@ function contextReader(
 }
 
 /**
- * Makes the reader of a property `x` with its `xType`. What cannot change from message to message is
- * decided here, once.
- * @throws an error of the JSONata parser if the expression is none
+ * Makes the reader of a property `x` with its `xType`. Decides once what cannot change between messages.
+ * @throws an error of the JSONata parser if the expression is invalid
  */
 export function propertyReader(
   RED: NodeAPI,

@@ -1,14 +1,14 @@
 import { DeviceCloudError } from '../../src/index';
 
-/** Waits that a node's close can end: what is waited for, say a context store, may never come. */
+/** Waits that end when a node closes: a context store, for one, may never answer. */
 export interface Waits {
-  /** Waits for work. @throws DeviceCloudError `CONNECTION_LOST` if it is ended before */
+  /** Waits for work. @throws DeviceCloudError `CONNECTION_LOST` if the wait is ended first */
   unlessClosed<T>(work: Promise<T>): Promise<T>;
   /** Ends every wait. */
   end(): void;
 }
 
-/** The error for a call that a close has ended: nobody knows what came of it. */
+/** The error for a call that a close has interrupted: its outcome is unknown. */
 export const closedMeanwhile = (): DeviceCloudError =>
   new DeviceCloudError('CONNECTION_LOST', 'The node was closed before the call had ended.');
 

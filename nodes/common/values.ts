@@ -1,4 +1,4 @@
-// What properties and messages hold, as both halves of a node read it: no code that only Node.js has.
+// Reads values of properties and messages, for both halves of a node: nothing here needs Node.js.
 
 /** The longest time that a timer can wait, in seconds. */
 export const MAX_SECONDS = 2_147_483;

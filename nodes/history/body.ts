@@ -19,7 +19,7 @@ export const chipidOf = ({ chipid }: { chipid: unknown }): string =>
 /** A record whose body may have been decoded. */
 export type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };
 
-/** The id, if it is one: what the service says goes into no error unless it is known to be harmless. */
+/** The id, if it is well-formed: an error repeats nothing of the service that may not be harmless. */
 const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) ? ` ${id}` : '');
 
 const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>

@@ -7,12 +7,12 @@ import { advance, completeMark, readPosition, type Position } from './position';
 /** Key in the node's context: a {@link Position} for each operation and device, `uploads:10000001`. */
 const POSITIONS = 'positions';
 
-/** How many devices are remembered; the one that was read longest ago is forgotten first. */
+/** How many devices are remembered; the one read longest ago is forgotten first. */
 const MAX_DEVICES = 10_000;
 
 type Positions = Record<string, unknown>;
 
-/** Of the synchronisation (section 2.5) each record names its own device. */
+/** In a synchronisation (section 2.5) each record names its own device. */
 const deviceOf = (record: HistoryRecord, chipid: string): string =>
   'chipid' in record ? chipidOf(record).slice(0, 40) : chipid;
 
@@ -30,7 +30,7 @@ function byDevice<R extends HistoryRecord>(
   return devices;
 }
 
-/** Puts the devices that were read last, and drops those read longest ago. */
+/** Moves the devices just read to the end, and drops those read longest ago. */
 function merge(stored: Positions, read: Positions): Positions {
   const kept = Object.entries(stored).filter(([place]) => !Object.hasOwn(read, place));
   return Object.fromEntries([...kept, ...Object.entries(read)].slice(-MAX_DEVICES));
@@ -39,8 +39,8 @@ function merge(stored: Positions, read: Positions): Positions {
 /**
  * Leaves out the records that were emitted before, by a position for each device.
  * @param operation which history it is
- * @param chipid the device, or nothing where each record names its own
- * @returns the new ones, and a function that remembers them once they have been emitted
+ * @param chipid the device, or empty where each record names its own
+ * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
 export async function onlyNew<R extends HistoryRecord>(
   node: Node,

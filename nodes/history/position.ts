@@ -4,7 +4,7 @@ import type { HistoryRecord } from './body';
 
 /**
  * How far the records of one device have been emitted. A record is its id together with its time, since
- * ids need not be numbers (section 2.4), and begin at 1 again in a service that was restored.
+ * ids need not be numbers (section 2.4), and start at 1 again in a service that was restored.
  */
 export interface Position {
   /** The newest records that were emitted, oldest first, each as `time|id`. */
@@ -29,7 +29,7 @@ const MAX_ID = 40;
 const hashOf = (value: unknown): string =>
   `#${createHash('sha256').update(JSON.stringify(value)).digest('base64')}`;
 
-/** A record as it is remembered. One without an id is told apart by its body. */
+/** A record as it is remembered. One without an id is identified by its body. */
 function keyOf(record: HistoryRecord): string {
   const { create_time: time, id, body } = record as Record<keyof HistoryRecord, unknown>;
   const known = typeof id === 'number' || (typeof id === 'string' && id !== '');
@@ -45,7 +45,7 @@ function numberOf(key: string): bigint | undefined {
   return /^\d{1,20}$/.test(id) ? BigInt(id) : undefined;
 }
 
-/** By time, then by number; else as they came. */
+/** Orders by time, then by number; otherwise keeps the order. */
 function compare(one: string, other: string): number {
   const [time, otherTime] = [timeOf(one), timeOf(other)];
   if (time !== otherTime) return time < otherTime ? -1 : 1;
@@ -54,7 +54,7 @@ function compare(one: string, other: string): number {
   return id < otherId ? -1 : 1;
 }
 
-/** A record is beyond a mark with its time, or with its number, if it has one. */
+/** Whether a record was emitted before the mark, by its time and, if it has one, its number. */
 function covers(mark: Mark, key: string): boolean {
   const number = numberOf(key);
   if (mark.time !== undefined && timeOf(key) > mark.time) return false;
@@ -74,8 +74,8 @@ function extend(mark: Mark | undefined, keys: readonly string[]): Mark {
 }
 
 /**
- * Ends the mark of an earlier version, which has no time, with the newest of the records that it covers:
- * what is numbered from 1 again afterwards is new.
+ * Adds to the mark of an earlier version, which has no time, the time of the newest record that it covers:
+ * later records are new even if their ids start at 1 again.
  */
 export function completeMark(mark: Mark, records: readonly HistoryRecord[]): Mark {
   if (mark.time !== undefined) return mark;
@@ -84,7 +84,7 @@ export function completeMark(mark: Mark, records: readonly HistoryRecord[]): Mar
 }
 
 /**
- * Leaves out the records of one device that were emitted before, and those that come twice.
+ * Leaves out the records of one device that were emitted before, and duplicates.
  * @returns the new ones as they came, and the position once they have been emitted
  */
 export function advance<R extends HistoryRecord>(
@@ -105,7 +105,7 @@ export function advance<R extends HistoryRecord>(
   return { fresh, position: { emitted: keys, ...(next ? { before: next } : {}) } };
 }
 
-/** What the context has of a device: a position, the number of an earlier version, or anything else. */
+/** Reads what the context holds for a device: a position, the number of an earlier version, or anything. */
 export function readPosition(stored: unknown): Position {
   if (typeof stored === 'string' && /^\d+$/.test(stored)) {
     return { emitted: [], before: { id: stored } };

@@ -3,7 +3,7 @@ import { serviceTime } from './service-time';
 import { chipidOf, type DecodedRecord, type HistoryRecord } from './body';
 
 /**
- * Makes one message per record, as core's split does of an array, so that join puts them together.
+ * Makes one message per record, as core's split does for an array, so that join can put them together.
  * @param records as the service gave them, for `msg.record`
  * @param decoded the same with their bodies decoded, for the payloads
  * @param zone of the records' times, for `msg.timestamp`
@@ -22,11 +22,11 @@ export function splitRecords(
   const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
-    // Of the synchronisation (section 2.5) each record names its own device.
+    // In a synchronisation (section 2.5) each record names its own device.
     ...('chipid' in record ? { chipid: chipidOf(record) } : {}),
     ...fields,
     payload: decoded[index]?.body,
-    // A message that came with one of its own must not pass it off as the record's.
+    // Even if undefined: a timestamp that the message came with is not the record's.
     timestamp: serviceTime(record.create_time, zone),
     record,
     parts: { ...outer, id, type: 'array', len: 1, index, count },

@@ -58,7 +58,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     },
     datatype: { value: 'auto-detect' },
     recover: { value: 'reconnect' },
-    // The editor draws as many inputs as this property says: one when it is told what to listen to.
+    // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },
   paletteLabel: t('paletteLabel'),

@@ -18,7 +18,7 @@ function base64Bytes(text: string): Payload {
   return { bytes: (text.length / 4) * 3 - padding };
 }
 
-/** Judges a text by the format of the push, by the rules of the library's `pushMessage`. */
+/** Checks a text against the format of the push, by the rules of the library's `pushMessage`. */
 export function payloadOf(text: string, format: PushConfig['format']): Payload {
   if (format === 'HEX') return hexBytes(text);
   return format === 'B64' ? base64Bytes(text) : { bytes: new TextEncoder().encode(text).length };

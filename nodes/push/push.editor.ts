@@ -30,7 +30,7 @@ const shownFormat = (): Format => fieldValue(field('format')) as Format;
 
 const size = (bytes: number): string => (bytes === 1 ? t('note.byte') : t('note.bytes', { bytes }));
 
-/** The byte count, or what is wrong, under a message typed by hand. */
+/** Shows the byte count, or what is wrong, under a message typed by hand. */
 function showNote(): void {
   const byHand = fieldValue(field('messageType')) === 'str' && shownFormat() !== 'msg';
   const payload = payloadOf(field('message').typedInput('value'), shownFormat());
@@ -82,7 +82,7 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
       show('#channel-note', overChannel(this));
       const commands = field('format').find('[value=AT], [value=LUA]');
       commands.prop('disabled', overChannel(this));
-      // What is chosen may be right now, or wrong.
+      // The chosen format may have become valid, or invalid.
       field('format').trigger('change');
     });
     onChange(['format'], () => {
@@ -93,7 +93,7 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     showNote();
   },
   oneditsave: function () {
-    // The channel is one device's: what is hidden must not stand in the way of a push to all.
+    // A channel belongs to one device: the hidden choice must not prevent a push to all.
     if (!toDevice(this)) field('transport').val('http');
   },
 });

@@ -11,7 +11,7 @@ export function field(property: string): JQuery {
   return $(`#node-input-${property}`);
 }
 
-/** What a field of the open form says. */
+/** The value of a field of the open form. */
 export function fieldValue(element: JQuery): string {
   const value = element.val();
   return typeof value === 'string' ? value : '';

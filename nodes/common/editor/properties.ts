@@ -32,7 +32,7 @@ export function takeOnlyApp(this: EditorNode<{ app: string }>): void {
   if (only !== undefined && others.length === 0) this.app = only;
 }
 
-/** The property `chipid`; it is only judged where `needed` says that the node calls one device. */
+/** The property `chipid`. `needed`: whether the node calls one device. */
 export function chipidProperty<T extends DeviceConfig>(
   needed?: (node: EditorNode<T>) => boolean,
 ): PropertyDefinition<T, string> {
@@ -71,7 +71,7 @@ export function labelOf(name: string | undefined, text: string, device = ''): st
   return device === '' ? text : `${text} · ${device}`;
 }
 
-/** Node-RED writes a name in italics, to tell it from what a node says of itself. */
+/** Node-RED shows a name in italics, and a node's own label upright. */
 export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }

@@ -75,7 +75,7 @@ export function jsonInput(property: string): void {
   field(property).typedInput({ types: ['json'], default: 'json' });
 }
 
-/** Judges the field again, when something else has changed what is right. */
+/** Validates the field again, after a change of something that its validity depends on. */
 export function revalidate(property: string): void {
   field(property).typedInput('validate');
   field(property).trigger('change');

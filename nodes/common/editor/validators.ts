@@ -3,7 +3,7 @@ import { said, t } from './catalogue';
 import { current } from './form';
 import type { EditorNode, Validity, ValidatorOptions } from './red';
 
-/** Says what is wrong with a text, or nothing if it is right. */
+/** Returns what is wrong with a text, or nothing if it is valid. */
 export type Check = (value: string) => string | undefined;
 
 type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
@@ -15,7 +15,7 @@ export const chipNumber: Check = (value) =>
 export const notBlank: Check = (value) =>
   value.trim() === '' ? t('common.error.blank') : undefined;
 
-/** For a property that may be left empty, or out of a flow written by hand: its default is meant. */
+/** For a property that may be empty, or missing in a flow written by hand: the default applies. */
 export function orDefault(check: Check): Check {
   return (value) => (value === '' ? undefined : check(value));
 }
@@ -41,12 +41,12 @@ export function oneOf(...values: string[]): Check {
   return (value) => (values.includes(value) ? undefined : t('common.error.choice'));
 }
 
-/** A check as a type of a typedInput takes it. */
+/** Makes the validator of a typedInput's type of a check. */
 export function typeValidator(check: Check): (value: string) => Validity {
   return (value) => (isVariable(value) ? true : (check(value) ?? true));
 }
 
-/** A check as a property takes it; only where `needed` says that the node uses the property. */
+/** Makes a property's validator of a check. `needed`: whether the node uses the property. */
 export function validator<T>(
   check: (value: string, node: EditorNode<T>) => string | undefined,
   needed: (node: EditorNode<T>) => boolean = () => true,
@@ -60,7 +60,7 @@ export function validator<T>(
   };
 }
 
-/** What is wrong with a typed value, by the rules of its type. */
+/** Checks a typed value by the rules of its type. */
 function typedError(type: string, value: string): string | undefined {
   if (type === 'env' || type === 'jsonata') {
     const blank = notBlank(value);
