@@ -11,9 +11,11 @@ type Operation = (call: ActionCall<ServerConfig, ServerInput>) => Promise<Answer
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** Pagination is optional and its form is not shown (section 4.1): what is given is passed through. */
-const pagination = (page: unknown, count: unknown): Query =>
-  Object.fromEntries(Object.entries({ page, count }).filter(([, value]) => !isEmpty(value))) as Query; // prettier-ignore
+/** Pagination is optional and its form is not shown (section 4.1): given parameters are passed through. */
+function pagination(page: unknown, count: unknown): Query {
+  const given = Object.entries({ page, count }).filter(([, value]) => !isEmpty(value));
+  return Object.fromEntries(given) as Query;
+}
 
 /** Here pagination is required, and the names of its parameters are not shown (section 4.1). */
 function requiredQuery(value: unknown): Query {
@@ -25,7 +27,7 @@ function requiredQuery(value: unknown): Query {
   );
 }
 
-/** The client checks what it is given, whatever the types say. */
+// The client checks both, whatever the types say.
 const deviceidOf = ({ deviceid }: { readonly deviceid?: unknown }): string => deviceid as string;
 const bodyOf = ({ body }: { readonly body?: unknown }): JsonObject => body as JsonObject;
 
