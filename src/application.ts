@@ -1,6 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { createChannels, type Channels } from './channel/channel-pool';
+import type { ConnectLimiter } from './channel/connect-limiter';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
@@ -43,9 +44,10 @@ export interface Application {
 
 /**
  * Puts an application together.
+ * @param limiter spreads the connects of its channels; shared by all applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions): Application {
+export function createApplication(options: ClientOptions, limiter: ConnectLimiter): Application {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -76,7 +78,7 @@ export function createApplication(options: ClientOptions): Application {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = createChannels(channelSettings(settings, identity, tls, proxy, random));
+    const channels = createChannels(channelSettings(settings, identity, tls, proxy, random, limiter));
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,

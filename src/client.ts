@@ -19,6 +19,7 @@ import type {
   UploadRecord,
 } from './types';
 import { createApplication, type Application, type OpenApiParts } from './application';
+import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import { parseChipid } from './input/chipid';
@@ -38,6 +39,9 @@ import { readTimeout, type ClientOptions } from './settings';
  */
 const DEVICE_TIMEOUT = 12;
 
+/** The limit that all clients of a process share unless they are given another. */
+const CONNECT_LIMITER = createConnectLimiter();
+
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
  *
@@ -52,10 +56,11 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
+   * @param connectLimiter internal: spreads the connects of channels, default one for the whole process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions) {
-    this.#application = createApplication(options);
+  constructor(options: ClientOptions, connectLimiter: ConnectLimiter = CONNECT_LIMITER) {
+    this.#application = createApplication(options, connectLimiter);
   }
 
   /**

@@ -1,24 +1,27 @@
-/** Spreads connection attempts, so that a restart of a service with many channels is no stampede. */
+/** Spreads connection attempts, so that a restarted service is not overrun by all its channels at once. */
 export interface ConnectLimiter {
   /**
    * Queues for a place.
-   * @param turn called once, never at once
-   * @returns leaves the queue: who no longer needs a place holds up nobody behind
+   * @param turn is called once, never synchronously
+   * @returns leaves the queue; those behind move up
    */
   acquire(turn: () => void): () => void;
 }
 
 const SECOND = 1000;
 
+/** Attempts at most in any second, over all channels of a process. */
+const PER_SECOND = 50;
+
 /** @param perSecond attempts at most in any second, spread evenly */
 export function createConnectLimiter(
-  perSecond: number,
+  perSecond: number = PER_SECOND,
   now: () => number = () => performance.now(),
 ): ConnectLimiter {
   const step = SECOND / perSecond;
-  // A set keeps the order, and is left from its middle at no cost.
+  // A set keeps the order, and deletes from its middle in constant time.
   const waiting = new Set<() => void>();
-  /** When the latest turns were, as many as a second may have. */
+  /** When the latest turns were, at most `perSecond` of them. */
   const latest: number[] = [];
   let timer: NodeJS.Timeout | undefined;
   /** When the next turn is due. */
@@ -60,6 +63,3 @@ export function createConnectLimiter(
     },
   };
 }
-
-/** All channels of this process share one rate. */
-export const connectLimiter = createConnectLimiter(50);

@@ -2,7 +2,7 @@ import type { createConnection } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import { connectLimiter } from './connect-limiter';
+import type { ConnectLimiter } from './connect-limiter';
 import type { OpenApiIdentity } from '../api/open-api';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
@@ -10,7 +10,7 @@ import type { TlsSettings } from '../http/tls';
 import { signOpenApi } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/tunnel';
 
-/** What of an application's settings its channels need. */
+/** The settings of an application that its channels need. */
 export interface ChannelOptions {
   /** `wss://host[:port]` or `ws://host[:port]`. */
   channelOrigin: string;
@@ -49,13 +49,14 @@ function socketOptions(
   return { options: { headers, createConnection: open }, tunnels };
 }
 
-/** Everything the channels of an application need; sockets' options are made with the first channel. */
+/** Everything the channels of an application need; the sockets' options are made with the first channel. */
 export function channelSettings(
   settings: ChannelOptions,
   identity: OpenApiIdentity,
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
   random: () => number,
+  limiter: ConnectLimiter,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -68,7 +69,7 @@ export function channelSettings(
     close: () => made?.tunnels?.close(),
     heartbeat: settings.heartbeat,
     ping: settings.ping,
-    limiter: connectLimiter,
+    limiter,
     random,
   };
 }

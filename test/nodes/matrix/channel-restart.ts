@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
-import { connectLimiter, createConnectLimiter } from '../../../src/channel/connect-limiter';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { until } from '../../../tooling/until';
@@ -10,8 +8,6 @@ import { rowsOf, said, type Row } from './row';
 const row = rowsOf('channel');
 
 const MANY = 1000;
-/** Attempts in a second. The 50 of the package would take 20 s to connect, and 20 s to connect again. */
-const RATE = 1000;
 
 /** All that was emitted, in order, by the device that uploaded it. */
 function emittedBy(): Map<string, unknown[]> {
@@ -58,15 +54,6 @@ export const CHANNEL_RESTART: readonly Row[] = [
     `server restart under ${MANY} channels`,
     '`the channel is down (1006).`, `the channel is down (ECONNREFUSED).`',
     'all opened again, what was missed comes from the history: once, in order',
-    async () => {
-      const rate = createConnectLimiter(RATE);
-      const queue = (turn: () => void): (() => void) => rate.acquire(turn);
-      const { mock: queuing } = mock.method(connectLimiter, 'acquire', queue);
-      try {
-        return await restart();
-      } finally {
-        queuing.restore();
-      }
-    },
+    restart,
   ),
 ];
