@@ -4,7 +4,7 @@ import { oneLine, show } from '../util/show';
 import type { Upload } from './frames';
 
 const MAX_TEXT = 300;
-/** Milliseconds between two warnings for one user. */
+/** Milliseconds between two warnings for one listener. */
 const WARN_EVERY = 60_000;
 
 /** What was thrown, in one line; anything can be thrown, even what cannot be made text. */
@@ -16,29 +16,32 @@ function textOf(thrown: unknown): string {
   }
 }
 
+const ignore = (): void => undefined;
+
 /**
- * A {@link ChannelListener} whose callbacks cannot hurt who calls them. What one throws, or what the promise
- * that it returns rejects with, is passed to the user's own `onFault`, and what that one throws is
- * dropped. A user without `onFault` gets a warning of the process, at most one a minute.
+ * A {@link ChannelListener} whose callbacks cannot hurt their caller. What one throws, or what the
+ * promise that it returns rejects with, is passed to the listener's own `onFault`; what that throws is
+ * dropped. So is what the getter of a callback throws. A listener without `onFault` causes a warning of
+ * the process, at most one a minute.
  */
 export class IsolatedListener {
-  readonly #user: ChannelListener;
+  readonly #listener: ChannelListener;
   #released = false;
-  #warnedAt = -Infinity;
+  #warnedAt: number | undefined;
 
-  /** @throws DeviceCloudError `INVALID_INPUT` if it is no object */
-  constructor(user: ChannelListener) {
-    if (typeof user !== 'object' || (user as unknown) === null) {
+  /** @throws DeviceCloudError `INVALID_INPUT` if it is not an object */
+  constructor(listener: ChannelListener) {
+    if (typeof listener !== 'object' || (listener as unknown) === null) {
       throw invalidInput(
-        `A listener must be an object with onUpload, onState or onFault, but is ${show(user)}.`,
+        `A listener must be an object with onUpload, onState or onFault, but is ${show(listener)}.`,
       );
     }
-    this.#user = user;
+    this.#listener = listener;
   }
 
   /** Whether uploads have to be passed to it. */
   get takesUploads(): boolean {
-    return !this.#released && this.#user.onUpload !== undefined;
+    return !this.#released && this.#has('onUpload');
   }
 
   /** Nothing is called from now on. */
@@ -47,20 +50,31 @@ export class IsolatedListener {
   }
 
   onUpload(upload: Upload): void {
-    this.#call('onUpload', () => this.#user.onUpload?.(upload));
+    this.#call('onUpload', () => this.#listener.onUpload?.(upload));
   }
 
   onState(state: ChannelState, reason: string | undefined): void {
-    this.#call('onState', () => this.#user.onState?.(state, reason));
+    this.#call('onState', () => this.#listener.onState?.(state, reason));
   }
 
   onFault(fault: string, kind?: string): void {
-    // A fault about `onFault` has nowhere to go.
-    this.#run(() => this.#user.onFault?.(fault, kind), () => undefined); // prettier-ignore
+    // An error of `onFault` has nowhere to go.
+    this.#run(() => this.#listener.onFault?.(fault, kind), ignore);
   }
 
   onGap(): void {
-    this.#call('onGap', () => this.#user.onGap?.());
+    this.#call('onGap', () => this.#listener.onGap?.());
+  }
+
+  /** Reads the property only, which runs code of the listener if it is a getter. */
+  #has(name: 'onUpload' | 'onFault'): boolean {
+    try {
+      return this.#listener[name] !== undefined;
+    } catch (thrown) {
+      // One that says how it fails is asked no further: `onFault` may be the one that throws.
+      if (name === 'onUpload') this.#report(`the listener's ${name} threw: ${textOf(thrown)}`);
+      return false;
+    }
   }
 
   #call(name: string, callback: () => unknown): void {
@@ -81,10 +95,13 @@ export class IsolatedListener {
   }
 
   #report(fault: string): void {
-    if (this.#user.onFault) this.onFault(fault);
-    else if (performance.now() - this.#warnedAt >= WARN_EVERY) {
+    if (this.#has('onFault')) this.onFault(fault);
+    else if (performance.now() - (this.#warnedAt ?? -Infinity) >= WARN_EVERY) {
       this.#warnedAt = performance.now();
-      process.emitWarning(`${fault}. Give it an onFault to be told.`, 'DeviceCloudWarning');
+      process.emitWarning(
+        `${fault}. Listen with an onFault to receive such errors.`,
+        'DeviceCloudWarning',
+      );
     }
   }
 }

@@ -7,7 +7,7 @@ import { failure } from '../support/failure';
 import { CHIPID, listen } from '../support/listener';
 import { settled, until } from '../../../tooling/until';
 
-/** Notes what would end the process, or is said to it. */
+/** Records what would end the process, and its warnings. */
 function watchProcess() {
   const escaped: unknown[] = [];
   const warnings: Error[] = [];
@@ -35,7 +35,7 @@ const deep = (): never => {
   throw new RangeError('Maximum call stack size exceeded');
 };
 
-describe('a user of a channel that throws', () => {
+describe('a listener that throws', () => {
   const throwing: [what: string, callback: () => unknown][] = [
     ['throws an error', deep],
     ['rejects', async () => Promise.reject(new RangeError('Maximum call stack size exceeded'))],
@@ -84,7 +84,7 @@ describe('a user of a channel that throws', () => {
     assert.deepEqual(escaped, []);
   });
 
-  it('in onFault, too, is left alone', async () => {
+  it('in onFault as well causes no further call', async () => {
     const { escaped, warnings } = watchProcess();
     const service = await simulator();
     const client = clientOf(service.baseUrl);
@@ -101,7 +101,32 @@ describe('a user of a channel that throws', () => {
     assert.deepEqual([escaped, warnings], [[], []]);
   });
 
-  it('without onFault is warned of once, and not for each upload', async () => {
+  for (const name of ['onUpload', 'onState', 'onGap', 'onFault'] as const) {
+    it(`in the getter of ${name} does not harm the channel or other listeners`, async () => {
+      const { escaped, warnings } = watchProcess();
+      const service = await simulator();
+      const client = clientOf(service.baseUrl);
+      const faults: string[] = [];
+      const onFault = (fault: string): void => void faults.push(fault);
+      const listener = Object.defineProperty({ onFault, onUpload: deep }, name, { get: deep });
+      client.listen(CHIPID, listener);
+      const other = listen(client);
+      await other.state('connected');
+      service.fail('bad-json', { times: 1 });
+      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
+      await until(() => other.uploads.length === 2);
+      await settled();
+      const said = new RegExp(`^the listener's ${name === 'onFault' ? 'onUpload' : name} threw`);
+      const texts = name === 'onFault' ? warnings.map(({ message }) => message) : faults;
+      assert.ok(
+        texts.some((text) => said.test(text)),
+        String(texts),
+      );
+      assert.deepEqual([escaped, other.faults.length, service.channels()], [[], 1, 1]);
+    });
+  }
+
+  it('without onFault causes one warning, not one for each upload', async () => {
     const { escaped, warnings } = watchProcess();
     const service = await simulator();
     const client = clientOf(service.baseUrl);
@@ -124,12 +149,12 @@ describe('a user of a channel that throws', () => {
     assert.deepEqual(escaped, []);
   });
 
-  for (const user of [null, undefined, 'x', () => undefined]) {
-    it(`is refused before anything is opened if it is ${String(user)}`, async () => {
+  for (const listener of [null, undefined, 'x', () => undefined]) {
+    it(`is refused before anything is opened if it is ${String(listener)}`, async () => {
       const service = await simulator();
       const client = clientOf(service.baseUrl);
       const listening = new Promise((resolve) => {
-        resolve(client.listen(CHIPID, user as unknown as ChannelListener));
+        resolve(client.listen(CHIPID, listener as unknown as ChannelListener));
       });
       assert.match((await failure(listening, 'INVALID_INPUT')).message, /listener/);
       await settled();
@@ -138,8 +163,8 @@ describe('a user of a channel that throws', () => {
   }
 });
 
-describe('a user of a channel that joins twice with one object', () => {
-  it('is two users: one of them leaves, and the other stays', async () => {
+describe('a listener that joins a channel twice', () => {
+  it('counts as two: one leaves, and the other stays', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const uploads: string[] = [];
@@ -191,7 +216,7 @@ describe('a callback of a channel', () => {
       assert.deepEqual([calls, escaped, service.channels()], [[name], [], 1]);
     });
 
-    it(`may release the last user, which closes the channel: ${name}`, async () => {
+    it(`may release the last listener, which closes the channel: ${name}`, async () => {
       const { escaped, service, calls } = await acting((leave) => leave());
       await until(() => service.channels() === 1 || calls.length > 0);
       service.fail('bad-json', { times: 1 });
@@ -201,7 +226,7 @@ describe('a callback of a channel', () => {
       assert.deepEqual([calls, escaped, service.channels()], [[name], [], 0]);
     });
 
-    it(`may join, and the new user is called from the next event on: ${name}`, async () => {
+    it(`may join, and the new listener is called from the next event on: ${name}`, async () => {
       const joined: ReturnType<typeof listen>[] = [];
       const { escaped, service, client, calls } = await acting(() => joined.push(listen(client)));
       const other = listen(client);
@@ -215,7 +240,7 @@ describe('a callback of a channel', () => {
       assert.equal(service.channels(), 1);
     });
 
-    it(`may close the client, and no other user is called any more: ${name}`, async () => {
+    it(`may close the client, and no other listener is called any more: ${name}`, async () => {
       const { escaped, service, client } = await acting(() => void client.close());
       const other = listen(client);
       await until(() => service.channels() === 1 || service.requests.length > 0);
