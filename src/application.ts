@@ -1,6 +1,6 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
-import { createChannels, type Channels } from './channel/channel-pool';
+import { Channels } from './channel/channel-pool';
 import type { ConnectLimiter } from './channel/connect-limiter';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
@@ -78,7 +78,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = createChannels(channelSettings(settings, identity, tls, proxy, random, limiter));
+    const channels = new Channels(channelSettings(settings, identity, tls, proxy, random, limiter));
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,

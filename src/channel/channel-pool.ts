@@ -1,57 +1,78 @@
 import { Channel, type ChannelSettings } from './channel';
-import type { ChannelSubscription, ChannelListener } from './types';
 import { IsolatedListener } from './isolated-listener';
+import type { ChannelListener, ChannelSubscription } from './types';
 
 /** A subscription as the parts of the application hold it, with the whole channel. */
 export interface OpenSubscription extends ChannelSubscription {
   readonly channel: Channel;
 }
 
-/** The channels of one application: one per device, however many use it. */
-export interface Channels {
+/** The channels of one application: one per device, however many listen on it. */
+export class Channels {
+  readonly #settings: ChannelSettings;
+  readonly #open = new Map<string, Channel>();
+  #closed = false;
+
+  constructor(settings: ChannelSettings) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
   /**
-   * Joins the channel of a device, and opens it if nobody has. After the close it stays closed.
-   * @throws DeviceCloudError `INVALID_INPUT` if the user is no object
+   * Joins the channel of a device, and opens it for its first listener. Once closed, it opens no more.
+   * @throws DeviceCloudError `INVALID_INPUT` if the listener is not an object
    */
-  join(chipid: string, user: ChannelListener): OpenSubscription;
-  readonly size: number;
-  close(): void;
+  join(chipid: string, listener: ChannelListener): OpenSubscription {
+    const isolated = new IsolatedListener(listener);
+    const channel = this.#channel(chipid);
+    channel.join(isolated);
+    return new Subscription(this, chipid, channel, isolated);
+  }
+
+  /** Takes a listener from a channel, and closes a channel that has none left. It may have left already. */
+  leave(chipid: string, channel: Channel, listener: IsolatedListener): void {
+    channel.leave(listener);
+    if (channel.size > 0 || this.#open.get(chipid) !== channel) return;
+    this.#open.delete(chipid);
+    channel.close();
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const channel of this.#open.values()) channel.close();
+    this.#open.clear();
+    this.#settings.close?.();
+  }
+
+  #channel(chipid: string): Channel {
+    const open = this.#open.get(chipid);
+    if (open) return open;
+    const channel = new Channel(chipid, this.#settings);
+    // Nobody would close it any more.
+    if (this.#closed) channel.close();
+    else this.#open.set(chipid, channel);
+    return channel;
+  }
 }
 
-export function createChannels(settings: ChannelSettings): Channels {
-  const open = new Map<string, Channel>();
-  let closed = false;
+/** Hides its fields, as the channel does. */
+class Subscription implements OpenSubscription {
+  readonly channel: Channel;
+  readonly #channels: Channels;
+  readonly #chipid: string;
+  readonly #listener: IsolatedListener;
 
-  return {
-    join(chipid, user) {
-      const place = new IsolatedListener(user);
-      let channel = open.get(chipid);
-      if (!channel) {
-        channel = new Channel(chipid, settings);
-        // Nobody would close it any more.
-        if (closed) channel.close();
-        else open.set(chipid, channel);
-      }
-      const joined = channel;
-      joined.join(place);
-      return {
-        channel: joined,
-        release() {
-          joined.leave(place);
-          if (joined.size > 0 || open.get(chipid) !== joined) return;
-          open.delete(chipid);
-          joined.close();
-        },
-      };
-    },
-    get size() {
-      return open.size;
-    },
-    close() {
-      closed = true;
-      for (const channel of open.values()) channel.close();
-      open.clear();
-      settings.close?.();
-    },
-  };
+  constructor(channels: Channels, chipid: string, channel: Channel, listener: IsolatedListener) {
+    this.channel = channel;
+    this.#channels = channels;
+    this.#chipid = chipid;
+    this.#listener = listener;
+  }
+
+  release(): void {
+    this.#channels.leave(this.#chipid, this.channel, this.#listener);
+  }
 }

@@ -1,10 +1,10 @@
-import type { ChannelState, ChannelView } from './types';
+import { readFrame, type Upload } from './frames';
 import type { ConnectLimiter } from './connect-limiter';
-import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
 import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
-import { readFrame, type Upload } from './frames';
+import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
+import type { ChannelState, ChannelView } from './types';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -15,7 +15,7 @@ export interface ChannelSettings extends ConnectionSettings {
   limiter: ConnectLimiter;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** Ends what is on its way below the sockets. */
+  /** Ends connections that are still being made below the sockets. */
   close?(): void;
 }
 
@@ -24,46 +24,48 @@ const TOO_LARGE = /^WS_ERR_UNSUPPORTED_(MESSAGE|DATA_PAYLOAD)_LENGTH$/;
 const TOO_LARGE_FAULT = 'an upload is larger than 16 MiB, the limit for a frame';
 
 /**
- * The channel of one device, open until it is closed: every other end leads to a new attempt. Its
- * fields are hidden, since the socket holds the signed address and who listens can print the channel.
+ * The channel of one device: reconnects until it is closed. Its fields are hidden, since the socket
+ * holds the signed address and a listener can print its channel.
  */
 export class Channel implements ChannelView, ConnectionEvents {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
   readonly #chipid: string;
   readonly #settings: ChannelSettings;
-  readonly #users = new Set<IsolatedListener>();
   readonly #answers = new PingAnswers();
-  readonly #backoff: ReconnectBackoff;
+  /** Replaced, never changed: a listener may join, leave or close the channel from a callback. */
+  #listeners: readonly IsolatedListener[] = [];
+  /** Made when a connection first ends. */
+  #backoff: ReconnectBackoff | undefined;
   #connection: Connection | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
   /** Leaves the queue of the connect limiter. */
   #cancelAttempt: (() => void) | undefined;
   /** Flaws of uploads that this connection has reported. */
-  #flaws: string[] = [];
+  #flaws: string[] | undefined;
   #closed = false;
 
   /** Starts to connect. */
   constructor(chipid: string, settings: ChannelSettings) {
     this.#chipid = chipid;
     this.#settings = settings;
-    this.#backoff = new ReconnectBackoff(settings.random);
     this.#attempt();
   }
 
+  /** How many listeners it has. */
   get size(): number {
-    return this.#users.size;
+    return this.#listeners.length;
   }
 
-  /** @param user a new one for each who joins, even if several stand for the same object */
-  join(user: IsolatedListener): void {
-    this.#users.add(user);
+  /** @param listener one for each call, even if several stand for the same object */
+  join(listener: IsolatedListener): void {
+    this.#listeners = [...this.#listeners, listener];
   }
 
-  /** Nothing of this user is called from now on. It may have left already. */
-  leave(user: IsolatedListener): void {
-    user.release();
-    this.#users.delete(user);
+  /** Calls nothing of this listener from now on. It may have left already. */
+  leave(listener: IsolatedListener): void {
+    listener.release();
+    this.#listeners = this.#listeners.filter((each) => each !== listener);
   }
 
   /** Sends data to the device (section 6, `msgpush`). @returns false if the channel is not connected */
@@ -80,18 +82,18 @@ export class Channel implements ChannelView, ConnectionEvents {
     else passed();
   }
 
-  /** Ends it; no user is told. */
+  /** Closes it for good, without a call of any listener. */
   close(): void {
     this.#closed = true;
     this.state = 'disconnected';
-    for (const user of this.#users) user.release();
-    this.#users.clear();
+    for (const listener of this.#listeners) listener.release();
+    this.#listeners = [];
     this.#clearTimers();
     this.#connection?.close();
   }
 
   opened(): void {
-    this.#flaws = [];
+    this.#flaws = undefined;
     this.reason = undefined;
     this.#setState('connected');
   }
@@ -105,7 +107,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
-      for (const user of [...this.#users]) user.onGap();
+      for (const listener of this.#listeners) listener.onGap();
       this.#report(frame.fault);
     }
   }
@@ -133,9 +135,10 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   #scheduleReconnect(reason: string, openFor: number): void {
-    // A user may have closed the channel when it was told of the fault that ended the connection.
+    // A listener may have closed the channel from `onFault`.
     if (this.#closed) return;
     this.reason = reason;
+    this.#backoff ??= new ReconnectBackoff(this.#settings.random);
     const refused = reason === '401' || reason === '403';
     const pause = refused ? this.#backoff.slowPause() : this.#backoff.pause(openFor);
     this.#reconnectTimer = setTimeout(() => this.#attempt(), pause);
@@ -147,29 +150,28 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#cancelAttempt?.();
   }
 
-  // Each of the following goes through a copy: a user may join, leave or close from a callback.
-
   #setState(state: ChannelState): void {
     this.state = state;
-    for (const user of [...this.#users]) user.onState(state, this.reason);
+    for (const listener of this.#listeners) listener.onState(state, this.reason);
   }
 
   #deliver(upload: Upload): void {
     let shared = false;
-    for (const user of [...this.#users]) {
-      if (!user.takesUploads) continue;
-      // The first gets the bytes themselves; a further one its own, since a flow may change them.
-      user.onUpload(shared ? { ...upload, body: Buffer.from(upload.body) } : upload);
+    for (const listener of this.#listeners) {
+      if (!listener.takesUploads) continue;
+      // The first gets the bytes themselves; each of the others a copy, since a flow may change them.
+      listener.onUpload(shared ? { ...upload, body: Buffer.from(upload.body) } : upload);
       shared = true;
     }
   }
 
   #report(fault: string): void {
-    for (const user of [...this.#users]) user.onFault(fault);
+    for (const listener of this.#listeners) listener.onFault(fault);
   }
 
-  /** Once a connection: a service writes the field in the same way in each upload. */
+  /** Once per connection: a service writes the field in the same way in each upload. */
   #reportFlaw(flaw: string): void {
+    this.#flaws ??= [];
     if (this.#flaws.includes(flaw)) return;
     this.#flaws.push(flaw);
     this.#report(flaw);

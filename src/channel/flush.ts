@@ -5,18 +5,23 @@ interface Flush {
   flushed: () => void;
 }
 
-/** Milliseconds a peer has for its pong before it is asked whether it answers pings at all. */
+/** Milliseconds to wait for a pong before deciding whether it is worth waiting longer. */
 const PATIENCE = 5000;
+
+/** Sends a ping, and returns its number: each is higher than the one before. */
+export interface Pinger {
+  ping(): number;
+}
 
 /**
  * Finds out when everything that the peer had sent has arrived: it answers pings in order, so a pong
- * comes after what was sent before it. A peer that is known to answer and falls silent flushes
- * nothing: it may be a network that stalls, and what it holds back would come twice. Its connection
- * ends when it stays silent. A peer that has never answered a ping (the interface mentions none) is
- * not waited for longer than {@link PATIENCE}.
+ * comes after what was sent before it. A peer that is known to answer pings and then falls silent has
+ * flushed nothing: the network may have stalled, and what it holds back would arrive a second time
+ * after a recovery. If it stays silent, its connection ends. A peer that has never answered a ping
+ * (the interface mentions none) is waited for no longer than {@link PATIENCE}.
  */
 export class FlushQueue {
-  readonly #ping: () => number;
+  readonly #pinger: Pinger;
   readonly #answers: PingAnswers;
   readonly #watched: boolean;
   #pending: Flush[] = [];
@@ -25,19 +30,22 @@ export class FlushQueue {
   #heard = false;
 
   /**
-   * @param ping sends a ping, and returns its number: each is higher than the one before
    * @param answers whether pongs are to be expected
    * @param watched whether silence ends the connection; if not, a pong is not waited for very long
    */
-  constructor(ping: () => number, answers: PingAnswers, watched: boolean) {
-    this.#ping = ping;
+  constructor(pinger: Pinger, answers: PingAnswers, watched: boolean) {
+    this.#pinger = pinger;
     this.#answers = answers;
     this.#watched = watched;
   }
 
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
   /** @param flushed is called once: when the peer has answered, or its connection has ended */
   add(flushed: () => void): void {
-    this.#pending.push({ ping: this.#ping(), flushed });
+    this.#pending.push({ ping: this.#pinger.ping(), flushed });
     if (this.#pending.length === 1) this.#watch();
   }
 
@@ -47,8 +55,8 @@ export class FlushQueue {
   }
 
   /**
-   * A ping was answered. A peer may answer only the last of several (RFC 6455, 5.5.3): its pong stands
-   * for the ones before, too.
+   * A ping was answered. A peer may answer only the last of several (RFC 6455, 5.5.3): its pong also
+   * answers the earlier ones.
    * @param ping its number
    */
   pong(ping: number): void {
@@ -72,7 +80,7 @@ export class FlushQueue {
   }
 
   #look(): void {
-    // Frames that come without the pong, long after the ping: this peer answers no longer.
+    // Frames still arrive, long after the ping, but no pong: this peer no longer answers.
     const ignored = this.#round > 0 && this.#heard;
     if (!this.#watched || !this.#answers.expected || ignored) {
       this.end();

@@ -1,12 +1,15 @@
+import type { Timed, TimerQueue } from './timer-queue';
+
+const SECOND = 1000;
 /** Pings that may go unanswered. */
 const MISSES = 2;
-/** Connections in a row that may end for silence before the service is taken to answer no pings. */
+/** Connections in a row that end for silence before the service is assumed not to answer pings. */
 const SILENT_ENDS = 5;
 
 /**
  * Whether a service answers WebSocket pings, as far as one channel has seen. The interface mentions
- * no pings, so silence means something only once one has been answered. That is kept when the
- * channel reconnects, and given up when no connection has answered for several in a row.
+ * no pings, so silence means something only once a ping has been answered. The channel remembers that
+ * across reconnects, and forgets it after several connections in a row without an answer.
  */
 export class PingAnswers {
   #expected = false;
@@ -43,19 +46,23 @@ export interface KeepaliveSettings {
   /** Seconds between two pings; 0 is off. */
   ping: number;
   random: () => number;
+  /** Shared by all channels of an application. */
+  timers: TimerQueue;
 }
 
 /**
- * Sends heartbeats and pings on timers whose first phase is random, so that many channels opened
- * together do not send theirs together, and finds a peer that is silent though its connection looks
- * open: within three periods of the pings, if pings are known to be answered.
+ * Sends heartbeats and pings. Their first phase is random, so that many channels opened together do
+ * not send theirs together. Also finds a peer that is silent although its connection looks open:
+ * within three ping periods, if pings are known to be answered.
  */
-export class Keepalive {
+export class Keepalive implements Timed {
+  due = 0;
+  index = -1;
   readonly #connection: KeptAlive;
   readonly #settings: KeepaliveSettings;
   readonly #answers: PingAnswers;
-  #heartbeatTimer: NodeJS.Timeout | undefined;
-  #pingTimer: NodeJS.Timeout | undefined;
+  #heartbeatAt = Infinity;
+  #pingAt = Infinity;
   #heard = true;
   #missed = 0;
 
@@ -67,15 +74,11 @@ export class Keepalive {
 
   /** The connection is open. */
   start(): void {
-    const { heartbeat, ping, random } = this.#settings;
-    if (heartbeat > 0) {
-      const period = heartbeat * 1000;
-      this.#heartbeatTimer = setTimeout(() => {
-        this.#connection.sendHeartbeat();
-        this.#heartbeatTimer = setInterval(() => this.#connection.sendHeartbeat(), period);
-      }, period * random());
-    }
-    if (ping > 0) this.#pingTimer = setTimeout(() => this.#tick(), ping * 1000 * random());
+    const { heartbeat, ping, random, timers } = this.#settings;
+    const now = timers.now();
+    if (heartbeat > 0) this.#heartbeatAt = now + heartbeat * SECOND * random();
+    if (ping > 0) this.#pingAt = now + ping * SECOND * random();
+    this.#schedule();
   }
 
   /** A frame of any kind has come. */
@@ -83,22 +86,39 @@ export class Keepalive {
     this.#heard = true;
   }
 
-  clearTimers(): void {
-    clearTimeout(this.#heartbeatTimer);
-    clearTimeout(this.#pingTimer);
+  stop(): void {
+    this.#settings.timers.remove(this);
   }
 
-  #tick(): void {
+  onDue(): void {
+    const { heartbeat, ping, random, timers } = this.#settings;
+    const now = timers.now();
+    if (this.#pingAt <= now) {
+      if (this.#isSilent()) {
+        this.#answers.silent();
+        this.#connection.silent();
+        return;
+      }
+      // With jitter, so that many channels do not ping in step.
+      this.#pingAt = now + ping * SECOND * (0.9 + 0.1 * random());
+      this.#connection.ping();
+    }
+    if (this.#heartbeatAt <= now) {
+      this.#heartbeatAt = now + heartbeat * SECOND;
+      this.#connection.sendHeartbeat();
+    }
+    this.#schedule();
+  }
+
+  /** Asked once before each ping. */
+  #isSilent(): boolean {
     this.#missed = this.#heard ? 0 : this.#missed + 1;
     this.#heard = false;
-    if (this.#missed >= MISSES && this.#answers.expected) {
-      this.#answers.silent();
-      this.#connection.silent();
-      return;
-    }
-    const { ping, random } = this.#settings;
-    // With jitter, so that many channels do not ping in step.
-    this.#pingTimer = setTimeout(() => this.#tick(), ping * 1000 * (0.9 + 0.1 * random()));
-    this.#connection.ping();
+    return this.#missed >= MISSES && this.#answers.expected;
+  }
+
+  #schedule(): void {
+    const next = Math.min(this.#heartbeatAt, this.#pingAt);
+    if (next < Infinity) this.#settings.timers.set(this, next);
   }
 }

@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
 import type { ConnectLimiter } from './connect-limiter';
+import { TimerQueue } from './timer-queue';
 import type { OpenApiIdentity } from '../api/open-api';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
@@ -69,6 +70,7 @@ export function channelSettings(
     close: () => made?.tunnels?.close(),
     heartbeat: settings.heartbeat,
     ping: settings.ping,
+    timers: new TimerQueue(),
     limiter,
     random,
   };

@@ -1,5 +1,6 @@
-import WebSocket, { type ClientOptions } from 'ws';
+import type { ClientOptions } from 'ws';
 import { errorCode } from '../http/exchange';
+import { ChannelSocket, type SocketListener } from './channel-socket';
 import { FlushQueue } from './flush';
 import { Keepalive, type KeepaliveSettings, type KeptAlive, type PingAnswers } from './keepalive';
 
@@ -9,7 +10,7 @@ export interface ConnectionSettings extends KeepaliveSettings {
   socket: ClientOptions;
 }
 
-/** Called by one connection: `opened` at most once, `frame`, and `ended` once unless it is closed. */
+/** What a connection calls: `opened` at most once, `frame`, and `ended` once unless it was closed. */
 export interface ConnectionEvents {
   opened(): void;
   frame(data: Buffer, isBinary: boolean): void;
@@ -24,24 +25,8 @@ const HANDSHAKE_TIMEOUT = 15_000;
 const GOING_AWAY = 1001;
 const REFUSED = /Unexpected server response: (\d{3})/;
 const ANSWERED_PING = /^\d{1,15}$/;
-
-/** The largest frame that is read, in bytes. */
-export const MAX_FRAME = 16 * 1024 * 1024;
-/** Bytes waiting to be sent beyond which pings of the peer get no answer: it does not read them. */
+/** Bytes waiting to be sent above which the peer's pings get no answer: it does not read them. */
 const MAX_UNREAD = 64 * 1024;
-
-/** Options that hold for every connection: small in memory, bounded in size and in time. */
-const SOCKET_OPTIONS: ClientOptions & { closeTimeout: number } = {
-  maxPayload: MAX_FRAME,
-  perMessageDeflate: false,
-  followRedirects: false,
-  // One frame of a connection in each turn of the event loop. With all that a read has brought in one
-  // turn, a peer that sends small frames at full speed stops timers and every other connection.
-  allowSynchronousEvents: false,
-  // A peer that does not end the connection after the closing handshake keeps it no longer than this.
-  closeTimeout: 2000,
-  autoPong: false,
-};
 
 const HEARTBEAT = JSON.stringify({ type: 'heartbeat' });
 
@@ -51,14 +36,14 @@ const ignore = (): void => undefined;
 const reasonOf = (error: Error): string => REFUSED.exec(error.message)?.[1] ?? errorCode(error);
 
 /** One WebSocket, from its handshake to its end: handshake deadline, heartbeats, pings, silence. */
-export class Connection implements KeptAlive {
-  readonly #socket: WebSocket;
+export class Connection implements KeptAlive, SocketListener {
+  readonly #socket: ChannelSocket;
   readonly #events: ConnectionEvents;
   readonly #answers: PingAnswers;
   readonly #keepalive: Keepalive;
-  readonly #flushes: FlushQueue;
-  // Of our own, since the one of ws counts from the connection, which a dead proxy never gives.
-  readonly #handshakeTimer = setTimeout(() => this.#end('ETIMEDOUT'), HANDSHAKE_TIMEOUT);
+  readonly #watched: boolean;
+  #flushes: FlushQueue | undefined;
+  #handshakeTimer: NodeJS.Timeout | undefined;
   #reason: string | undefined;
   #openedAt: number | undefined;
   #closed = false;
@@ -76,22 +61,18 @@ export class Connection implements KeptAlive {
     answers: PingAnswers,
     events: ConnectionEvents,
   ) {
-    try {
-      this.#socket = new WebSocket(url, { ...SOCKET_OPTIONS, ...settings.socket });
-    } catch (error) {
-      clearTimeout(this.#handshakeTimer);
-      throw error;
-    }
+    this.#socket = new ChannelSocket(url, settings.socket, this);
     this.#events = events;
     this.#answers = answers;
+    this.#watched = settings.ping > 0;
     this.#keepalive = new Keepalive(this, settings, answers);
-    this.#flushes = new FlushQueue(() => this.ping(), answers, settings.ping > 0);
-    this.#listen();
+    // Not the one of ws, which counts from the connection: a dead proxy never gives one.
+    this.#handshakeTimer = setTimeout(() => this.#end('ETIMEDOUT'), HANDSHAKE_TIMEOUT);
   }
 
   /** Whether what is sent now can arrive. */
   get isOpen(): boolean {
-    return this.#socket.readyState === WebSocket.OPEN;
+    return this.#socket.readyState === ChannelSocket.OPEN;
   }
 
   send(text: string, sent: (error?: Error) => void): void {
@@ -114,6 +95,7 @@ export class Connection implements KeptAlive {
 
   /** @param flushed is called when everything that the peer has sent by now has arrived, or no longer can */
   flush(flushed: () => void): void {
+    this.#flushes ??= new FlushQueue(this, this.#answers, this.#watched);
     this.#flushes.add(flushed);
   }
 
@@ -125,50 +107,49 @@ export class Connection implements KeptAlive {
     this.#socket.terminate();
   }
 
-  #listen(): void {
-    const socket = this.#socket;
-    // First and for good: an error may come late, after the close.
-    socket.on('error', (error) => {
-      this.#reason ??= reasonOf(error);
-    });
-    socket.on('open', () => {
-      clearTimeout(this.#handshakeTimer);
-      this.#openedAt = performance.now();
-      this.#keepalive.start();
-      this.#events.opened();
-    });
-    socket.on('message', (data, isBinary) => {
-      this.#heard();
-      // What had arrived before the close is still read, in later turns.
-      if (!this.#closed) this.#events.frame(data as Buffer, isBinary);
-    });
-    socket.on('ping', (data) => {
-      this.#heard();
-      if (socket.bufferedAmount < MAX_UNREAD) socket.pong(data, true, ignore);
-    });
-    socket.on('pong', (data) => {
-      this.#heard();
-      this.#pong(data.toString('latin1'));
-    });
-    socket.on('close', (code) => {
-      this.#clear();
-      if (this.#closed) return;
-      const openFor = this.#openedAt === undefined ? 0 : performance.now() - this.#openedAt;
-      this.#events.ended(this.#reason ?? String(code), openFor);
-    });
+  onError(error: Error): void {
+    this.#reason ??= reasonOf(error);
+  }
+
+  onOpen(): void {
+    this.#clearHandshake();
+    this.#openedAt = performance.now();
+    this.#keepalive.start();
+    this.#events.opened();
+  }
+
+  onMessage(data: Buffer, isBinary: boolean): void {
+    this.#heard();
+    // What had arrived before the close is still read, in later turns.
+    if (!this.#closed) this.#events.frame(data, isBinary);
+  }
+
+  onPing(data: Buffer): void {
+    this.#heard();
+    if (this.#socket.bufferedAmount < MAX_UNREAD) this.#socket.pong(data, true, ignore);
+  }
+
+  onPong(data: Buffer): void {
+    this.#heard();
+    const text = data.toString('latin1');
+    const ping = ANSWERED_PING.test(text) ? Number(text) : 0;
+    // A pong may come unasked (RFC 6455, 5.5.3), and then says nothing about pings.
+    if (ping < 1 || ping > this.#pings) return;
+    this.#answers.answered();
+    this.#flushes?.pong(ping);
+    if (this.#flushes?.isEmpty) this.#flushes = undefined;
+  }
+
+  onClose(code: number): void {
+    this.#clear();
+    if (this.#closed) return;
+    const openFor = this.#openedAt === undefined ? 0 : performance.now() - this.#openedAt;
+    this.#events.ended(this.#reason ?? String(code), openFor);
   }
 
   #heard(): void {
     this.#keepalive.heard();
-    this.#flushes.heard();
-  }
-
-  #pong(data: string): void {
-    const ping = ANSWERED_PING.test(data) ? Number(data) : 0;
-    // A pong may come unasked (RFC 6455, 5.5.3), and then says nothing about pings.
-    if (ping < 1 || ping > this.#pings) return;
-    this.#answers.answered();
-    this.#flushes.pong(ping);
+    this.#flushes?.heard();
   }
 
   #end(reason: string): void {
@@ -176,9 +157,14 @@ export class Connection implements KeptAlive {
     this.#socket.terminate();
   }
 
-  #clear(): void {
+  #clearHandshake(): void {
     clearTimeout(this.#handshakeTimer);
-    this.#keepalive.clearTimers();
-    this.#flushes.end();
+    this.#handshakeTimer = undefined;
+  }
+
+  #clear(): void {
+    this.#clearHandshake();
+    this.#keepalive.stop();
+    this.#flushes?.end();
   }
 }

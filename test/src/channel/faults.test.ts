@@ -100,14 +100,14 @@ describe('a frame that is not what section 6 describes', () => {
     assert.deepEqual(listener.texts(), ['ABC']);
   });
 
-  it('tells every user of the channel', async () => {
+  it('is reported to every listener', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
-    const users = [listen(client), listen(client)];
-    await users[0]!.state('connected');
+    const listeners = [listen(client), listen(client)];
+    await listeners[0]!.state('connected');
     service.fail('bad-json', { times: 1 });
     service.upload(CHIPID, 'spoilt');
-    await until(() => users.every(({ faults }) => faults.length === 1));
-    assert.ok(users.every(({ uploads }) => uploads.length === 0));
+    await until(() => listeners.every(({ faults }) => faults.length === 1));
+    assert.ok(listeners.every(({ uploads }) => uploads.length === 0));
   });
 });

@@ -12,7 +12,7 @@ describe('flushing what a peer has sent', () => {
     const known = new PingAnswers();
     if (answers) known.answered();
     let pings = 0;
-    const queue = new FlushQueue(() => ++pings, known, watched);
+    const queue = new FlushQueue({ ping: () => ++pings }, known, watched);
     return { flushed, known, queue, add: (name: string) => queue.add(() => flushed.push(name)) };
   };
 

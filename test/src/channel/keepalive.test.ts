@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Keepalive, PingAnswers } from '../../../src/channel/keepalive';
+import { TimerQueue } from '../../../src/channel/timer-queue';
 
 const MINUTE = 60_000;
 const STEP = 50;
@@ -10,8 +11,8 @@ function pass(ms: number): void {
   for (let left = ms; left > 0; left -= STEP) mock.timers.tick(Math.min(left, STEP));
 }
 
-describe('timers of a channel', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'setInterval'] }));
+describe('the keepalive of a channel', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
   afterEach(() => mock.timers.reset());
 
   const start = (
@@ -25,7 +26,8 @@ describe('timers of a channel', () => {
       ping: () => seen.pings++,
       silent: () => seen.silent++,
     };
-    const settings = { heartbeat: 0, ping: 0, random: () => random, ...seconds };
+    const timers = new TimerQueue(Date.now);
+    const settings = { heartbeat: 0, ping: 0, random: () => random, timers, ...seconds };
     const keepalive = new Keepalive(connection, settings, answers);
     keepalive.start();
     return { seen, keepalive };
@@ -47,14 +49,14 @@ describe('timers of a channel', () => {
       assert.equal(seen.beats, 1);
       pass(15 * MINUTE);
       assert.equal(seen.beats, 4);
-      keepalive.clearTimers();
+      keepalive.stop();
       pass(60 * MINUTE);
       assert.equal(seen.beats, 4);
     });
 
     it('can be stopped before the first', () => {
       const { seen, keepalive } = beats(300);
-      keepalive.clearTimers();
+      keepalive.stop();
       pass(60 * MINUTE);
       assert.equal(seen.beats, 0);
     });
@@ -122,7 +124,7 @@ describe('timers of a channel', () => {
     it('can be stopped', () => {
       const { seen, keepalive } = watch(30);
       pass(30_000);
-      keepalive.clearTimers();
+      keepalive.stop();
       pass(60 * MINUTE);
       assert.deepEqual(seen, { beats: 0, pings: 1, silent: 0 });
     });

@@ -168,9 +168,9 @@ describe('a listener that joins a channel twice', () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const uploads: string[] = [];
-    const user: ChannelListener = { onUpload: ({ body }) => uploads.push(body.toString()) };
-    const first = client.listen(CHIPID, user);
-    const second = client.listen(CHIPID, user);
+    const listener: ChannelListener = { onUpload: ({ body }) => uploads.push(body.toString()) };
+    const first = client.listen(CHIPID, listener);
+    const second = client.listen(CHIPID, listener);
     await until(() => service.channels() === 1 && second.channel.state === 'connected');
     service.upload(CHIPID, 'a');
     await until(() => uploads.length === 2);
@@ -194,7 +194,7 @@ describe('a callback of a channel', () => {
       const client = clientOf(service.baseUrl);
       const calls: string[] = [];
       let done = false;
-      const user = {
+      const listener = {
         [name]() {
           calls.push(name);
           if (done) return;
@@ -202,7 +202,7 @@ describe('a callback of a channel', () => {
           act(() => subscription.release());
         },
       };
-      const subscription = client.listen(CHIPID, user);
+      const subscription = client.listen(CHIPID, listener);
       return { escaped, service, client, calls };
     };
 

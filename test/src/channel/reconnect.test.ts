@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { Channel } from '../../../src/channel/channel';
 import type { ChannelState } from '../../../src/channel/types';
 import { createConnectLimiter } from '../../../src/channel/connect-limiter';
+import { TimerQueue } from '../../../src/channel/timer-queue';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -62,6 +63,7 @@ describe('a channel that the service closes', () => {
       socket: {},
       heartbeat: 0,
       ping: 0,
+      timers: new TimerQueue(),
     });
     atEnd(() => channel.close());
     // Not by `until`, whose bound is over at once where this clock is moved on.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { Connection, type ConnectionEvents } from '../../../src/channel/socket';
 import { PingAnswers } from '../../../src/channel/keepalive';
+import { TimerQueue } from '../../../src/channel/timer-queue';
 import { channelService, type ChannelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
@@ -26,7 +27,13 @@ function open(
   const createConnection = dial as unknown as typeof connect;
   const connection = new Connection(
     `${service.baseUrl.replace('http:', 'ws:')}/noticed/peer`,
-    { socket: { createConnection }, heartbeat: 0, ping: 0, random: () => 0 },
+    {
+      socket: { createConnection },
+      heartbeat: 0,
+      ping: 0,
+      random: () => 0,
+      timers: new TimerQueue(),
+    },
     new PingAnswers(),
     events,
   );

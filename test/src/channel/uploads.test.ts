@@ -89,31 +89,33 @@ describe('the uploads of a device', () => {
   });
 });
 
-describe('the channel of a device with several users', () => {
+describe('the channel of a device with several listeners', () => {
   it('is one, and gives each upload to all of them', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
-    const users = [listen(client), listen(client), listen(client)];
-    await users[0]!.state('connected');
+    const listeners = [listen(client), listen(client), listen(client)];
+    await listeners[0]!.state('connected');
     service.upload(CHIPID, 'x');
-    await until(() => users.every(({ uploads }) => uploads.length === 1));
+    await until(() => listeners.every(({ uploads }) => uploads.length === 1));
     assert.equal(service.channels(), 1);
     assert.ok(
-      users.every(({ subscription }) => subscription.channel === users[0]!.subscription.channel),
+      listeners.every(
+        ({ subscription }) => subscription.channel === listeners[0]!.subscription.channel,
+      ),
     );
   });
 
   it('gives each its own bytes, so that one cannot spoil those of another', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
-    const users = [listen(client), listen(client), listen(client)];
-    await users[0]!.state('connected');
+    const listeners = [listen(client), listen(client), listen(client)];
+    await listeners[0]!.state('connected');
     service.upload(CHIPID, 'abc');
-    await until(() => users.every(({ uploads }) => uploads.length === 1));
-    users[0]!.uploads[0]!.body.fill(0);
-    users[1]!.uploads[0]!.body.fill(1);
-    assert.equal(users[2]!.texts()[0], 'abc');
-    assert.notEqual(users[0]!.uploads[0], users[1]!.uploads[0]);
+    await until(() => listeners.every(({ uploads }) => uploads.length === 1));
+    listeners[0]!.uploads[0]!.body.fill(0);
+    listeners[1]!.uploads[0]!.body.fill(1);
+    assert.equal(listeners[2]!.texts()[0], 'abc');
+    assert.notEqual(listeners[0]!.uploads[0], listeners[1]!.uploads[0]);
   });
 
   it('goes on with the rest when one leaves, and closes with the last', async () => {
@@ -130,7 +132,7 @@ describe('the channel of a device with several users', () => {
     await until(() => service.sockets() === 0, 'the end of the channel');
   });
 
-  it('is not hurt by a user that leaves twice, and is opened anew by a later one', async () => {
+  it('survives a listener that leaves twice, and is opened anew for a later one', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const first = listen(client);
@@ -145,14 +147,14 @@ describe('the channel of a device with several users', () => {
     await until(() => service.channels() === 1);
   });
 
-  it('tells a user that joins late that it is connected', async () => {
+  it('shows a listener that joins late that it is connected', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     await listen(client).state('connected');
     assert.equal(listen(client).subscription.channel.state, 'connected');
   });
 
-  it('survives a user that leaves while it is told of an upload', async () => {
+  it('survives a listener that leaves from onUpload', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     let told = 0;

@@ -10,7 +10,7 @@ export interface Change {
   reason: string | undefined;
 }
 
-/** A user of a channel that notes everything. */
+/** A listener that records everything. */
 export interface Listener {
   subscription: ChannelSubscription;
   uploads: Upload[];
@@ -18,7 +18,7 @@ export interface Listener {
   texts(): string[];
   changes: Change[];
   faults: string[];
-  /** Waits until the channel has been in a state so many times. */
+  /** Waits until the channel has been in a state that many times. */
   state(state: ChannelState, times?: number): Promise<void>;
 }
 

@@ -1,0 +1,77 @@
+import WebSocket, { type ClientOptions, type RawData } from 'ws';
+
+/** What a {@link ChannelSocket} calls. */
+export interface SocketListener {
+  onOpen(): void;
+  onMessage(data: Buffer, isBinary: boolean): void;
+  onPing(data: Buffer): void;
+  onPong(data: Buffer): void;
+  onError(error: Error): void;
+  onClose(code: number): void;
+}
+
+interface Listened {
+  readonly listener: SocketListener;
+}
+
+/** The largest frame that is read, in bytes. */
+export const MAX_FRAME = 16 * 1024 * 1024;
+
+/** Options that hold for every connection: small in memory, bounded in size and in time. */
+const OPTIONS: ClientOptions & { closeTimeout: number } = {
+  maxPayload: MAX_FRAME,
+  perMessageDeflate: false,
+  followRedirects: false,
+  // One frame of a connection in each turn of the event loop. With all that a read has brought in one
+  // turn, a peer that sends small frames at full speed stops timers and every other connection.
+  allowSynchronousEvents: false,
+  // A peer that does not end the connection after the closing handshake keeps it no longer than this.
+  closeTimeout: 2000,
+  autoPong: false,
+};
+
+/**
+ * A WebSocket with one listener. Its handlers are the same functions for all sockets, since closures
+ * would cost each socket 64 bytes per event.
+ */
+export class ChannelSocket extends WebSocket implements Listened {
+  /** @throws the error of ws for an address that it does not take; its message contains the address */
+  constructor(
+    url: string,
+    options: ClientOptions,
+    readonly listener: SocketListener,
+  ) {
+    super(url, { ...OPTIONS, ...options });
+    // The handler of errors is never removed: one may come late, after the close.
+    this.on('error', onError).on('open', onOpen).on('close', onClose);
+  }
+}
+
+/** The types of ws say only that `this` is a WebSocket. */
+const listenerOf = (socket: WebSocket): SocketListener => (socket as WebSocket & Listened).listener;
+
+function onError(this: WebSocket, error: Error): void {
+  listenerOf(this).onError(error);
+}
+
+/** Adds the other handlers only now: with a sixth event, the table of an emitter doubles its size. */
+function onOpen(this: WebSocket): void {
+  this.off('open', onOpen).on('message', onMessage).on('ping', onPing).on('pong', onPong);
+  listenerOf(this).onOpen();
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  listenerOf(this).onMessage(data as Buffer, isBinary);
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  listenerOf(this).onPing(data);
+}
+
+function onPong(this: WebSocket, data: Buffer): void {
+  listenerOf(this).onPong(data);
+}
+
+function onClose(this: WebSocket, code: number): void {
+  listenerOf(this).onClose(code);
+}

@@ -1,0 +1,114 @@
+/** What a {@link TimerQueue} calls when its time has come. Both fields belong to the queue. */
+export interface Timed {
+  /** When it is due, in whole ms on the queue's clock. */
+  due: number;
+  /** Its index in the queue, -1 while it is not queued. */
+  index: number;
+  onDue(): void;
+}
+
+/** As a timer of Node.js: nothing is due sooner. */
+const SHORTEST = 1;
+const LONGEST = 2 ** 31 - 1;
+
+/**
+ * Runs the deadlines of thousands of connections on one timer, which exists only while something is
+ * queued. A binary heap: what is due next comes first. A timer of its own for each deadline would
+ * cost about 200 bytes, and most of these have a list of their own in Node.js, since their durations
+ * are random.
+ */
+export class TimerQueue {
+  /** This machine's monotonic clock, in ms. */
+  readonly now: () => number;
+  readonly #heap: Timed[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** When the timer fires. */
+  #wakesAt = Infinity;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Queues it, or moves it if it is queued. @param at on the clock of the queue, in ms */
+  set(timed: Timed, at: number): void {
+    // Whole, since V8 keeps integers in place and allocates other numbers.
+    timed.due = Math.ceil(Math.max(at, this.now() + SHORTEST));
+    if (timed.index < 0) timed.index = this.#heap.push(timed) - 1;
+    this.#restore(timed);
+    this.#arm();
+  }
+
+  /** Takes it out; it may not be queued. */
+  remove(timed: Timed): void {
+    const { index } = timed;
+    if (index < 0) return;
+    timed.index = -1;
+    const last = this.#heap.pop();
+    if (last && last !== timed) {
+      this.#place(last, index);
+      this.#restore(last);
+    }
+    if (this.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#wakesAt = Infinity;
+  }
+
+  /** A timer that is too early does no harm, so it is only replaced by an earlier one. */
+  #arm(): void {
+    const first = this.#heap[0];
+    if (!first || first.due >= this.#wakesAt) return;
+    clearTimeout(this.#timer);
+    this.#wakesAt = first.due;
+    const delay = Math.min(LONGEST, Math.max(SHORTEST, Math.ceil(first.due - this.now())));
+    this.#timer = setTimeout(() => this.#run(), delay);
+  }
+
+  #run(): void {
+    this.#wakesAt = Infinity;
+    // Once for all: what is queued meanwhile is due later than this.
+    const now = this.now();
+    try {
+      for (let [first] = this.#heap; first && first.due <= now; [first] = this.#heap) {
+        this.remove(first);
+        first.onDue();
+      }
+    } finally {
+      this.#arm();
+    }
+  }
+
+  #place(timed: Timed, index: number): void {
+    this.#heap[index] = timed;
+    timed.index = index;
+  }
+
+  /** Moves it up or down to where it belongs. */
+  #restore(timed: Timed): void {
+    let { index } = timed;
+    const swap = (other: Timed): void => {
+      const { index: to } = other;
+      this.#place(other, index);
+      index = to;
+    };
+    for (let up = this.#parent(index); up && up.due > timed.due; up = this.#parent(index)) swap(up);
+    for (let down = this.#child(index); down && down.due < timed.due; down = this.#child(index)) {
+      swap(down);
+    }
+    this.#place(timed, index);
+  }
+
+  #parent(index: number): Timed | undefined {
+    return index > 0 ? this.#heap[(index - 1) >> 1] : undefined;
+  }
+
+  /** The one that is due first of the two below. */
+  #child(index: number): Timed | undefined {
+    const left = this.#heap[2 * index + 1];
+    const right = this.#heap[2 * index + 2];
+    return left && right && right.due < left.due ? right : left;
+  }
+}
