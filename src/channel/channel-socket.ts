@@ -17,9 +17,17 @@ interface Listened {
 /** The largest frame that is read, in bytes. */
 export const MAX_FRAME = 16 * 1024 * 1024;
 
+/**
+ * Fragments of a message, and reads of a fragment, at most. Each costs some hundred bytes until the
+ * message is whole, even an empty one: 16 MiB in single bytes would take gigabytes.
+ */
+const MAX_PARTS = 16 * 1024;
+
 /** Options that hold for every connection: small in memory, bounded in size and in time. */
 const OPTIONS: ClientOptions & { closeTimeout: number } = {
   maxPayload: MAX_FRAME,
+  maxFragments: MAX_PARTS,
+  maxBufferedChunks: MAX_PARTS,
   perMessageDeflate: false,
   followRedirects: false,
   // One frame of a connection in each turn of the event loop. With all that a read has brought in one

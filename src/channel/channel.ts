@@ -19,9 +19,14 @@ export interface ChannelSettings extends ConnectionSettings {
   close?(): void;
 }
 
-/** How ws names a frame over the limit, or over anything that it could count. */
-const TOO_LARGE = /^WS_ERR_UNSUPPORTED_(MESSAGE|DATA_PAYLOAD)_LENGTH$/;
-const TOO_LARGE_FAULT = 'an upload is larger than 16 MiB, the limit for a frame';
+const TOO_LARGE = 'an upload is larger than 16 MiB, the limit for a frame';
+
+/** Faults by the code of ws that ends a connection for them; the first two are the same limit. */
+const FAULTS: ReadonlyMap<string, string> = new Map([
+  ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', TOO_LARGE],
+  ['WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH', TOO_LARGE],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'an upload came in more than 16,384 parts, the limit'],
+]);
 
 /**
  * The channel of one device: reconnects until it is closed. Its fields are hidden, since the socket
@@ -114,7 +119,8 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   ended(reason: string, openFor: number): void {
     this.#connection = undefined;
-    if (TOO_LARGE.test(reason)) this.#report(TOO_LARGE_FAULT);
+    const fault = FAULTS.get(reason);
+    if (fault !== undefined) this.#report(fault);
     this.#scheduleReconnect(reason, openFor);
   }
 

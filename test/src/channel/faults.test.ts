@@ -100,6 +100,31 @@ describe('a frame that is not what section 6 describes', () => {
     assert.deepEqual(listener.texts(), ['ABC']);
   });
 
+  for (const [what, part] of [
+    ['of one byte', ' '],
+    ['that are empty', ''],
+  ] as const) {
+    it(`that comes in endless pieces ${what} ends the connection, and the next upload arrives`, async () => {
+      const upload = {
+        type: 'data_upload',
+        appid: '1',
+        chipid: CHIPID,
+        timestamp: '1',
+        body: 'QUJD',
+      };
+      const service = await channelService((channel, count) => {
+        if (count > 0) channel.send(JSON.stringify(upload));
+        else for (let sent = 0; sent < 40_000; sent++) channel.send(part, { fin: false });
+      });
+      const listener = listen(clientOf(service.baseUrl));
+      await until(() => listener.uploads.length === 1);
+      const fault = ['an upload came in more than 16,384 parts, the limit'];
+      assert.deepEqual(listener.faults, fault);
+      const reasons = disconnects(listener).map(({ reason }) => reason);
+      assert.deepEqual(reasons, ['WS_ERR_TOO_MANY_BUFFERED_PARTS']);
+    });
+  }
+
   it('is reported to every listener', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
