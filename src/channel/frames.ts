@@ -21,13 +21,13 @@ export interface Upload {
 }
 
 /**
- * What a frame was: an upload, something else that is fine, or a fault in words for the log. Flaws are
- * words for the log, too, about an upload that is whole although a field of it is not.
+ * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws
+ * are texts for the log about an upload that is complete but has an invalid field.
  */
 export type Frame =
   { upload: Upload; flaws: readonly string[] } | { fault: string } | { ignored: true };
 
-/** The channel that a frame has come on. */
+/** The channel that a frame came on. */
 export interface FrameOrigin {
   /** Its device, as digits. */
   chipid: string;
@@ -50,24 +50,24 @@ const DIGITS = /^\d{1,20}$/;
 const SHORTEST = '{"type":""}'.length;
 const OPENING_BRACE = 0x7b;
 
-/** Milliseconds since 1970, whole; undefined if the value is no time, in whatever unit. */
+/** Whole milliseconds since 1970; undefined if the value is not a time in either unit. */
 function unixTime(value: unknown): number | undefined {
   if (typeof value === 'string' ? !UNIX_TIME.test(value) : typeof value !== 'number') {
     return undefined;
   }
   const time = Number(value);
-  // Negated, so that NaN is none.
+  // Negated, since NaN compares false.
   if (!(time >= 0 && time < MILLISECONDS_BELOW)) return undefined;
   return Math.round(time < SECONDS_BELOW ? time * 1000 : time);
 }
 
-/** An id as digits without leading zeros, from text or a number; undefined if it is none. */
+/** An id as digits without leading zeros, from text or a number; undefined if it is not an id. */
 function idOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && DIGITS.test(text) ? dropLeadingZeros(text) : undefined;
 }
 
-/** Whether the bytes may be a JSON object, told at their beginning. */
+/** Whether the bytes can be a JSON object, from the first one that is not white space. */
 function beginsObject(data: Buffer): boolean {
   let at = 0;
   // White space of JSON.
@@ -80,7 +80,7 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
   if (typeof body !== 'string') return { fault: 'an upload has no body' };
   const bytes = decodeBase64(body);
   if (!bytes) return { fault: "an upload's body is not Base64" };
-  // Never guessed, although the channel is of one device: it would be an upload of the wrong one.
+  // Never assumed, although the channel is one device's: the upload may be another's.
   const from = idOf(event['chipid']);
   if (from === undefined) return { fault: 'an upload has no valid chipid' };
   if (from !== idOf(origin.chipid)) return { fault: "an upload is another device's" };
@@ -101,8 +101,8 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
 /**
  * Reads one frame of a channel. Types that section 6 does not name are ignored, since the service may
  * grow. An upload without its bytes or its device, or of another device, is a fault; one whose
- * timestamp or appid is missing or invalid is an upload all the same. A frame that cannot be an event
- * is told by its beginning and its size, so that a flood of them costs little.
+ * timestamp or appid is missing or invalid is still an upload. A frame that cannot be an event is
+ * recognized by its first bytes and its size, so that a flood of them costs little.
  * @param data the frame's text as UTF-8
  * @param now this machine's clock, in ms: the time of an upload without one
  */

@@ -3,7 +3,7 @@ import type { CallAborted, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
 import { IsolatedListener } from './isolated-listener';
 
-/** Milliseconds a channel that was opened for a push is kept after the last one. */
+/** Milliseconds for which a channel stays open after the last push. */
 const KEEP = 5 * 60_000;
 
 interface Held {

@@ -1,16 +1,16 @@
 const BASE = 1000;
 const CAP = 60_000;
-/** After so many doublings the limit is the cap. */
+/** The number of doublings after which the limit is the cap. */
 const MOST = Math.log2(CAP / BASE);
-/** Milliseconds of a connection that take one doubling off what the limit may be after it. */
+/** For each of these milliseconds that a connection was open, the limit after it has one doubling less. */
 const PER_DOUBLING = 4000;
 
 /**
- * How long a channel waits before it connects again: full jitter, that is, anything between 0 and a
- * limit. The limit doubles with each attempt from 1 s up to 60 s, and a connection that lasted bounds
- * it: after one that ended at once it may be 60 s, and half as much for every 4 s that it was open.
- * So a connection that is cut every 20 s costs a second or two each time, while a service that
- * accepts and closes sees an attempt every half a minute on average, as one that is down does.
+ * How long a channel waits before it reconnects: full jitter, that is, anything between 0 and a limit.
+ * The limit doubles with each attempt from 1 s up to 60 s, and falls with the time that the last
+ * connection was open: it is at most 60 s after one that ended at once, and half as much for every 4 s
+ * of one that lasted. So a connection that is cut every 20 s costs a second or two each time, while a
+ * service that accepts and closes sees an attempt every 30 s on average, as one that is down does.
  */
 export class ReconnectBackoff {
   readonly #random: () => number;

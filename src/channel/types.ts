@@ -7,14 +7,14 @@ import type { Upload } from './frames';
 export type ChannelState = 'connecting' | 'connected' | 'disconnected';
 
 /**
- * Who listens on a channel or pushes over it. The same object may join several times: each time it is
- * another user.
+ * Listens on a channel. The same object may join several times, and each time counts as another
+ * listener.
  *
- * An error that a callback throws, or that the promise of an async one rejects with, goes no further:
- * the channel, its other users and the process go on, and so do later uploads. It is reported to the
- * user's own `onFault`, once for each error; what `onFault` itself throws is dropped. A user without
- * `onFault` gets a warning of the process (`process.on('warning')`), at most one a minute. A callback
- * may join and release, and may close the client; after a release nothing is called any more.
+ * An error that a callback throws, or with which the promise of an async one rejects, goes no further:
+ * the channel, its other listeners and the process go on, and later uploads arrive. It is reported to
+ * the listener's own `onFault`, once for each error; what `onFault` itself throws is dropped. A listener
+ * without `onFault` causes a warning of the process (`process.on('warning')`), at most one a minute. A
+ * callback may join and release, and may close the client; after a release nothing is called.
  */
 export interface ChannelListener {
   /** An upload has arrived, or has been recovered. */
@@ -25,31 +25,30 @@ export interface ChannelListener {
    */
   onState?(state: ChannelState, reason?: string): void;
   /**
-   * Something came that is not what section 6 describes: it was left out, or corrected as the text
-   * says. Or missed uploads cannot be recovered for now. Or a callback of this user threw.
-   * @param fault words for the log, without what was uploaded
-   * @param kind the same for all faults of a kind, whatever ids and numbers the text has; default: the text
+   * A frame is not what section 6 describes, and was left out or corrected as the text says; or missed
+   * uploads cannot be recovered for now; or a callback of this listener threw.
+   * @param fault text for the log, without the uploaded data
+   * @param kind the same for all faults of a kind, whatever ids and numbers the text contains; default: the text
    */
   onFault?(fault: string, kind?: string): void;
-  /** What came could not be read, and may have been an upload: it can only be had from the history. */
+  /** A frame could not be read. It may have been an upload, which is then only in the history. */
   onGap?(): void;
 }
 
-/** What a user sees of a channel. */
+/** A channel as its listeners see it. */
 export interface ChannelView {
-  /** Of the three, the present one. */
   readonly state: ChannelState;
   /**
-   * Why the channel is not connected, if it is known: an HTTP status (`401`), a close code (`1001`), a
+   * Why the channel is not connected, if known: an HTTP status (`401`), a close code (`1001`), a
    * code of Node.js (`ECONNREFUSED`), or `SILENT`.
    */
   readonly reason: string | undefined;
 }
 
-/** A place on the channel of one device, given back when it is no longer needed. */
+/** A listener's place on the channel of one device, to be released when it is no longer needed. */
 export interface ChannelSubscription {
   /** Where the channel stands now. */
   readonly channel: ChannelView;
-  /** Leaves the channel; with its last user it is closed. May be called again. */
+  /** Leaves the channel, which closes after its last listener. May be called again. */
   release(): void;
 }

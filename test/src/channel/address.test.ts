@@ -32,7 +32,7 @@ describe("the channel's address (section 4.3)", () => {
     assert.equal(headers['sec-websocket-extensions'], undefined);
   });
 
-  it('is signed freshly for each attempt', async () => {
+  it('has a fresh signature at each attempt', async () => {
     let seconds = 1_700_000_000;
     const service = await channelService((channel) => channel.close(1001));
     const client = clientOf(service.baseUrl, { now: () => 1000 * seconds++ });

@@ -8,7 +8,7 @@ import { gone, resources } from '../support/resources';
 import { until } from '../../../tooling/until';
 import { wireService } from '../../../tooling/servers/wire-service';
 
-describe('closing a client while a channel is on its way', () => {
+describe('closing a client while a channel connects', () => {
   for (const scheme of ['http:', 'https:']) {
     it(`ends an upgrade over ${scheme} that is never answered, and the push that waits for it`, async () => {
       const service = await wireService(() => undefined);

@@ -11,7 +11,7 @@ describe('the pause before another attempt', () => {
     assert.deepEqual(limits, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  it('stays at the limit for ever', () => {
+  it('stays at the limit', () => {
     assert.equal(longest(1e9), 60_000);
     assert.equal(longest(Number.MAX_SAFE_INTEGER), 60_000);
   });
@@ -83,7 +83,7 @@ describe('the rate of connection attempts', () => {
     });
   });
 
-  it('does not hurry after a standstill', () => {
+  it('sends no burst after the event loop was blocked', () => {
     const { turns } = queue(4);
     pass(1);
     now += 10_000;
@@ -91,7 +91,7 @@ describe('the rate of connection attempts', () => {
     assert.deepEqual(turns.slice(2), [(turns[1] ?? NaN) + 20, (turns[1] ?? NaN) + 40]);
   });
 
-  it('saves no attempts up while there are none', () => {
+  it('saves up no attempts while there are none', () => {
     queue(1);
     pass(10_000);
     const { turns } = queue(2);
@@ -99,7 +99,7 @@ describe('the rate of connection attempts', () => {
     assert.deepEqual(turns, [10_001, 10_021]);
   });
 
-  it('keeps no places for those who have left', () => {
+  it('drops attempts that were cancelled', () => {
     const { leave } = queue(1000);
     pass(50);
     for (const each of leave) each();
@@ -108,7 +108,7 @@ describe('the rate of connection attempts', () => {
     assert.deepEqual(turns, [61, 81]);
   });
 
-  it('lets those behind one who has left move up', () => {
+  it('moves the others up when an attempt is cancelled', () => {
     const { leave } = queue(2);
     const { turns } = queue(1);
     leave[1]?.();

@@ -45,7 +45,7 @@ describe('a frame that is not what section 6 describes', () => {
     });
   }
 
-  it('is left out without a word if its type is unknown; the next upload arrives', async () => {
+  it('is ignored if its type is unknown; the next upload arrives', async () => {
     const service = await simulator();
     const listener = listen(clientOf(service.baseUrl));
     await listener.state('connected');
@@ -73,7 +73,7 @@ describe('a frame that is not what section 6 describes', () => {
     });
   }
 
-  it('costs other devices nothing', async () => {
+  it('does not affect other devices', async () => {
     const service = await simulator({ devices: 2 });
     const client = clientOf(service.baseUrl);
     const broken = listen(client, CHIPID);
@@ -88,7 +88,7 @@ describe('a frame that is not what section 6 describes', () => {
     assert.deepEqual(disconnects(other), []);
   });
 
-  it('may be split into pieces, as long as it is whole', async () => {
+  it('may arrive in fragments', async () => {
     const event = { type: 'data_upload', appid: '1', chipid: CHIPID, timestamp: '1', body: 'QUJD' };
     const pieces = JSON.stringify(event);
     const service = await channelService((channel: WebSocket) => {

@@ -38,7 +38,7 @@ async function adminServer(): Promise<string> {
 
 describe('a service that sends frames at full speed', () => {
   for (const [what, frame, fault] of FLOODS) {
-    it(`leaves other servers, timers and channels their turns: frames ${what}`, async () => {
+    it(`does not starve other servers, timers and channels: frames ${what}`, async () => {
       const flooded = await floodService(frame);
       const service = await simulator();
       const admin = await adminServer();

@@ -16,7 +16,7 @@ describe('flushing what a peer has sent', () => {
     return { flushed, known, queue, add: (name: string) => queue.add(() => flushed.push(name)) };
   };
 
-  it('ends with the pong, and what waits since before with it', () => {
+  it('ends with the pong, which also ends earlier ones', () => {
     const { flushed, queue, add } = start({});
     add('first');
     add('second');
@@ -43,7 +43,7 @@ describe('flushing what a peer has sent', () => {
     assert.deepEqual(flushed, ['flush']);
   });
 
-  it('ends in the end with a peer that sends frames but no pongs any more', () => {
+  it('gives up on a peer that still sends frames but no pongs', () => {
     const { flushed, queue, add } = start({});
     add('flush');
     mock.timers.tick(5000);
@@ -66,7 +66,7 @@ describe('flushing what a peer has sent', () => {
     });
   }
 
-  it('may begin again in the callback of one that has ended', () => {
+  it('may be started again from its own callback', () => {
     const { flushed, queue, add } = start({});
     queue.add(() => add('next'));
     queue.pong(1);

@@ -97,7 +97,7 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  it('is not an upload for what its prototype says', () => {
+  it('is not an upload by inherited properties', () => {
     const inherited = `{"__proto__":${JSON.stringify(event)},"constructor":{}}`;
     assert.ok('fault' in readText(inherited));
     const own = `{"__proto__":{"body":"QQ==","chipid":"9"},${JSON.stringify(event).slice(1)}`;
@@ -106,7 +106,7 @@ describe('a frame of the channel (section 6)', () => {
     assert.equal(({} as Record<string, unknown>)['body'], undefined);
   });
 
-  it('is of the very device that a number names, however long', () => {
+  it('keeps every digit of a long device number', () => {
     const of = (digits: string) => JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`); // prettier-ignore
     const long = '18446744073709551615';
     const frame = readText(of(long), long);
@@ -120,13 +120,13 @@ describe('a frame of the channel (section 6)', () => {
     assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
   });
 
-  it('may bring nothing', () => {
+  it('may have an empty body', () => {
     const frame = read({ body: '' });
     assert.equal('upload' in frame && frame.upload.body.length, 0);
   });
 
   for (const type of ['unknown_type', 'heartbeat', '']) {
-    it(`is left out without a word if its type is ${JSON.stringify(type)}`, () => {
+    it(`is ignored if its type is ${JSON.stringify(type)}`, () => {
       assert.deepEqual(read({ type }), { ignored: true });
     });
   }
@@ -154,7 +154,7 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  it('says nothing of what a device uploaded in its fault', () => {
+  it('does not repeat uploaded data in its fault', () => {
     const frame = read({ chipid: 'secret', body: 'QQ==' });
     assert.doesNotMatch('fault' in frame ? frame.fault : 'secret', /secret|QQ==/);
   });

@@ -93,7 +93,7 @@ describe('the keepalive of a channel', () => {
       assert.equal(seen.silent, 1);
     });
 
-    it('lets a peer live that answers every other ping', () => {
+    it('keeps a connection whose peer answers every other ping', () => {
       const { seen, keepalive } = watch(30);
       for (let minute = 0; minute < 60; minute++) {
         pass(MINUTE);

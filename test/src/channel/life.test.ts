@@ -8,14 +8,14 @@ import { until } from '../../../tooling/until';
 const HEARTBEAT = '{"type":"heartbeat"}';
 
 describe('a channel that is kept alive', () => {
-  it('sends the heartbeat of section 6, again and again', async () => {
+  it('sends the heartbeat of section 6 periodically', async () => {
     const service = await channelService();
     await listen(clientOf(service.baseUrl, { heartbeat: 0.02 })).state('connected');
     await until(() => service.frames.length >= 3, 'three heartbeats');
     assert.ok(service.frames.every((frame) => frame === HEARTBEAT));
   });
 
-  it('sends none if they are off', async () => {
+  it('sends no heartbeats if they are off', async () => {
     const service = await channelService();
     const client = clientOf(service.baseUrl, { heartbeat: 0 });
     await listen(client).state('connected');
@@ -24,7 +24,7 @@ describe('a channel that is kept alive', () => {
     assert.doesNotMatch(service.frames[0]!, /heartbeat/);
   });
 
-  it('pings, again and again', async () => {
+  it('pings periodically', async () => {
     let pings = 0;
     const service = await channelService((channel) => channel.on('ping', () => pings++));
     const listener = listen(clientOf(service.baseUrl, { ping: 0.02 }));
@@ -49,7 +49,7 @@ describe('a channel that is kept alive', () => {
   /** Answers no ping, and is silent. */
   const fallSilent = (channel: WebSocket): void => void (channel.pong = () => undefined);
 
-  it('is given up when a service that has answered a ping falls silent, and opened anew', async () => {
+  it('is reopened when a service that has answered a ping falls silent', async () => {
     const service = await channelService(sayPong);
     const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
     await until(() => listener.uploads.length > 0, 'a pong');
@@ -64,7 +64,7 @@ describe('a channel that is kept alive', () => {
     );
   });
 
-  it('is given up when it is silent from its beginning, if one before it answered a ping', async () => {
+  it('is reopened when it is silent from the start, if an earlier connection answered a ping', async () => {
     const service = await channelService((channel, count) =>
       count === 0 ? sayPong(channel) : fallSilent(channel),
     );
@@ -92,7 +92,7 @@ describe('a channel that is kept alive', () => {
     assert.deepEqual([service.opened(), listener.subscription.channel.state], [1, 'connected']);
   });
 
-  it('is not given up while uploads come, though no ping is answered', async () => {
+  it('stays open while uploads arrive, although no ping is answered', async () => {
     const service = await channelService((channel) => {
       // As ws itself would not: the service answers no ping, but sends.
       channel.pong = () => undefined;

@@ -41,7 +41,7 @@ describe('a listener that throws', () => {
     ['rejects', async () => Promise.reject(new RangeError('Maximum call stack size exceeded'))],
   ];
   for (const [what, callback] of throwing) {
-    it(`gets its own fault when it ${what}; uploads go on, for it and for others`, async () => {
+    it(`gets a fault of its own when it ${what}; uploads go on, for it and for others`, async () => {
       const { escaped } = watchProcess();
       const service = await simulator();
       const client = clientOf(service.baseUrl);

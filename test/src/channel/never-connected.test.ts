@@ -44,7 +44,7 @@ async function tunnelOfAChannelThatTrickles(): Promise<void> {
 
 describe('a connection that is never made', () => {
   // Side by side, since each takes the five seconds that a connection may take.
-  it('is given up after a while: TLS, the tunnel of a call, the tunnel of a channel', async () => {
+  it('times out: TLS, the tunnel of a call, the tunnel of a channel', async () => {
     await Promise.all([
       tlsThatNeverComesAbout(),
       tunnelThatIsNeverMade(),

@@ -17,7 +17,7 @@ describe('a push over the channel', () => {
     ['Base64 as its bytes', 'AP8=', 'B64', Buffer.from([0, 255])],
   ];
   for (const [what, message, format, bytes] of pushes) {
-    it(`brings ${what}`, async () => {
+    it(`delivers ${what}`, async () => {
       const service = await simulator();
       await clientOf(service.baseUrl).pushOverChannel(CHIPID, message, { format });
       const { received } = service.device(CHIPID);
@@ -82,7 +82,7 @@ describe('a push over the channel', () => {
     assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
   });
 
-  it('says why the attempt before failed, while another is under way', async () => {
+  it('gives the reason of the previous attempt while another is under way', async () => {
     const service = await simulator();
     service.fail('gateway-upgrade', { times: 1 });
     service.fail('hang-upgrade');
@@ -98,7 +98,7 @@ describe('a push over the channel', () => {
     assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(401\)/);
   });
 
-  it('is NOT_CONNECTED when it is broken off while it waits, and never sent later', async () => {
+  it('is NOT_CONNECTED when it is aborted while it waits, and never sent later', async () => {
     const service = await simulator();
     const lift = service.fail('answer-upgrade');
     const client = clientOf(service.baseUrl);

@@ -57,7 +57,7 @@ describe('the pause before a channel reconnects', () => {
     assert.deepEqual([0, 1, 5, 10, 20, 24, 60].map((seconds) => after(seconds * SECOND)), [60_000, 50_454, 25_227, 10_607, 1875, 1000, 1000]); // prettier-ignore
   });
 
-  it('takes one good connection back to the beginning, and grows again from there', () => {
+  it('starts over after one good connection, and grows again from there', () => {
     const backoff = new ReconnectBackoff(() => 1);
     for (let attempt = 0; attempt < 100; attempt++) backoff.pause(0);
     assert.equal(backoff.pause(MINUTE), 1000);
@@ -80,7 +80,7 @@ describe('the pause before a channel reconnects', () => {
     [300, 0.995, 1],
   ];
   for (const [seconds, least, most] of cuts) {
-    it(`leaves a channel that is cut every ${seconds} s connected ${least * 100} % of ten minutes`, () => {
+    it(`keeps a channel that is cut every ${seconds} s connected ${least * 100} % of ten minutes`, () => {
       const shares = courses(seconds * SECOND, 10 * MINUTE).map(({ connected }) => connected);
       const share = mean(shares);
       assert.ok(share >= least && share <= most, `${share} of the time`);
@@ -88,7 +88,7 @@ describe('the pause before a channel reconnects', () => {
     });
   }
 
-  it('leaves it connected as much after an hour in which nothing answered', () => {
+  it('keeps it connected as long after an hour without an answer', () => {
     const shares = Array.from({ length: SEEDS }, (_, seed) => {
       const backoff = new ReconnectBackoff(numbers(seed));
       run(backoff, 0, HOUR);
@@ -101,7 +101,7 @@ describe('the pause before a channel reconnects', () => {
     ['is down', 0],
     ['accepts and closes at once', 5],
   ] as const) {
-    it(`leaves a service that ${what} for an hour one or two attempts a minute`, () => {
+    it(`makes about two attempts a minute at a service that ${what} for an hour`, () => {
       const all = courses(openFor, HOUR);
       const last = all.map(({ attempts }) => attempts.filter((at) => at >= HOUR / 2).length / 30);
       assert.ok(mean(last) > 1.8 && mean(last) < 2.2, `${mean(last)} a minute`);

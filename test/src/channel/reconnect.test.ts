@@ -15,7 +15,7 @@ import { wireService } from '../../../tooling/servers/wire-service';
 
 describe('a channel that the service closes', () => {
   for (const code of [1000, 1001, 1006, 1008, 1011, 1012, 1013]) {
-    it(`with ${code} is opened anew, and uploads arrive again`, async () => {
+    it(`with ${code} reconnects, and uploads arrive again`, async () => {
       const service = await simulator();
       const listener = listen(clientOf(service.baseUrl));
       await listener.state('connected');
@@ -34,7 +34,7 @@ describe('a channel that the service closes', () => {
     });
   }
 
-  it('again and again is opened again and again, one at a time', async () => {
+  it('repeatedly reconnects each time, one connection at a time', async () => {
     let most = 0;
     const service = await channelService((channel) => {
       most = Math.max(most, service.clients.size);
@@ -44,7 +44,7 @@ describe('a channel that the service closes', () => {
     assert.equal(most, 1);
   });
 
-  it('is opened ever later if that was soon, and as at first if it had lasted', async () => {
+  it('reconnects later each time, and soon again after a connection that lasted', async () => {
     atEnd(() => mock.restoreAll());
     const pauses: number[] = [];
     const realNow = performance.now.bind(performance);
@@ -81,7 +81,7 @@ describe('a channel that the service closes', () => {
     assert.deepEqual(pauses.slice(0, 6), [1, 2, 4, 1, 2, 4]);
   });
 
-  it('is told as 1006 if the connection is reset', async () => {
+  it('reports 1006 if the connection is reset', async () => {
     const service = await channelService();
     const listener = listen(clientOf(service.baseUrl));
     await listener.state('connected');
@@ -119,7 +119,7 @@ describe('a channel that does not open', () => {
     });
   }
 
-  it('for its keys, 401, says so and does not hurry to try again', async () => {
+  it('because of its keys reports 401 and waits long before it tries again', async () => {
     const service = await simulator();
     const listener = listen(clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' }));
     await listener.state('disconnected');
@@ -131,7 +131,7 @@ describe('a channel that does not open', () => {
     assert.equal(listener.subscription.channel.reason, '401');
   });
 
-  it('for a redirect does not follow it', async () => {
+  it('because of a redirect does not follow it', async () => {
     const elsewhere = await channelService();
     const service = await wireService((socket) => {
       socket.end(`HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:${elsewhere.port}/\r\n\r\n`);
@@ -142,14 +142,14 @@ describe('a channel that does not open', () => {
     assert.equal(elsewhere.sockets(), 0);
   });
 
-  it('for an answer that is not HTTP says so without a word of it', async () => {
+  it('because the answer is not HTTP reports that without quoting it', async () => {
     const service = await wireService((socket) => void socket.end('garbage\r\n\r\n'));
     const listener = listen(clientOf(service.baseUrl));
     await listener.state('disconnected');
     assert.match(String(listener.changes[0]?.reason), /^HPE_/);
   });
 
-  it('since nobody is there opens when somebody is', async () => {
+  it('because nothing listens opens once something does', async () => {
     const port = await freePort();
     const listener = listen(clientOf(`http://127.0.0.1:${port}`));
     await listener.state('disconnected', 3);
@@ -158,7 +158,7 @@ describe('a channel that does not open', () => {
     await listener.state('connected');
   });
 
-  it('never tells its address, which is signed', async () => {
+  it('never reveals its signed address', async () => {
     const service = await simulator();
     service.fail('answer-upgrade', { times: 1 });
     service.fail('reset-upgrade', { times: 1 });

@@ -42,7 +42,7 @@ function open(
 }
 
 describe('a connection of a channel', () => {
-  it('keeps no heap of pongs for a service that pings and reads nothing', async () => {
+  it('does not pile up pongs for a service that pings and reads nothing', async () => {
     const service = await channelService((channel) => {
       channel.pause();
       // More pongs than the system takes for a connection whose other side does not read.
@@ -69,7 +69,7 @@ describe('a connection of a channel', () => {
     assert.deepEqual(seen.ends, ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH']);
   });
 
-  it('calls nothing after its close, though frames have arrived before', async () => {
+  it('calls nothing after its close, even if frames had arrived before', async () => {
     const service = await channelService((channel) => {
       for (let frame = 0; frame < 100; frame++) channel.send('x');
     });

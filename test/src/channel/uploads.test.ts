@@ -44,7 +44,7 @@ describe('the uploads of a device', () => {
     });
   }
 
-  it('arrive though their time and application are not valid, which is reported once', async () => {
+  it('arrive even if their time and application are invalid, which is reported once', async () => {
     const event = { type: 'data_upload', chipid: Number(CHIPID), appid: null, timestamp: 'now' };
     const service = await channelService((channel) => {
       for (const body of ['QQ==', 'Qg==']) channel.send(JSON.stringify({ ...event, body }));
@@ -90,7 +90,7 @@ describe('the uploads of a device', () => {
 });
 
 describe('the channel of a device with several listeners', () => {
-  it('is one, and gives each upload to all of them', async () => {
+  it('is a single one, and passes each upload to all of them', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const listeners = [listen(client), listen(client), listen(client)];
@@ -105,7 +105,7 @@ describe('the channel of a device with several listeners', () => {
     );
   });
 
-  it('gives each its own bytes, so that one cannot spoil those of another', async () => {
+  it('gives each listener its own bytes, so that one cannot change those of another', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const listeners = [listen(client), listen(client), listen(client)];
@@ -118,7 +118,7 @@ describe('the channel of a device with several listeners', () => {
     assert.notEqual(listeners[0]!.uploads[0], listeners[1]!.uploads[0]);
   });
 
-  it('goes on with the rest when one leaves, and closes with the last', async () => {
+  it('goes on when one leaves, and closes with the last', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const one = listen(client);
