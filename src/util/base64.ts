@@ -1,7 +1,7 @@
 /**
- * Decodes Base64 strictly: the standard alphabet, padded, nothing between. `Buffer.from` alone never
- * fails: it skips what it does not know, which then is missing from the length, and of a character
- * beyond ASCII it may take the low byte.
+ * Decodes Base64 strictly: the standard alphabet, padded, no white space. `Buffer.from` alone never
+ * fails: it skips unknown characters, which the length then lacks, and may take the low byte of a
+ * character beyond ASCII.
  * @returns undefined if the text is not Base64
  */
 export function decodeBase64(text: string): Buffer | undefined {

@@ -1,59 +1,10 @@
-import { scanJson, viewOf } from './json-scan';
+import { QUOTE, viewOf } from './json-bytes';
+import { findLongIntegers } from './json-integers';
 
-const QUOTE = 0x22;
-const MINUS = 0x2d;
-const ZERO = 0x30;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const CLOSE_BRACE = 0x7d;
-const LAST_SAFE = Buffer.from(String(Number.MAX_SAFE_INTEGER));
-
-const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-/** Nothing at all stands before and after a number that is the whole text. */
-const isBefore = (byte: number | undefined): boolean =>
-  byte === COMMA || byte === COLON || byte === OPEN_BRACKET || byte === undefined || isSpace(byte);
-const isAfter = (byte: number | undefined): boolean =>
-  byte === COMMA ||
-  byte === CLOSE_BRACE ||
-  byte === CLOSE_BRACKET ||
-  byte === undefined ||
-  isSpace(byte);
-
-/** Compares digits, as many as the last safe integer has or more. */
-function isSafe(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start > LAST_SAFE.length) return false;
-  for (let at = 0; at < LAST_SAFE.length; at++) {
-    const difference = (bytes[start + at] as number) - (LAST_SAFE[at] as number);
-    if (difference !== 0) return difference < 0;
-  }
-  return true;
-}
-
-/**
- * Whether a row of digits is an integer, all of it, in the place of a value. Quoted, it is a string,
- * which may stand wherever a number may, and as a name, too: quoting must not mend what is not JSON.
- */
-function isInteger(bytes: Buffer, start: number, first: number, end: number): boolean {
-  if (bytes[first] === ZERO || !isBefore(bytes[start - 1]) || !isAfter(bytes[end])) return false;
-  while (isSpace(bytes[end])) end++;
-  return bytes[end] !== COLON;
-}
-
-/** Calls back with where each integer is, its sign included, that a number would not hold. */
-function findLongIntegers(bytes: Buffer, found: (start: number, end: number) => void): void {
-  scanJson(bytes, (first, end) => {
-    const start = bytes[first - 1] === MINUS ? first - 1 : first;
-    if (isInteger(bytes, start, first, end) && !isSafe(bytes, first, end)) found(start, end);
-  });
-}
-
-/** A call copies long pieces faster, a loop short ones. */
+/** Pieces longer than this are copied natively: for short ones a loop is faster. */
 const SHORT = 256;
 
-/** Copies bytes one piece after the other, and puts quotes between them. */
+/** Copies bytes piece by piece, with quotes between the pieces. */
 class Quoting {
   readonly #from: Buffer;
   readonly #to: Buffer;
@@ -96,11 +47,11 @@ class Quoting {
   }
 }
 
-/** Puts quotes around long integers, in a copy if there are any. */
+/** Puts quotes around long integers. Copies the bytes only if there are any. */
 function quoteInBytes(bytes: Buffer): Buffer {
   let quoting: Quoting | undefined;
   findLongIntegers(bytes, (start, end) => {
-    // Each takes 17 bytes at least, with what parts it from the next.
+    // Each takes at least 17 bytes, the comma after it included.
     quoting ??= new Quoting(bytes, 2 * Math.ceil((bytes.length - start) / 17));
     quoting.copyUntil(start);
     quoting.quote();
@@ -110,7 +61,7 @@ function quoteInBytes(bytes: Buffer): Buffer {
   return quoting?.end() ?? bytes;
 }
 
-/** The same in text, which may hold what UTF-8 can't, such as a half of a surrogate pair. */
+/** The same for text, which may hold what UTF-8 cannot, such as a lone surrogate. */
 function quoteInText(text: string): string {
   const bytes = Buffer.allocUnsafe(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), 0x80);
@@ -126,11 +77,10 @@ function quoteInText(text: string): string {
 }
 
 /**
- * Parses JSON without losing a digit: an integer beyond the safe ones, such as a chip number of 20
- * digits, becomes a string. Nothing in it is nested deeper than 100 levels, and there are bounds to how
- * many arrays, objects and fields it has: both are checked before anything is parsed.
+ * Parses JSON without losing a digit: an integer that a number cannot hold exactly, such as a chip number
+ * of 20 digits, becomes a string. Before anything is parsed, the limits of {@link scanJson} are checked.
  * @param json bytes, in UTF-8, or text
- * @throws SyntaxError if it is not JSON; JsonLimitError, which is one, if it is beyond a limit
+ * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
  */
 export function parseJson(json: Buffer | string): unknown {
   const quoted = typeof json === 'string' ? quoteInText(json) : quoteInBytes(json).toString('utf8');

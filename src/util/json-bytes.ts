@@ -1,0 +1,70 @@
+/* The bytes that JSON is made of: what each is, and where a run of them ends. */
+
+export const QUOTE = 0x22;
+export const MINUS = 0x2d;
+export const ZERO = 0x30;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+const BACKSLASH = 0x5c;
+
+export const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** A view that reads four bytes at once, at any offset. */
+export const viewOf = (bytes: Buffer): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+
+/** Four digits have the upper half 3 each, and still have it with 6 added to each. */
+const UPPER = 0xf0f0f0f0 | 0;
+const FOUR_ZEROS = 0x30303030;
+const areDigits = (four: number): boolean =>
+  (four & UPPER) === FOUR_ZEROS && ((four + 0x06060606) & UPPER) === FOUR_ZEROS;
+
+/** Returns the offset after a run of digits that includes `at`. */
+export function digitsEnd(view: DataView, at: number): number {
+  const { byteLength } = view;
+  while (at + 4 <= byteLength && areDigits(view.getInt32(at))) at += 4;
+  for (; at < byteLength; at++) {
+    const byte = view.getUint8(at);
+    if (byte < ZERO || byte > 0x39) break;
+  }
+  return at;
+}
+
+/** After this many bytes of a string its end is searched natively: on a short one that call is slower. */
+const NATIVE = 128;
+
+/** Returns the offset of the next quote that is not escaped, or `stop` or more if that comes first. */
+function quoteBefore(stop: number, bytes: Buffer, at: number): number {
+  while (at < stop) {
+    const byte = bytes[at];
+    if (byte === QUOTE) break;
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+/** Returns the offset after the closing quote of a string that includes `at`, or the end of the text. */
+export function stringEnd(bytes: Buffer, at: number): number {
+  const stop = Math.min(bytes.length, at + NATIVE);
+  const end = quoteBefore(stop, bytes, at);
+  return end < stop ? end + 1 : longStringEnd(bytes, end);
+}
+
+function longStringEnd(bytes: Buffer, at: number): number {
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return bytes.length;
+    let first = quote;
+    while (first > at && bytes[first - 1] === BACKSLASH) first--;
+    at = quote + 1;
+    if ((quote - first) % 2 === 0) return at;
+    const stop = Math.min(bytes.length, at + NATIVE);
+    at = quoteBefore(stop, bytes, at);
+    if (at < stop) return at + 1;
+  }
+}
