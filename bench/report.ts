@@ -1,5 +1,5 @@
 import type { Comparison } from './compare';
-import type { Column, Goal, Result } from './scenario';
+import type { Column, Goal, Result, Scenario } from './scenario';
 import { ratios, summarize, type Summary } from './statistics';
 
 type Format = Pick<Column, 'unit' | 'digits'>;
@@ -30,13 +30,21 @@ function grid(rows: readonly (readonly string[])[]): string {
 
 const BAR = 40;
 
+const unitOf = ({ columns }: Scenario, key: string): string =>
+  columns.find((column) => column.key === key)?.unit ?? '';
+
 /** Holds the ratio of two subjects against its goal. */
-function goalText({ scenario, rows }: Result, { of, by, column, most, least }: Goal): string {
+function goalText(
+  { scenario, rows }: Result,
+  { of, by, column, most, least, enough = 0 }: Goal,
+): string {
   const valuesOf = (subject: string): number[] =>
     rows.find(({ name }) => name === subject)?.values[column] ?? [];
   const summary = summarize(ratios(valuesOf(of), valuesOf(by)));
-  const reached = summary.median <= (most ?? Infinity) && summary.median >= (least ?? 0);
-  const goal = most === undefined ? `at least ${least}` : `at most ${most}`;
+  const inRange = summary.median <= (most ?? Infinity) && summary.median >= (least ?? 0);
+  const reached = inRange || summarize(valuesOf(of)).median <= enough;
+  const ratio = most === undefined ? `at least ${least}` : `at most ${most}`;
+  const goal = enough === 0 ? ratio : `${ratio}, or ${enough} ${unitOf(scenario, column)}`;
   const verdict = reached ? 'reached' : 'not reached';
   return `- ${scenario.name}, ${column}: ${of} by ${by} ${range(summary, RATIO)}, goal ${goal}: ${verdict}`;
 }

@@ -25,6 +25,8 @@ export interface Goal {
   column: string;
   most?: number;
   least?: number;
+  /** A value of `of` that reaches the goal whatever the ratio. */
+  enough?: number;
 }
 
 /** One value for each column. */

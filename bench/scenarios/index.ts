@@ -2,6 +2,7 @@ import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
 import { growth } from './growth';
+import { json } from './json';
 import { push } from './push';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
@@ -9,6 +10,7 @@ import { uploadScenarios } from './uploads';
 /** All scenarios, in their order. */
 export const scenariosOf = (plan: Plan): Scenario[] => [
   push(plan),
+  json(plan),
   ...uploadScenarios(plan),
   ...channelScenarios(plan),
   growth(),
