@@ -7,9 +7,8 @@ const SIGN_LENGTH = 32;
 /** A shorter secret would blot out ordinary words. */
 const MIN_SECRET = 4;
 
-/** Of a longer text only the beginning is searched, and less of it is given. */
-const MAX_SEARCHED = 16_384;
-const MAX_GIVEN = 4096;
+/** Characters of a text that are returned: errors show fewer. */
+const MAX_RETURNED = 512;
 
 /** A secret, to be found by the Shift-And algorithm: bit `i` stands for its first `i + 1` units. */
 interface Pattern {
@@ -80,30 +79,31 @@ function mark(pattern: Pattern, readings: readonly Reading[][], hidden: Uint8Arr
 /**
  * Makes a function that takes secrets, and whatever looks like a signature, out of a text that came
  * from the service: a service may repeat a request in its error, in any of the ways in which requests
- * are written. Of a text over 16 KiB the function gives the beginning.
+ * are written. Returns the first 512 characters, and searches no further than a secret among them may
+ * reach: each character costs several microseconds.
  */
 export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
   const known = secrets.filter(
     (secret): secret is string => secret !== undefined && secret.length >= MIN_SECRET,
   );
   const patterns = known.map(patternOf);
-  // A secret that begins in the part that is given may go on for so long behind it.
-  const reach = known.reduce((most, { length }) => Math.max(most, length), SIGN_LENGTH) * LONGEST_FORM; // prettier-ignore
+  const longest = known.reduce((most, { length }) => Math.max(most, length), SIGN_LENGTH);
+  const searched = MAX_RETURNED + longest * LONGEST_FORM;
 
   return (whole) => {
-    const text = whole.slice(0, MAX_SEARCHED);
+    const text = whole.slice(0, searched);
     const hidden = new Uint8Array(text.length);
     for (const { index } of text.matchAll(SIGN)) hidden.fill(1, index, index + SIGN_LENGTH);
     if (patterns.length > 0) {
       const readings = Array.from({ length: text.length }, (_, index) => readingsAt(text, index));
       for (const pattern of patterns) mark(pattern, readings, hidden);
     }
-    const given = text === whole ? text.length : Math.max(0, Math.min(MAX_GIVEN, MAX_SEARCHED - reach)); // prettier-ignore
+    const returned = Math.min(whole.length, MAX_RETURNED);
     let clean = '';
-    for (let index = 0; index < given; index++) {
+    for (let index = 0; index < returned; index++) {
       if (hidden[index] === 0) clean += text.charAt(index);
       else if (index === 0 || hidden[index - 1] === 0) clean += '***';
     }
-    return whole.length > given ? `${clean}…` : clean;
+    return whole.length > returned ? `${clean}…` : clean;
   };
 }

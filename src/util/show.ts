@@ -1,14 +1,19 @@
 const MAX = 60;
 
-/** Control characters, line ends and lone surrogates: what could garble or forge a log line. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
+/**
+ * What could garble or forge a log line, or hide in it: control characters, line ends, lone surrogates,
+ * and invisible characters, among them those that reverse the direction of what follows.
+ */
+const UNPRINTABLE =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** A space of another width may be taken for none. */
+const SPACES = /\p{Zs}/gu;
 
-/** Text from outside as it may stand in one line of a log: no control characters, cut when long. */
+/** Text from outside as one line of a log: nothing unprintable, and cut if it is long. */
 export function oneLine(text: string, max: number): string {
-  const clean = text.slice(0, max).replace(UNPRINTABLE, '�');
+  const clean = text.slice(0, max).replace(UNPRINTABLE, '�').replace(SPACES, ' ');
   return text.length > max ? `${clean}…` : clean;
 }
-
 /** Shows a value from outside in an error: short, on one line, whatever it is. */
 export function show(value: unknown): string {
   switch (typeof value) {

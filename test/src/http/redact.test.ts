@@ -67,7 +67,7 @@ describe('what the service says, with secrets taken out', () => {
   /** Secrets in which each character may be read in several ways. */
   const AMBIGUOUS = ['\\', '%', '%25', '%5c', '+', ' ', 'a', '&amp;', '\\u005c', '\\"', 'ß', '😀'];
 
-  it('takes as long as the text is, not as the secret can be read', () => {
+  it('takes time in proportion to the text, whatever the secret is', () => {
     for (const piece of AMBIGUOUS) {
       const secret = piece.repeat(64);
       const clean = redactor([secret])(`is:${piece.repeat(63)}! ${secret} ${'%\\'.repeat(5000)}`);
@@ -75,12 +75,35 @@ describe('what the service says, with secrets taken out', () => {
     }
   });
 
-  it('gives the beginning of an endless text, without half of a secret at its end', () => {
-    const clean = redactor(['Canary-Key'])(`${'x'.repeat(4090)}Canary-Key${'y'.repeat(1e7)}`);
-    assert.equal(clean, `${'x'.repeat(4090)}***…`);
+  /** The ways in which each character of a secret takes most room. */
+  const LONG_FORMS: ((secret: string) => string)[] = [
+    (secret) => secret,
+    (secret) => encodeURIComponent(encodeURIComponent(secret)),
+    (secret) => Array.from(secret, (unit) => `&#${String(unit.codePointAt(0)).padStart(7, '0')};`).join(''), // prettier-ignore
+  ];
+
+  it('returns the first 512 characters, and no part of a secret that goes beyond them', () => {
+    const secret = '密钥-Canary/Key';
+    const redactOne = redactor([secret]);
+    for (const form of LONG_FORMS) {
+      const said = form(secret);
+      for (let before = 511 - said.length; before < 512; before++) {
+        const start = 'x'.repeat(before);
+        const hidden = before + said.length > 512 ? `${start}***…` : `${start}***${'y'.repeat(512 - before - said.length)}…`; // prettier-ignore
+        assert.equal(redactOne(`${start}${said}${'y'.repeat(1e5)}`), hidden);
+      }
+      const behind = 'x'.repeat(512);
+      assert.equal(redactOne(`${behind}${said}`), `${behind}…`);
+    }
   });
 
-  it('does not blot out ordinary words for a secret of one letter, or an empty one', () => {
+  it('searches no further than a secret may reach, however long the text is', () => {
+    const sign = '0123456789abcdef'.repeat(2);
+    const start = 'x'.repeat(500);
+    assert.equal(redact(`${start}${sign}${'%25'.repeat(1e6)}`), `${start}***…`);
+  });
+
+  it('leaves ordinary words alone if a secret is one letter, or empty', () => {
     assert.equal(redactor(['e', ''])('the device'), 'the device');
   });
 });
@@ -104,6 +127,9 @@ describe('a value from outside in an error', () => {
     ['a\r\nb\0c', '"a��b�c"'],
     ['\u2028\u2029\x1b[31m', '"���[31m"'],
     ['\ud800', '"�"'],
+    ['a\u202eb\u2066c\u200bd\ufeffe\u00adf\u061cg', '"a�b�c�d�e�f�g"'],
+    ['\u{e0041}\u3164\u115f\u2800x', '"����x"'],
+    ['a\u00a0b\u3000c', '"a b c"'],
     ['x'.repeat(100), `"${'x'.repeat(60)}…"`],
   ];
   for (const [value, text] of shown) {
