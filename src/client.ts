@@ -29,6 +29,7 @@ import { parseLevel, parsePin } from './input/gpio';
 import { callService, type CallSpec } from './http/call';
 import { parseKey } from './api/open-api';
 import { parseFormat, pushBytes, pushMessage } from './input/push-payload';
+import { parseSignal } from './input/signal';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
 import { readTimeout, type ClientOptions } from './settings';
@@ -41,6 +42,20 @@ const DEVICE_TIMEOUT = 12;
 
 /** The limit that all clients of a process share unless they are given another. */
 const CONNECT_LIMITER = createConnectLimiter();
+
+/** What ends a call before its answer. */
+interface Limits {
+  seconds: number;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * @param usual the time-out in seconds if the options have none
+ * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
+ */
+function readLimits(options: CallOptions | undefined, usual: number): Limits {
+  return { seconds: readTimeout(options?.timeout, usual), signal: parseSignal(options?.signal) };
+}
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -76,10 +91,10 @@ export class DeviceCloudClient {
    * that answers is found out and remembered.
    * @param options `timeout` in seconds, default the client's; `signal`
    */
-  async devices(options: CallOptions = {}): Promise<Answer<DeviceRecord[]>> {
+  async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
     const { http, timeout } = this.#application;
-    const seconds = readTimeout(options.timeout, timeout);
-    return this.#open().listDevices(http, seconds, options.signal);
+    const { seconds, signal } = readLimits(options, timeout);
+    return this.#open().listDevices(http, seconds, signal);
   }
 
   /**
@@ -93,9 +108,9 @@ export class DeviceCloudClient {
   async push(
     chipid: Chipid,
     message: PushMessage,
-    options: PushOptions = {},
+    options?: PushOptions,
   ): Promise<Answer<PushAnswer>> {
-    const format = parseFormat(options.format ?? 'MSG');
+    const format = parseFormat(options?.format ?? 'MSG');
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
     return this.#onDevice(device, spec, options);
@@ -107,8 +122,8 @@ export class DeviceCloudClient {
    * @param message as for {@link push}
    * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
    */
-  async pushToApp(message: PushMessage, options: PushOptions = {}): Promise<Answer<PushAnswer>> {
-    const format = parseFormat(options.format ?? 'MSG');
+  async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
+    const format = parseFormat(options?.format ?? 'MSG');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
   }
@@ -124,13 +139,12 @@ export class DeviceCloudClient {
   async pushOverChannel(
     chipid: Chipid,
     message: PushMessage,
-    options: PushOptions = {},
+    options?: PushOptions,
   ): Promise<void> {
     const device = parseChipid(chipid);
-    const bytes = pushBytes(message, parseFormat(options.format ?? 'MSG'));
-    const seconds = readTimeout(options.timeout, DEVICE_TIMEOUT);
+    const bytes = pushBytes(message, parseFormat(options?.format ?? 'MSG'));
+    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
-    const { signal } = options;
     await this.#application.queues.run(
       device,
       () => channelPush.push(device, bytes, seconds, signal),
@@ -342,20 +356,24 @@ export class DeviceCloudClient {
 
   #call<T>(
     spec: CallSpec<T>,
-    { timeout, signal }: CallOptions = {},
+    options: CallOptions | undefined,
     usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    return callService(this.#application.http, spec, readTimeout(timeout, usual), signal);
+    const { seconds, signal } = readLimits(options, usual);
+    return callService(this.#application.http, spec, seconds, signal);
   }
 
+  /** @param key commands of the same key go out one at a time */
   #command<T>(
     key: string,
     spec: CallSpec<T>,
-    options?: CallOptions,
-    usual?: number,
+    options: CallOptions | undefined,
+    usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const call = (): Promise<Answer<T>> => this.#call(spec, options, usual);
-    return this.#application.queues.run(key, call, options?.signal);
+    const { http, queues } = this.#application;
+    // Checked now, not when the commands before it have ended.
+    const { seconds, signal } = readLimits(options, usual);
+    return queues.run(key, () => callService(http, spec, seconds, signal), signal);
   }
 
   #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {

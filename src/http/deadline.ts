@@ -19,8 +19,8 @@ function listen(signal: AbortSignal): Listening {
 const NO_REASON = 'the caller aborted it';
 
 /**
- * Why a signal aborted, for an error. The reason is the caller's, and may be any value at all: one that
- * throws when it is looked at would end the process, since the signal calls its listeners.
+ * Why a signal aborted, for an error. The reason is the caller's and may be any value: one that throws
+ * when it is read would end the process, since this runs in a listener of the signal.
  */
 export function abortReason({ reason }: AbortSignal): string {
   try {
@@ -35,7 +35,7 @@ export function abortReason({ reason }: AbortSignal): string {
 /**
  * Calls back when a signal aborts. Calls that share a signal share one listener on it, since to add
  * and remove one costs as much as a call's timer, and Node.js warns of more than a few.
- * @returns takes the callback back; the listener goes with the last one
+ * @returns a function that removes the callback, and with the last one the listener
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, abort } = listening.get(signal) ?? listen(signal);
@@ -47,9 +47,9 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   };
 }
 
-/** Why a call ended before its answer: out of time, or no longer wanted. */
+/** Why a call ended before its answer. */
 export class CallAborted extends Error {
-  override readonly name = 'CallEnd';
+  override readonly name = 'CallAborted';
   constructor(
     readonly reason: 'timeout' | 'aborted',
     /** Who aborted it, and why. */
@@ -59,14 +59,14 @@ export class CallAborted extends Error {
   }
 }
 
-/** The end of one call: one timer over all its stages, waiting for a connection among them. */
+/** The deadline of one call: one timer for all its stages, waiting for a connection included. */
 export interface Deadline {
   /** Seconds the call may take. */
   readonly seconds: number;
   readonly ended: CallAborted | undefined;
-  /** Names who is told of the end; the stage before is told no more. Told at once if it has come. */
+  /** Sets the one callback for the end, in place of that of the stage before. Called at once if it has ended. */
   listen(listener: ((end: CallAborted) => void) | undefined): void;
-  /** The call is over: no timer, no listener is left. */
+  /** Removes the timer and the listeners. Called when the call is over. */
   clear(): void;
 }
 
@@ -81,7 +81,7 @@ export interface Deadlines {
    * @param signal ends the call early
    */
   start(seconds: number, signal?: AbortSignal): Deadline;
-  /** Ends every call that runs, and each later one at its start. */
+  /** Ends every running call, and each later one when it starts. */
   close(): void;
 }
 
@@ -97,15 +97,16 @@ export function createDeadlines(explain = abortReason): Deadlines {
       const end = (reason: CallAborted['reason'], detail?: string): void => {
         if (deadline.ended) return;
         deadline.ended = new CallAborted(reason, detail);
-        const told = listener;
+        const callback = listener;
         listener = undefined;
-        told?.(deadline.ended);
+        callback?.(deadline.ended);
       };
       const abort = (): void =>
         end('aborted', signal?.aborted ? explain(signal) : 'the client was closed');
+      const ignore = signal && onAbort(signal, abort);
       const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
 
-      // No accessor, here and wherever there are many of a kind: an object with one is slow and large.
+      // No accessors: there are many deadlines, and an object with accessors is slow and large.
       const deadline: Deadline & { ended: CallAborted | undefined } = {
         seconds,
         ended: undefined,
@@ -124,7 +125,6 @@ export function createDeadlines(explain = abortReason): Deadlines {
         },
       };
       if (closed || signal?.aborted) abort();
-      const ignore = signal && onAbort(signal, abort);
       running.add(abort);
       return deadline;
     },

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { createDeadlines } from '../../../src/http/deadline';
 
-describe('the end of a call', () => {
+describe('the deadline of a call', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('is told once, with its reason', () => {
+  it('calls back once, with its reason', () => {
     const reasons: string[] = [];
     const controller = new AbortController();
     const deadline = createDeadlines().start(2, controller.signal);
@@ -18,14 +18,14 @@ describe('the end of a call', () => {
     assert.deepEqual(reasons, ['timeout']);
   });
 
-  it('is told at once to a stage that comes after it', () => {
+  it('calls back at once if it has ended before', () => {
     const reasons: string[] = [];
     const deadline = createDeadlines().start(2, AbortSignal.abort());
     deadline.listen((end) => reasons.push(end.reason));
     assert.deepEqual(reasons, ['aborted']);
   });
 
-  it('comes to all calls, and to every later one, when the client is closed', () => {
+  it('ends all calls, and every later one, when the client is closed', () => {
     const deadlines = createDeadlines();
     const reasons: string[] = [];
     deadlines.start(2).listen((end) => reasons.push(end.reason));
@@ -34,11 +34,11 @@ describe('the end of a call', () => {
     assert.deepEqual(reasons, ['aborted', 'aborted']);
   });
 
-  it('does not come when the call is over', () => {
+  it('does not call back when the call is over', () => {
     const controller = new AbortController();
     const deadlines = createDeadlines();
     const deadline = deadlines.start(2, controller.signal);
-    deadline.listen(() => assert.fail('it came'));
+    deadline.listen(() => assert.fail('it called back'));
     deadline.clear();
     controller.abort();
     deadlines.close();
@@ -46,7 +46,7 @@ describe('the end of a call', () => {
     assert.equal(deadline.ended, undefined);
   });
 
-  it('may be as far away as a timer can be, and never comes early for that', () => {
+  it('may be later than a timer can be, and never ends the call early', () => {
     const deadline = createDeadlines().start(1e12);
     mock.timers.tick(24 * 60 * 60 * 1000);
     assert.equal(deadline.ended, undefined);

@@ -11,9 +11,11 @@ import {
 } from '../support/bad-values';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
+import { gone, resources } from '../support/resources';
 import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
+import { settled } from '../../../tooling/until';
 
-/** The types would refuse each of the values: who has none of them is meant here. */
+/** The types refuse each of the values: this is for callers without types. */
 type Call = (client: DeviceCloudClient, bad: never) => Promise<unknown>;
 
 const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls: Call[]][] = [
@@ -122,6 +124,27 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
     ],
   ],
   [
+    'signal',
+    [
+      ['an object', {}],
+      ['a controller', new AbortController()],
+      ['text', 'x'],
+      ['a number', 1],
+      ['true', true],
+      ['a target of events', new EventTarget()],
+    ],
+    [
+      (client, bad) => client.app({ signal: bad }),
+      (client, bad) => client.devices({ signal: bad }),
+      (client, bad) => client.push(1, 'x', { signal: bad }),
+      (client, bad) => client.pushToApp('x', { signal: bad }),
+      (client, bad) => client.pushOverChannel(1, 'x', { signal: bad }),
+      (client, bad) => client.uploads(1, { signal: bad }),
+      (client, bad) => client.reboot(1, { signal: bad }),
+      (client, bad) => client.serverUpdate('a', {}, { signal: bad }),
+    ],
+  ],
+  [
     'query',
     BAD_QUERIES,
     [(client, bad) => client.serverDevices(bad), (client, bad) => client.serverUploads(bad)],
@@ -139,9 +162,12 @@ describe('what a call cannot take never reaches the network', () => {
 
   for (const [what, values, calls] of BAD) {
     it(`a ${what}, whatever is wrong with it; and the next good call works`, async () => {
+      await settled(1);
+      const before = resources();
       for (const [, value] of values) {
         for (const call of calls) await failure(call(client, value as never), 'INVALID_INPUT');
       }
+      await gone(before);
       assert.equal(service.connections(), 0);
       await client.push(1, 'good');
       assert.equal(service.requests.length, 1);
