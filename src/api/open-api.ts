@@ -9,7 +9,7 @@ import type {
 } from '../types';
 import { invalidInput } from '../errors';
 import { MAX_RECOVERY_ANSWER, type HttpRequest } from '../http/exchange';
-import type { CallSpec, Shape } from '../http/call';
+import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
 import { encodeQuery } from './query';
 import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';

@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
 import type { HttpRequest } from '../http/exchange';
 import type { Call } from '../http/failures';
-import type { CallSpec } from '../http/call';
+import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape, isPlainObject } from './shapes';

@@ -1,5 +1,5 @@
 import type { ResultAnswer, JsonObject, AppRecord, DeviceRecord } from '../types';
-import type { Shape } from '../http/call';
+import type { Shape } from '../http/call-spec';
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -154,6 +154,8 @@ describe('an error of the server API, whose form is not shown', () => {
     ['{"error":{"detail":"no page"}}', '{"error":{"detail":"no page"}}'],
     ['{\n  "errors": [\n    "no page"\n  ]\n}\n', '{ "errors": [ "no page" ] }'],
     ['{"msg":5}', '{"msg":5}'],
+    ['{"msg":"","error":"no page"}', '{"msg":"","error":"no page"}'],
+    ['{"error":"no page","msg":" "}', '{"error":"no page","msg":" "}'],
     ['no page\r\nno count\n', 'no page no count'],
     ['"no page"', '"no page"'],
     ['<h1>Bad request</h1>', '<h1>Bad request</h1>'],
@@ -175,7 +177,14 @@ describe('an error of the server API, whose form is not shown', () => {
     assert.ok(said.length < 600, `${said.length} characters`);
   });
 
-  it('is told by its number alone if it is empty or compressed', async () => {
+  it('is repeated without a secret that contains white space', async () => {
+    const serverPassword = 'Canary  \t Password';
+    const service = await httpService(raw(`refused: ${serverPassword}\n.`, 400));
+    const call = clientOf(service.baseUrl, { serverPassword }).serverDevice('a');
+    assert.match((await failure(call, 'BAD_REQUEST')).message, /"refused: \*\*\* \."/);
+  });
+
+  it('is the status alone if the answer is empty or compressed', async () => {
     for (const script of [raw('', 400), raw('x', 400, { 'content-encoding': 'gzip' })]) {
       assert.match(await message(script), /the service answered 400\. Check/);
     }
