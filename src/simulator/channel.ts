@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { decodeBase64, MAX_FRAME } from './assumptions';
-import { keepsUp, type Channel } from './channels';
+import { keepsUp, type Channel } from './open-channel';
 import { checkOpenApiSign } from './open-api-sign';
 import { checkLocal } from './local-only';
 import { integer, readParams, requireParam } from './params';

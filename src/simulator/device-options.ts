@@ -1,5 +1,22 @@
 import { integerText, numberIn, OptionError } from './option-readers';
-import type { DeviceOptions } from './options';
+
+/** One device of the simulator. */
+export interface DeviceOptions {
+  /** Chip number, at most 20 digits; beyond the safe integers as a string. */
+  chipid: string | number;
+  /** Default null. */
+  name?: string | number | null;
+  /** Default 1. */
+  vertype?: number;
+  /** May contain NUL. Default: made of the chip number. */
+  devkey?: string;
+  /** Seconds between two uploads, 0 for none. Default: the simulator's. */
+  interval?: number;
+  /** Milliseconds the device takes to answer. Default: the simulator's. */
+  answerDelay?: number;
+  /** Further callbacks: a value of any shape by key. */
+  callbacks?: Readonly<Record<string, unknown>>;
+}
 
 /** A device's options, complete but for what the simulator's own settings give. */
 export interface DeviceSettings {

@@ -1,4 +1,4 @@
-import type { Channel, UploadEvent } from './channels';
+import type { Channel, UploadEvent } from './open-channel';
 
 /** Sends something else in place of an event, or nothing. */
 export type EventFault = (channel: Channel, event: UploadEvent) => void;

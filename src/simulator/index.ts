@@ -1,7 +1,8 @@
 // A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
 /// <reference types="node" preserve="true" />
 export { startSimulator, type Simulator } from './simulator';
-export { DEFAULT_CREDENTIALS, type DeviceOptions, type SimulatorOptions } from './options';
+export { DEFAULT_CREDENTIALS, type SimulatorOptions } from './options';
+export type { DeviceOptions } from './device-options';
 export { OptionError } from './option-readers';
 export { RELAY_PIN } from './device';
 export type { Received, SimulatedDevice } from './simulated-device';

@@ -8,26 +8,13 @@ import {
   STATUS,
   TIMESTAMP_WINDOW,
 } from './assumptions';
-import { defaultDevices, readDevices, type DeviceSettings } from './device-options';
+import {
+  defaultDevices,
+  readDevices,
+  type DeviceOptions,
+  type DeviceSettings,
+} from './device-options';
 import { integerText, numberIn, oneOf, OptionError, textOf } from './option-readers';
-
-/** One device of the simulator. */
-export interface DeviceOptions {
-  /** Chip number, at most 20 digits; beyond the safe integers as a string. */
-  chipid: string | number;
-  /** Default null. */
-  name?: string | number | null;
-  /** Default 1. */
-  vertype?: number;
-  /** May contain NUL. Default: made of the chip number. */
-  devkey?: string;
-  /** Seconds between two uploads, 0 for none. Default: the simulator's. */
-  interval?: number;
-  /** Milliseconds the device takes to answer. Default: the simulator's. */
-  answerDelay?: number;
-  /** Further callbacks: a value of any shape by key. */
-  callbacks?: Readonly<Record<string, unknown>>;
-}
 
 /** How {@link startSimulator} is set up. What is left out has a default. */
 export interface SimulatorOptions {
