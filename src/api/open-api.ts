@@ -8,25 +8,15 @@ import type {
   UploadRecord,
 } from '../types';
 import { invalidInput } from '../errors';
-import { MAX_RECOVERY_ANSWER, type HttpRequest } from '../http/exchange';
+import { MAX_RECOVERY_ANSWER } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
-import { encodeQuery } from './query';
+import { openApiRequest, type OpenApiIdentity } from './open-api-request';
 import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from '../util/show';
-import { signOpenApi, type Params, type SignCase } from './signing';
+import type { Params } from './signing';
 
-/** Who calls the open API: the application and its key (section 5.2). */
-export interface OpenApiIdentity {
-  appid: string;
-  appkey: string;
-  userAgent: string;
-  /** How signatures lowercase, and where a POST carries its parameters. */
-  signCase: SignCase;
-  postParameters: 'body' | 'query';
-  /** Milliseconds since 1970, as of Date.now. */
-  now: () => number;
-}
+export type { OpenApiIdentity };
 
 /**
  * Reads the key of a callback, as it is registered in the device's firmware (endpoint 8).
@@ -41,31 +31,6 @@ export function parseKey(value: unknown): string {
 
 /** The two spellings of endpoint 2 that the service's document shows. */
 export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
-
-/**
- * Signs a request of the open API now. The common parameters stand in the query; further ones stand
- * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
- * @param path relative to `/openapi/`, with the final `/`
- */
-function request(
-  identity: OpenApiIdentity,
-  method: 'GET' | 'POST',
-  path: string,
-  params: Params,
-): HttpRequest {
-  const { appid, appkey, signCase, postParameters } = identity;
-  const timestamp = String(Math.floor(identity.now() / 1000));
-  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey, signCase);
-  const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
-  const further = encodeQuery(params);
-  const headers: Record<string, string> = { 'user-agent': identity.userAgent };
-  if (method === 'POST' && postParameters === 'body') {
-    headers['content-type'] = 'application/x-www-form-urlencoded';
-    return { method, path: `/openapi/${path}?${query}`, headers, body: further };
-  }
-  const all = further === '' ? query : `${query}&${further}`;
-  return { method, path: `/openapi/${path}?${all}`, headers };
-}
 
 const NO_PARAMS: Params = {};
 const onDevice = (name: string, chipid: string): Call => ({
@@ -102,7 +67,7 @@ export function openApi(identity: OpenApiIdentity) {
     call,
     accepts,
     succeeds: is200,
-    build: () => request(identity, method, path, params),
+    build: () => openApiRequest(identity, method, path, params),
   });
 
   return {

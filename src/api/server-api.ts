@@ -1,21 +1,11 @@
 import { invalidInput } from '../errors';
-import type { HttpRequest } from '../http/exchange';
 import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape, isPlainObject } from './shapes';
 import { show } from '../util/show';
-import { signServerApi, type SignCase } from './signing';
-
-/** Who calls the server API: the product key and its password (section 5.1). */
-export interface ServerApiIdentity {
-  serverKey: string;
-  serverPassword: string;
-  userAgent: string;
-  signCase: SignCase;
-  now: () => number;
-}
+import { serverApiRequest, toJson, type ServerApiIdentity } from './server-api-request';
 
 const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
 
@@ -65,42 +55,6 @@ export function parseBody(value: unknown): JsonObject {
   return value;
 }
 
-function toJson(body: JsonObject): string {
-  let json: unknown;
-  try {
-    json = JSON.stringify(body);
-  } catch (error) {
-    const reason =
-      error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
-    throw invalidInput(`The body has no JSON form${reason}.`);
-  }
-  // A toJSON of its own may make anything of it, or nothing.
-  if (typeof json === 'string' && json.startsWith('{')) return json;
-  throw invalidInput('The JSON form of the body is no object.');
-}
-
-function request(
-  identity: ServerApiIdentity,
-  method: 'GET' | 'PUT',
-  path: string,
-  query: string,
-  body: string | undefined,
-): HttpRequest {
-  const { serverKey: key, serverPassword, userAgent, signCase } = identity;
-  const timestamp = Math.floor(identity.now() / 1000);
-  const sign = signServerApi({ method, path, key, timestamp }, serverPassword, signCase);
-  const headers: Record<string, string> = {
-    'user-agent': userAgent,
-    key,
-    timestamp: String(timestamp),
-    sign,
-  };
-  const full = query === '' ? path : `${path}?${query}`;
-  if (body === undefined) return { method, path: full, headers };
-  headers['content-type'] = 'application/json';
-  return { method, path: full, headers, body };
-}
-
 export type ServerApi = ReturnType<typeof serverApi>;
 
 /** The five calls of interface A (section 4.1), as specifications to be carried out. */
@@ -119,7 +73,7 @@ export function serverApi(identity: ServerApiIdentity) {
       accepts: anyShape,
       succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
       anyText: true,
-      build: () => request(identity, method, `/api/server/${path}`, encoded, json),
+      build: () => serverApiRequest(identity, method, `/api/server/${path}`, encoded, json),
     };
   };
 

@@ -1,0 +1,40 @@
+import type { HttpRequest } from '../http/exchange';
+import { encodeQuery } from './query';
+import { signOpenApi, type Params, type SignCase } from './signing';
+
+/** Who calls the open API: the application and its key (section 5.2). */
+export interface OpenApiIdentity {
+  appid: string;
+  appkey: string;
+  userAgent: string;
+  /** How signatures lowercase, and where a POST carries its parameters. */
+  signCase: SignCase;
+  postParameters: 'body' | 'query';
+  /** Milliseconds since 1970, as of Date.now. */
+  now: () => number;
+}
+
+/**
+ * Signs a request of the open API now. The common parameters stand in the query; further ones stand
+ * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
+ * @param path relative to `/openapi/`, with the final `/`
+ */
+export function openApiRequest(
+  identity: OpenApiIdentity,
+  method: 'GET' | 'POST',
+  path: string,
+  params: Params,
+): HttpRequest {
+  const { appid, appkey, signCase, postParameters } = identity;
+  const timestamp = String(Math.floor(identity.now() / 1000));
+  const sign = signOpenApi(method, { timestamp, ...params, appid }, appkey, signCase);
+  const query = `appid=${appid}&timestamp=${timestamp}&sign=${sign}`;
+  const further = encodeQuery(params);
+  const headers: Record<string, string> = { 'user-agent': identity.userAgent };
+  if (method === 'POST' && postParameters === 'body') {
+    headers['content-type'] = 'application/x-www-form-urlencoded';
+    return { method, path: `/openapi/${path}?${query}`, headers, body: further };
+  }
+  const all = further === '' ? query : `${query}&${further}`;
+  return { method, path: `/openapi/${path}?${all}`, headers };
+}

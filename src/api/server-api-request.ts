@@ -1,0 +1,51 @@
+import { invalidInput } from '../errors';
+import type { HttpRequest } from '../http/exchange';
+import type { JsonObject } from '../types';
+import { signServerApi, type SignCase } from './signing';
+
+/** Who calls the server API: the product key and its password (section 5.1). */
+export interface ServerApiIdentity {
+  serverKey: string;
+  serverPassword: string;
+  userAgent: string;
+  signCase: SignCase;
+  now: () => number;
+}
+
+/** @throws DeviceCloudError `INVALID_INPUT` if the body has no JSON form */
+export function toJson(body: JsonObject): string {
+  let json: unknown;
+  try {
+    json = JSON.stringify(body);
+  } catch (error) {
+    const reason =
+      error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
+    throw invalidInput(`The body has no JSON form${reason}.`);
+  }
+  // A toJSON of its own may make anything of it, or nothing.
+  if (typeof json === 'string' && json.startsWith('{')) return json;
+  throw invalidInput('The JSON form of the body is no object.');
+}
+
+/** Signs a request of the server API now. */
+export function serverApiRequest(
+  identity: ServerApiIdentity,
+  method: 'GET' | 'PUT',
+  path: string,
+  query: string,
+  body: string | undefined,
+): HttpRequest {
+  const { serverKey: key, serverPassword, userAgent, signCase } = identity;
+  const timestamp = Math.floor(identity.now() / 1000);
+  const sign = signServerApi({ method, path, key, timestamp }, serverPassword, signCase);
+  const headers: Record<string, string> = {
+    'user-agent': userAgent,
+    key,
+    timestamp: String(timestamp),
+    sign,
+  };
+  const full = query === '' ? path : `${path}?${query}`;
+  if (body === undefined) return { method, path: full, headers };
+  headers['content-type'] = 'application/json';
+  return { method, path: full, headers, body };
+}
