@@ -1,4 +1,5 @@
 import { parseAppid } from './input/chipid';
+import { parseBaseUrl, type Address } from './address';
 import { DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
@@ -156,46 +157,4 @@ export function readSettings(options: ClientOptions): Settings {
  */
 export function readTimeout(seconds: number | undefined, usual: number): number {
   return numberOf(seconds, 'The time-out', usual, 0.001, MAX_SECONDS);
-}
-
-/** Where the service is: `https://host[:port]` for HTTP, `wss://host[:port]` for the channel. */
-export interface Address {
-  origin: string;
-  channelOrigin: string;
-}
-
-const refuse = (what: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
-    `${what} Give scheme, host and port alone, for example https://cloud.example.com:8443.`,
-  );
-
-/**
- * Reads the address of the service: scheme, host and port. A trailing `/` is fine.
- * What was typed is not repeated in the error when it may hold a password.
- * @throws DeviceCloudError `NOT_CONFIGURED` that says which part is wrong
- */
-export function parseBaseUrl(text: string): Address {
-  if (text.trim() === '') throw refuse('The address of the service is missing.');
-  let url: URL;
-  try {
-    url = new URL(text.trim());
-  } catch {
-    throw refuse('The address of the service is not a URL.');
-  }
-  const { protocol, host } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw refuse(`The address of the service must begin with https:// or http://.`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('The address of the service must have no user name or password.');
-  }
-  if (url.search !== '' || url.hash !== '' || /[?#]/.test(text)) {
-    throw refuse('The address of the service must have no query and no fragment.');
-  }
-  if (url.pathname !== '/') throw refuse('The address of the service must have no path.');
-  return {
-    origin: `${protocol}//${host}`,
-    channelOrigin: `${protocol === 'https:' ? 'wss:' : 'ws:'}//${host}`,
-  };
 }
