@@ -63,7 +63,7 @@ function readLimits(options: CallOptions | undefined, usual: number): Limits {
  *
  * Every call checks what it is given before anything is sent, whatever the types say, and fails with a
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
- * missing or a time-out that is none, and the codes of the service and the network. Calls that reach a
+ * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
  * (`QUEUE_FULL`), and are never repeated. Reads that only touch the cloud are tried again at most twice.
  */
@@ -89,7 +89,7 @@ export class DeviceCloudClient {
 
   /**
    * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one
-   * that answers is found out and remembered.
+   * that answers is remembered.
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
@@ -131,7 +131,7 @@ export class DeviceCloudClient {
 
   /**
    * Pushes data over the device's channel (section 6, `msgpush`): opens it if nobody has, waits for
-   * it, and lets go of it five minutes after the last push. There is no answer.
+   * it, and releases it five minutes after the last push. There is no answer.
    * @param chipid the device
    * @param message as for {@link push}
    * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 12; `signal`
@@ -305,11 +305,11 @@ export class DeviceCloudClient {
    * Joins the channel of a device, on which its uploads arrive live (section 6). There is one channel
    * per device, opened with its first user, kept open, and closed with its last.
    * @param chipid the device
-   * @param user who is told of uploads, of the channel's state, and of what could not be read
-   * @param recover gives back, from the history, the uploads that the channel missed while it was
-   * down: once, in order, before later live ones, marked `replayed`. Left out: live ones alone.
-   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; a channel that does not come up is
-   * told to `user.onState`
+   * @param user is called with uploads, with the channel's state, and with what could not be read
+   * @param recover recovers, from the history, the uploads that the channel missed while it was
+   * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
+   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
+   * `user.onState` is called
    */
   listen(chipid: Chipid, user: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
     return this.#open().listening.listen(parseChipid(chipid), user, recover);
@@ -332,7 +332,7 @@ export class DeviceCloudClient {
     return this.#application.open?.listening.historyEncoding;
   }
 
-  /** Ends every call with an error, closes every channel and connection. May be called again. */
+  /** Ends every call with an error and closes every channel and connection. Idempotent. */
   close(): Promise<void> {
     return this.#application.close();
   }

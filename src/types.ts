@@ -28,7 +28,7 @@ export type JsonObject = Record<string, unknown>;
 export interface CallOptions {
   /** Seconds the call may take once its turn has come; default: 12 if it reaches a device, else the client's. */
   timeout?: number;
-  /** Breaks the call off; its `reason` stands in the error. */
+  /** Aborts the call; the error shows its `reason`. */
   signal?: AbortSignal;
 }
 

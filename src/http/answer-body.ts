@@ -1,4 +1,4 @@
-/** What the buffer has room for at first, if a second chunk comes. */
+/** The first size of the buffer, in bytes, when a second chunk arrives. */
 const SMALL = 16 * 1024;
 
 /**
@@ -9,10 +9,10 @@ export class AnswerBody {
   #bytes: Buffer = Buffer.alloc(0);
   #size = 0;
 
-  /** @param limit bytes that it holds at most */
+  /** @param limit the most bytes it may hold */
   constructor(readonly limit: number) {}
 
-  /** Adds a chunk. @returns false, and adds nothing of it, if it does not fit */
+  /** Adds a chunk. @returns false, without adding it, if it does not fit */
   add(chunk: Buffer): boolean {
     const size = this.#size + chunk.length;
     if (size > this.limit) return false;

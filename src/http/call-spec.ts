@@ -16,7 +16,7 @@ export interface CallSpec<T> {
    * error of any form is repeated.
    */
   anyText?: boolean;
-  /** Why an answer of the right shape is no success, if it is none. */
+  /** Why an answer of the right shape is not a success; undefined if it is one. */
   refusal?: (answer: T) => Refusal | undefined;
   /** The longest answer that is read, in bytes; 64 MiB if left out. */
   maxAnswer?: number;

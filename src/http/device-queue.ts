@@ -1,7 +1,7 @@
 import { DeviceCloudError } from '../errors';
 import { abortReason, onAbort } from './deadline';
 
-/** Commands that may wait for one device; one more is `QUEUE_FULL`. */
+/** The most commands that may wait for one device; the next one fails with `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
 
 /** One command at a time per device, in the order of arrival; devices do not wait for each other. */
@@ -9,14 +9,14 @@ export interface DeviceQueues {
   /**
    * Runs a command when all earlier ones of its device have ended.
    * @param chipid the device
-   * @param command starts the call; its promise's end lets the next one go
-   * @param signal takes a command that still waits out of the queue
-   * @throws DeviceCloudError `QUEUE_FULL` if 100 wait already, `UNREACHABLE` if it was taken out
+   * @param command starts the call; the next one starts when its promise has settled
+   * @param signal removes a command that is still waiting
+   * @throws DeviceCloudError `QUEUE_FULL` if 100 wait already, `UNREACHABLE` if it was removed
    */
   run<T>(chipid: string, command: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** How many devices have a command running, waiting or a gap to keep. */
+  /** Devices with a command that runs or waits, or with a gap to keep. */
   readonly size: number;
-  /** Takes out every waiting command and drops the timers. Running ones are the caller's to end. */
+  /** Removes every waiting command and clears the timers. The caller ends the running ones. */
   close(): void;
 }
 

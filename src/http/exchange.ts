@@ -10,7 +10,7 @@ export const MAX_ANSWER = 64 * MEBIBYTE;
 /** The longest history that is read to recover uploads, in bytes: many devices may be read at once. */
 export const MAX_RECOVERY_ANSWER = 16 * MEBIBYTE;
 
-/** Of an answer that is an error, only so much is read: enough for its `msg`. */
+/** The most bytes that are read of an error's answer: enough for its `msg`. */
 const MAX_ERROR_ANSWER = 64 * 1024;
 
 /** A request ready to be sent: every part validated and encoded, since undici loses a slot to a bad one. */
@@ -24,7 +24,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   statusCode: number;
-  /** Of an error status perhaps only the beginning. */
+  /** For an error status perhaps only the beginning. */
   body: Buffer;
   /** The value of `Content-Encoding`, if there is one other than `identity`. */
   encoding: string | undefined;
@@ -32,7 +32,7 @@ export interface HttpAnswer {
   date: string | undefined;
 }
 
-/** Why there was no answer. `sent` false: not a byte of the request has left. */
+/** Why there was no answer. If `sent` is false, no byte of the request was written. */
 export interface Failure {
   kind: 'timeout' | 'aborted' | 'error' | 'too-large';
   sent: boolean;

@@ -6,7 +6,7 @@ import type { Deadline } from './deadline';
  */
 export interface Limiter {
   /**
-   * Waits for a place, if none is free.
+   * Waits for a place unless one is free.
    * @returns undefined if one was free, else a promise
    * @throws the deadline's error if it ends first
    */

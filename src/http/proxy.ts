@@ -10,7 +10,7 @@ export interface Proxy {
   authorization?: string;
 }
 
-/** What of a proxy must be told nowhere: the password, and the header that carries it. */
+/** The secrets of a proxy: the password, and the header that carries it. */
 export function proxySecrets(proxy: Proxy | undefined): string[] {
   const token = proxy?.authorization?.replace(/^Basic /, '');
   if (token === undefined) return [];
@@ -31,7 +31,7 @@ const decode = (text: string): string => {
   }
 };
 
-/** An IPv6 address as a URL has it, in brackets and in its shortest form; undefined if it is none. */
+/** An IPv6 address as a URL has it, in brackets and in its shortest form; undefined if it is not one. */
 function ipv6(text: string): string | undefined {
   const address = text.replace(/^\[(.*)\]$/, '$1');
   return isIPv6(address) && !address.includes('%')
@@ -76,7 +76,7 @@ function resolve(settings: ProxySettings, target: URL): Proxy | undefined {
 /**
  * The proxy for an address: the one that was set, else that of the usual environment variables
  * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in either case.
- * @throws DeviceCloudError `NOT_CONFIGURED` if its address is none
+ * @throws DeviceCloudError `NOT_CONFIGURED` if its address is invalid
  */
 export function proxyFor(
   origin: string,

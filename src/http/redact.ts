@@ -10,7 +10,7 @@ const MIN_SECRET = 4;
 /** Characters of a text that are returned: errors show fewer. */
 const MAX_RETURNED = 512;
 
-/** A secret, to be found by the Shift-And algorithm: bit `i` stands for its first `i + 1` units. */
+/** A secret as the Shift-And algorithm searches for it: bit `i` stands for its first `i + 1` units. */
 interface Pattern {
   /** For each unit, the places at which the secret has it. */
   places: ReadonlyMap<number, bigint>;

@@ -1,10 +1,10 @@
-/** A header cuts its second off: half of one is the fairest guess. */
+/** The header has whole seconds, rounded down: half a second is the best estimate of the rest. */
 const HALF_SECOND = 500;
 
-/** Remembers the latest `Date` header, so that the difference of the clocks can be told. */
+/** Remembers the latest `Date` header, for the difference between the clocks. */
 export interface ServiceClock {
   saw(date: string): void;
-  /** Seconds that the service is ahead; undefined if no answer has told. */
+  /** Seconds that the service is ahead; undefined before the first answer. */
   skew(): number | undefined;
 }
 
@@ -12,7 +12,7 @@ export function createServiceClock(now: () => number): ServiceClock {
   let latest = '';
   let at = 0;
   return {
-    // Only noted here, on the path of every answer; read when somebody asks.
+    // Parsed only when it is needed: this runs for every answer.
     saw(date) {
       latest = date;
       at = now();

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import type { Proxy } from './proxy';
 
-/** What Node.js calls with the connection, or with the reason why there is none. */
+/** What Node.js calls with the connection or the error. */
 type Connected = (error: Error | null, socket?: Duplex) => void;
 
 const TIMEOUT = 5000;
@@ -26,7 +26,7 @@ export const speaksFirst = (): Error => fault('EPROTO');
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
   readonly open: (options: unknown, connected: Connected) => void;
-  /** Ends the tunnels that are not yet made; whoever asked for one cannot. */
+  /** Destroys the tunnels that are still being made, which their callers cannot do. */
   close(): void;
 }
 

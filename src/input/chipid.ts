@@ -33,7 +33,7 @@ export function parseChipid(value: unknown): string {
 
 /**
  * Reads an application's id, which has the form of a chip number. It stays as the web console shows it,
- * zeros included, since it is signed as it is written. Undefined if it is none.
+ * zeros included, since it is signed as it is written. Undefined if it is not one.
  */
 export function parseAppid(value: unknown): string | undefined {
   return digits(value);

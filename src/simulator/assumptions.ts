@@ -1,25 +1,25 @@
 /**
- * Everything the simulator had to choose because the service's document marks it "not shown" or says
- * nothing of it. None of this is a fact about the service: a client that leans on it leans on the
+ * Everything the simulator had to choose because the service's document marks it "not shown" or does
+ * not mention it. None of this is a fact about the service: a client that relies on it relies on the
  * simulator. Sections are those of the service's document.
  *
- * Assumed as well, with no name of its own below:
+ * Also assumed, without a name below:
  * - 4.2: an unknown path is 404 and a missing final `/` is 301 before anything else is looked at; then
  *   come method, parameters, sign, the values of parameters, and the device, in this order.
  * - 4.2, 5.2: a parameter given twice, in one place or in both, is an illegal request, since its place
  *   in the signature is not stated. `+` is a space in query and body. Lowercasing for the signature is
  *   Unicode's, as `toLowerCase`, not that of ASCII alone.
  * - 4.2, rule 4: the answer of `apps/` has no `msg`, as its row in the table has none.
- * - 4.2: a chip number with leading zeros names no device, and more than 20 digits neither: both are 404.
- * - 4.2.3: the text of a `LUA` push is the source itself; nothing of it is run, as of an `AT` command.
+ * - 4.2: a chip number with leading zeros or more than 20 digits names no device: 404.
+ * - 4.2.3: the text of a `LUA` push is the source itself; neither it nor an `AT` command is run.
  * - 4.2.3, 4.2.6: a push that no device answered was pushed all the same, and is in the history; one to
  *   all devices is only in that of the devices that were online. Histories are answered whole.
  * - 4.2.12: a device answers before it goes away for the reboot; channels stay open meanwhile.
- * - 4.2, rule 5, and 8: the User-Agent is not looked at, and frequent calls reset no device.
+ * - 4.2, rule 5, and 8: the User-Agent is ignored, and frequent calls reset no device.
  * - 6: an upload is in the history before it is announced, and channels get uploads in the order of ids.
  * - 2.3 to 2.5: ids are integers that grow across the application, and are decimal text for pushes.
  * - 5.1: the `:deviceid` of interface A is the chip number; a path with a final `/` is 404.
- * - 6: heartbeats are taken note of; a channel without any is never closed.
+ * - 6: heartbeats are logged; a channel without any is never closed.
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
  */
 import type { PushFormat } from '../types';
@@ -29,7 +29,7 @@ import type { PushFormat } from '../types';
 /** Zone of every `YYYY-MM-DD HH:MM:SS` and of the days of `sync`: Beijing, which 5.1 calls server time. */
 export const SERVER_ZONE = 8 * 60 * 60 * 1000;
 
-/** 5.2: the window of a timestamp of interfaces B and C, in seconds. Infinity: none is kept to. */
+/** 5.2: the window of a timestamp of interfaces B and C, in seconds. Infinity: any timestamp is accepted. */
 export const TIMESTAMP_WINDOW = Infinity;
 
 /** 4.2: the timestamp of interface B is in seconds; one of more than 10 digits is an invalid parameter. */
@@ -50,8 +50,8 @@ export const STATUS = {
   /** A sign that is not 32 lowercase hexadecimal characters is a wrong one, not an invalid parameter. */
   malformedSign: 401,
   /**
-   * An appid nobody has looks like that of a deleted application. "The application information does not
-   * exist", 404, can be read as well: the option `unknownApp` chooses.
+   * An unknown appid is treated as that of a deleted application. "The application information does not
+   * exist", 404, is the other possible reading: the option `unknownApp` chooses.
    */
   unknownAppid: 401,
   /** 5.1: a `Timestamp` too far from the server's time "is rejected". */
@@ -64,7 +64,7 @@ export const STATUS = {
   notAnUpgrade: 400,
 } as const;
 
-/** 4.2.3, 8: after how many ms without the device's answer the service gives up on a device call. */
+/** 4.2.3, 8: ms without the device's answer after which the service gives up on a device call. */
 export const NO_ANSWER_AFTER = 10_000;
 
 // ---- Interface B
@@ -72,19 +72,19 @@ export const NO_ANSWER_AFTER = 10_000;
 /** 4.2.3: `format` may be left out, and then is this. */
 export const DEFAULT_FORMAT: PushFormat = 'MSG';
 
-/** 4.2.3: a `message` has to be there, but may be empty. */
+/** 4.2.3: a `message` is required, but may be empty. */
 export const isMessage = (message: string | undefined): message is string => message !== undefined;
 
 /** 4.2: which of the two spellings of endpoint 2 answers; the other one is 404. */
 export const DEVICES_PATH = 'list';
 
-/** 4.2.9: how many pins `result` has characters for; index = pin. */
+/** 4.2.9: the number of pins, one character each in `result`; index = pin. */
 export const PINS = 16;
 
 /** 4.2.9: the level characters, by level. After a reset every pin is low. */
 export const LEVEL_CHARACTERS = ['0', '1'] as const;
 
-/** 4.2.10, 4.2.12: what `result` says when the device did it. */
+/** 4.2.10, 4.2.12: the `result` of a command that the device has carried out. */
 export const RESULT_OK = 'OK';
 
 /** 4.2.11: the answer of a refresh when the device did not answer in time; its status is 200. */
@@ -155,7 +155,7 @@ export const serverDevices = (
   devices: ids,
 });
 
-/** What a device record is made of. */
+/** The values of a device record. */
 interface ServerDevice {
   chipid: string;
   name: string | number | null;
@@ -188,7 +188,7 @@ export const SERVER_OK = { msg: 'OK' } as const;
 /**
  * What a PUT to `/devices/:deviceid` asks for (4.1): a string `data`, perhaps with a `format` (as
  * 4.2.3), is passed through; a `name` (string or null) renames, a boolean `disabled` disables or
- * re-enables. Undefined if it is neither, or both at once.
+ * re-enables. Undefined if it is neither or both.
  * A disabled device is not online, uploads nothing and answers nothing.
  */
 export type ServerChange =

@@ -8,18 +8,18 @@ export const HELP = `Usage: device-cloud-simulator [options]
 
 Runs the whole device cloud service on this machine, reachable from this machine only.
 
-  --port <number>              port, 0 for any that is free (default ${DEFAULT_PORT})
-  --devices <number>           how many devices (default 3), chip numbers from 10000001
+  --port <number>              port, 0 for any free one (default ${DEFAULT_PORT})
+  --devices <number>           number of devices, with chip numbers from 10000001 (default 3)
   --appid <digits>             default ${DEFAULT_CREDENTIALS.appid}
   --appkey <text>              default ${DEFAULT_CREDENTIALS.appkey}
   --server-key <text>          default ${DEFAULT_CREDENTIALS.serverKey}
   --server-password <text>     default ${DEFAULT_CREDENTIALS.serverPassword}
-  --interval <seconds>         time between two uploads of a device, 0 for none (default 5)
-  --history-encoding <which>   of "body" in history records: text or base64 (default text)
-  --unknown-app <status>       answer to an appid that nobody has: 401 or 404 (default 401)
+  --interval <seconds>         time between two uploads of a device, 0 to turn them off (default 5)
+  --history-encoding <which>   encoding of "body" in history records: text or base64 (default text)
+  --unknown-app <status>       status for an unknown appid: 401 or 404 (default 401)
   --answer-delay <ms>          how long a device takes to answer (default 20)
-  --help                       this text
-  --version                    the version of the package
+  --help                       show this text
+  --version                    show the version of the package
 `;
 
 const FLAGS = {
@@ -61,7 +61,7 @@ export interface CommandLine {
 }
 
 /**
- * Reads the arguments of `device-cloud-simulator`. What they leave out keeps its default.
+ * Reads the arguments of `device-cloud-simulator`. Options that are missing keep their defaults.
  * @throws OptionError, or the TypeError of parseArgs for an option that does not exist
  */
 export function readCommandLine(args: string[]): CommandLine {

@@ -47,7 +47,7 @@ export function createDevice(settings: DeviceSettings, common: Settings, timers:
   const { chipid } = settings;
   const { now } = common;
   const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
-  // Uploads are made by whoever runs the simulator; pushes are not, so their bytes are limited as well.
+  // Pushes come from outside, unlike uploads, so their bytes are limited as well.
   const received = createBounded<Received>(common.historyLimit, sizeOf);
   const uploadHistory = createBounded<UploadEntry>(common.historyLimit);
   const pushHistory = createBounded<PushEntry>(common.historyLimit, sizeOf);

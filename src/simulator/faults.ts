@@ -7,9 +7,9 @@ import { UPGRADE_FAULTS, type UpgradeFault } from './upgrade-faults';
 export type FaultName =
   keyof typeof ANSWER_FAULTS | keyof typeof UPGRADE_FAULTS | keyof typeof EVENT_FAULTS;
 
-/** What a fault befalls. */
+/** What a fault applies to. */
 export interface FaultOptions {
-  /** How many requests, upgrades or events, a whole number; default: all until it is lifted. */
+  /** How many requests, upgrades or events, a whole number; default: all until it is removed. */
   times?: number;
   /** Only those of this device. */
   chipid?: string | number;
@@ -27,30 +27,30 @@ interface Standing {
   left: number;
 }
 
-/** What a request is about, for a fault to tell whether it is meant. */
+/** What a request is about, to match it against a fault's options. */
 export interface Aim {
   readonly path: string;
   /** Whether it concerns a device. */
   readonly concerns: (chipid: string) => boolean;
 }
 
-/** The faults that stand. The one that was set first strikes first. */
+/** The active faults. The one that was added first applies first. */
 export interface Faults {
   /**
-   * @returns a function that lifts it
+   * @returns a function that removes it
    * @throws RangeError, OptionError
    */
   add(name: FaultName, options: FaultOptions): () => void;
   takeAnswer(aim: Aim): { run: AnswerFault; acts: boolean } | undefined;
   takeUpgrade(aim: Aim): UpgradeFault | undefined;
   takeEvent(chipid: string): EventFault | undefined;
-  /** Whether a device's channels are mute: no event, no pong. */
+  /** Whether a device's channels send neither events nor pongs. */
   silent(chipid: string): boolean;
-  /** Lifts all. */
+  /** Removes all. */
   clear(): void;
 }
 
-/** Every request looks at all of them. */
+/** Every request checks all of them. */
 const MAX_FAULTS = 1000;
 
 const has = <T extends object>(table: T, name: PropertyKey): name is keyof T =>

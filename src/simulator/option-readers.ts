@@ -32,7 +32,7 @@ export function textOf(option: string, value: string): string {
   throw new OptionError(option, 'must be text that is not empty');
 }
 
-/** An integer of at most 20 digits, kept as text so that it loses none. */
+/** An integer of at most 20 digits, kept as text, so that no digit is lost. */
 export function integerText(option: string, value: string | number): string {
   const text = typeof value === 'number' && !Number.isSafeInteger(value) ? '' : String(value);
   if (/^(?:0|[1-9][0-9]{0,19})$/.test(text)) return text;

@@ -16,13 +16,13 @@ import {
 } from './device-options';
 import { integerText, numberIn, oneOf, OptionError, textOf } from './option-readers';
 
-/** How {@link startSimulator} is set up. What is left out has a default. */
+/** The options of {@link startSimulator}. Each has a default. */
 export interface SimulatorOptions {
   /** Default 0: any free port. */
   port?: number;
   /** The simulator listens on loopback and nowhere else. */
   host?: '127.0.0.1';
-  /** How many (chip numbers from 10000001), or which. Default 3. */
+  /** Their number (chip numbers from 10000001), or the devices themselves. Default 3. */
   devices?: number | readonly DeviceOptions[];
   /** Default `10001`. */
   appid?: string | number;
@@ -54,7 +54,7 @@ export interface SimulatorOptions {
   eventTimestamp?: 's' | 'ms';
   /** Seconds that a timestamp of interfaces B and C may be off. Default Infinity. */
   timestampWindow?: number;
-  /** The status for an appid that nobody has. Default 401. */
+  /** The status for an unknown appid. Default 401. */
   unknownApp?: 401 | 404;
   /** Whether channels answer WebSocket pings. Default true. */
   pongs?: boolean;

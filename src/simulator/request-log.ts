@@ -16,7 +16,7 @@ export interface RequestRecord {
   readonly headers: IncomingHttpHeaders;
   /** Milliseconds since 1970, by the simulator's clock. */
   readonly at: number;
-  /** The answer's status; 0 as long as there is none, and for good if there never was one. */
+  /** The answer's status; 0 until there is one. */
   readonly status: number;
 }
 

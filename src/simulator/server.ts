@@ -12,7 +12,7 @@ import { sendAnswer } from './send-answer';
 import { createServerApi, SERVER_API } from './server-api';
 import type { Service } from './service';
 
-/** Longer than clients keep a connection, so that none is closed just as a request is on its way. */
+/** Longer than clients keep a connection, so that none is closed while a request is on its way. */
 const KEEP_ALIVE = 65_000;
 /** A client that sends its request slower than this is cut off: ms for the headers, and for all of it. */
 const HEADERS_TIMEOUT = 10_000;

@@ -15,7 +15,7 @@ export interface Received {
   readonly text: string;
 }
 
-/** A device, as whoever runs the simulator sees it. */
+/** A device, as the program that runs the simulator sees it. */
 export interface SimulatedDevice {
   /** Chip number, as digits. */
   readonly chipid: string;

@@ -1,4 +1,4 @@
-/** All timers of one simulator, so that closing it leaves none. */
+/** All timers of one simulator, so that close() can clear them. */
 export interface Timers {
   /** Runs once after `ms`. @returns a function that calls it off */
   after(ms: number, run: () => void): () => void;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Answers the upgrade to a channel wrongly, or not at all. @returns the status, 0 for none */
+/** Answers the upgrade to a channel wrongly, or not at all. @returns the status, 0 without an answer */
 export type UpgradeFault = (wire: Duplex) => number;
 
 /** Refuses an upgrade with a status and a `msg`, and ends the connection. */

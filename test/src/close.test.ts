@@ -43,7 +43,7 @@ describe('closing a client', () => {
     assert.deepEqual(
       listeners.flatMap(({ changes }) => changes.map(({ state }) => state)),
       ['connected', 'connected'],
-      'a listener is not told of an end that was wanted',
+      'a listener is not called for an intended end',
     );
   });
 

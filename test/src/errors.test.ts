@@ -14,7 +14,7 @@ describe('the error of this package', () => {
     assert.ok(!('statusCode' in new DeviceCloudError('TIMEOUT', 'no answer')));
   });
 
-  it('can be told from others, by its code too', () => {
+  it('can be distinguished from others, also by its code', () => {
     const error = invalidInput('bad');
     assert.ok(isDeviceCloudError(error));
     assert.ok(isDeviceCloudError(error, 'TIMEOUT', 'INVALID_INPUT'));

@@ -59,7 +59,7 @@ describe("a client's settings", () => {
     ['a User-Agent with an umlaut beyond a header', { userAgent: 'ā' }, /User-Agent/],
     ['an empty User-Agent', { userAgent: '' }, /User-Agent/],
     ['a User-Agent with the word robot', { userAgent: 'my-Robot/1.0' }, /User-Agent.*robot/],
-    ['a unit that is none', { timestampUnit: 'min' as 's' }, /timestampUnit.*ms or s/],
+    ['an unknown unit', { timestampUnit: 'min' as 's' }, /timestampUnit.*ms or s/],
     ['another place for parameters', { postParameters: 'header' as 'body' }, /body or query/],
     ['another case', { signCase: 'ASCII' as 'ascii' }, /signCase.*unicode or ascii/],
   ];

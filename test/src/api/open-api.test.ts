@@ -130,7 +130,7 @@ describe('a call of the open API, as the strict simulator receives it', () => {
 
   for (const { call, run, method, query = {}, form = {} } of CASES) {
     if (method !== 'POST') continue;
-    it(`${call} carries all of it in the address, if it is told to`, async () => {
+    it(`${call} carries all of it in the address with postParameters query`, async () => {
       const service = await simulator({ devices: [{ chipid: LONG }] });
       await run(clientOf(service.baseUrl, { postParameters: 'query', now: () => 1.7e12 }));
       const { status, query: sent, body, headers } = service.requests[0]!;
@@ -141,7 +141,7 @@ describe('a call of the open API, as the strict simulator receives it', () => {
     });
   }
 
-  it('is signed with A to Z alone in lower case, if it is told to', async () => {
+  it('is signed with A to Z alone in lower case with signCase ascii', async () => {
     const client = (options: object) =>
       clientOf(service.baseUrl, { now: () => 1.7e12, ...options });
     const service = await httpService(json({ msg: 'OK' }));

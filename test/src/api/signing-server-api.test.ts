@@ -54,7 +54,7 @@ describe('the signature of the server API (section 5.1)', () => {
     });
   }
 
-  it('lowercases A to Z alone, if it is told to', () => {
+  it('lowercases A to Z alone with signCase ascii', () => {
     const request = { method: 'PUT', path: '/api/server/x', key: KEY, timestamp: 1 };
     const text = 'put/api/server/xkey=prod-keytimestamp=1pass-wÖrd';
     const md5 = createHash('md5').update(text).digest('hex');

@@ -31,7 +31,7 @@ describe('the body of an answer', () => {
     assert.equal(body.read().toString(), 'abxy');
   });
 
-  it('holds none of the chunks it came in: in pieces of one byte they would fill the heap', async () => {
+  it('keeps no list of chunks: chunks of one byte would fill the heap', async () => {
     const body = new AnswerBody(1_000_000);
     const chunks = Array.from({ length: 1000 }, () => {
       const chunk = Buffer.from('x');

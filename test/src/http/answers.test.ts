@@ -74,7 +74,7 @@ describe('a success whose body is not what is due', () => {
     });
   }
 
-  it('is told with its msg, on one line and without secrets', async () => {
+  it('shows its msg, on one line and without secrets', async () => {
     const msg = `no such thing\nas ${KEYS.appkey}`;
     const service = await httpService(json({ msg }));
     const client = clientOf(service.baseUrl);
@@ -159,8 +159,8 @@ const GARBAGE: Record<string, string> = {
   'no status line': 'hello\r\n\r\n',
   'binary data': '\x16\x03\x01\x02\x00\x01',
   'a broken header': 'HTTP/1.1 200 OK\r\nbad header\r\n\r\n',
-  'a length that is none': 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n{}',
-  'a chunk that is none': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+  'an invalid length': 'HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n{}',
+  'an invalid chunk': 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
   'endless headers': `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(20_000)}\r\n`,
 };
 

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { abortReason, onAbort } from '../../../src/http/deadline';
 
 describe('calls that share a signal', () => {
-  it('are all told when it aborts, but those that took their callback back', () => {
+  it('are all called when it aborts, except those that were removed', () => {
     const controller = new AbortController();
     const told: string[] = [];
     onAbort(controller.signal, () => told.push('a'));
@@ -14,7 +14,7 @@ describe('calls that share a signal', () => {
     assert.deepEqual(told, ['a', 'c']);
   });
 
-  it('are told when one of them ends the others', () => {
+  it('are called even if one of them ends the others', () => {
     const controller = new AbortController();
     const told: string[] = [];
     onAbort(controller.signal, () => {
@@ -41,7 +41,7 @@ describe('calls that share a signal', () => {
 });
 
 describe('the reason of an abort', () => {
-  it('is none if it throws when it is looked at', () => {
+  it('is ignored if it throws when it is read', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const mute = Object.defineProperty(new Error(), 'message', {

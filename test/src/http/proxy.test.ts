@@ -117,7 +117,7 @@ describe('a proxy that was set', () => {
     assert.equal(found?.authorization, `Basic ${Buffer.from('mü:p:w').toString('base64')}`);
   });
 
-  it('leaves hosts out that it is told to', () => {
+  it('leaves out the hosts of NO_PROXY', () => {
     const settings = { url: 'http://proxy:3128', noProxy: ['cloud.example.com'] };
     assert.equal(proxyFor(HTTPS, settings, {}), undefined);
   });

@@ -58,7 +58,7 @@ describe('a status that is no success', () => {
     assert.doesNotMatch((await failure(other, 'BAD_REQUEST')).message, /acted/);
   });
 
-  it('says nothing of a device where the call has none, and does not wait for one', async () => {
+  it('does not mention a device if the call has none, and does not wait for one', async () => {
     const service = await httpService(json({ msg: 'm' }, 504));
     const client = clientOf(service.baseUrl);
     for (const call of [client.devices(), client.pushToApp('x'), client.serverUpdate('a', {})]) {
@@ -73,7 +73,7 @@ describe('a status that is no success', () => {
     }
   });
 
-  it('is told by its number alone if the body is none, or not JSON, or without msg', async () => {
+  it('shows the status alone if the body is missing, not JSON, or without msg', async () => {
     for (const body of ['', '<html>', '[]', 'null', '{"msg":1}', '{"msg":""}', '{"a":1}', '{']) {
       const service = await httpService(raw(body, 400));
       const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
@@ -90,7 +90,7 @@ describe('a status that is no success', () => {
     assert.equal(error.statusCode, 404);
   });
 
-  it('is told at once though its body is endless', async () => {
+  it('fails at once though its body is endless', async () => {
     const service = await httpService((response) => {
       response.writeHead(500);
       const pour = (): void => {
@@ -102,7 +102,7 @@ describe('a status that is no success', () => {
     await failure(clientOf(service.baseUrl).push(1, 'x'), 'SERVER_ERROR');
   });
 
-  it('of the server API is told alike, and its 2XX are successes', async () => {
+  it('of the server API is reported alike, and its 2XX are successes', async () => {
     const service = await httpService(json({ msg: 'no such device' }, 404));
     const error = await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'NOT_FOUND');
     assert.match(error.message, /record of device a-1 failed.*"no such device"/);

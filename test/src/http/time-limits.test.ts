@@ -52,7 +52,7 @@ describe('the time a call may take', () => {
     assert.equal(service.requests.length, 2);
   });
 
-  it("is the client's, if the call has none of its own", async () => {
+  it("is the client's unless the call has its own", async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { timeout: 0.7 });
     const unset = { timeout: undefined } as object;

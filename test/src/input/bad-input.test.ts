@@ -151,12 +151,12 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
   ],
 ];
 
-describe('what a call cannot take never reaches the network', () => {
+describe('invalid input never reaches the network', () => {
   let service: HttpService;
   let client: DeviceCloudClient;
   beforeEach(async () => {
     service = await httpService(json({ msg: 'OK', result: '', online: [] }));
-    // One connection alone: a bad call that cost one would leave none.
+    // With one connection, a bad call that leaked it would leave none.
     client = clientOf(service.baseUrl, { connections: 1 });
   });
 

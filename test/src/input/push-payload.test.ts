@@ -43,7 +43,7 @@ describe('a message to push as text', () => {
     });
   }
 
-  it('is told apart when it is circular', () => {
+  it('has an error of its own if it is circular', () => {
     const circular: unknown[] = [];
     circular.push(circular);
     assert.match(thrown(() => pushMessage(circular, 'MSG'), 'INVALID_INPUT').message, /circular/);

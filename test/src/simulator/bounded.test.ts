@@ -4,7 +4,7 @@ import { createBounded } from '../../../src/simulator/bounded';
 const MIB = 1024 * 1024;
 
 describe('simulator: a list that keeps its last items', () => {
-  it('keeps so many', () => {
+  it('keeps the newest up to its limit', () => {
     const list = createBounded<number>(3);
     for (let item = 1; item <= 5; item++) list.add(item);
     assert.deepEqual(list.items, [3, 4, 5]);

@@ -68,7 +68,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'gives the time of an event in milliseconds when told so',
+    'gives the time of an event in milliseconds if set so',
     withSimulator({ eventTimestamp: 'ms', now: () => NOW }, async (simulator) => {
       const event = nextEvent(await openChannel(simulator, DEVICE));
       simulator.upload(DEVICE, 'x');
@@ -131,7 +131,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'answers no ping when told so, and goes on with events',
+    'answers no ping if set so, and goes on with events',
     withSimulator({ pongs: false }, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       const heard: string[] = [];

@@ -47,14 +47,14 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'answers devices/list/ and not devices/lists/, unless told otherwise',
+    'answers devices/list/ and not devices/lists/ by default',
     withSimulator({}, async (simulator) => {
       assert.equal((await openGet(simulator, 'devices/lists/')).status, 404);
     }),
   );
 
   it(
-    'answers devices/lists/ and not devices/list/ when told so',
+    'answers devices/lists/ and not devices/list/ if set so',
     withSimulator({ devicesPath: 'lists' }, async (simulator) => {
       assert.equal((await openGet(simulator, 'devices/lists/')).status, 200);
       assert.equal((await openGet(simulator, 'devices/list/')).status, 404);
@@ -87,7 +87,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'writes bodies as Base64, and newest first, when told so',
+    'writes bodies as Base64, and newest first, if set so',
     withSimulator(
       { historyEncoding: 'base64', historyOrder: 'newest-first' },
       async (simulator) => {
@@ -140,7 +140,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'answers a history rewritten by whoever runs it, until it is to be right again',
+    'answers a rewritten history until the rewriting is removed',
     withSimulator({}, async (simulator) => {
       simulator.upload('10000001', 'a');
       simulator.upload('10000002', 'b');
@@ -220,7 +220,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'answers 404 for a device it does not have and 400 for a chip number that is none',
+    'answers 404 for a device it does not have and 400 for an invalid chip number',
     withSimulator({}, async (simulator) => {
       for (const list of ['up_messages', 'push_messages']) {
         assert.equal((await openGet(simulator, `${list}/dev/10000009/`)).status, 404);

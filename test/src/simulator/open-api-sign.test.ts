@@ -150,7 +150,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'answers 404 for another appid when told so, and 401 for a deleted application all the same',
+    'answers 404 for another appid if set so, and 401 for a deleted application all the same',
     withSimulator({ unknownApp: 404 }, async (simulator) => {
       const { status, body } = await openGet(simulator, 'apps/', { appid: '999' });
       assert.deepEqual([status, body], [404, { msg: 'there is no such application' }]);

@@ -3,7 +3,7 @@ import { decodeBase64 } from '../../../src/util/base64';
 
 describe('Base64', () => {
   for (const bytes of ['', '\0', 'ab', 'abc', 'äöü', '\xff\xfe\xfb\xef'.repeat(50)]) {
-    it(`gives back what was encoded: ${JSON.stringify(bytes.slice(0, 8))}`, () => {
+    it(`decodes what was encoded: ${JSON.stringify(bytes.slice(0, 8))}`, () => {
       const buffer = Buffer.from(bytes, 'latin1');
       assert.deepEqual(decodeBase64(buffer.toString('base64')), buffer);
     });

@@ -37,7 +37,7 @@ describe('the payload of an upload', () => {
     assert.equal(decodeUpload(Buffer.from('21.5'), 'json'), 21.5);
   });
 
-  it('fails as JSON that is none', () => {
+  it('fails as JSON if it is not JSON', () => {
     assert.throws(() => decodeUpload(Buffer.from('{'), 'json'), SyntaxError);
     assert.throws(() => decodeUpload(Buffer.alloc(0), 'json'), SyntaxError);
   });

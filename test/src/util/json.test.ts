@@ -54,7 +54,7 @@ describe('JSON from the service', () => {
 
   const broken = ['', 'x', '{', '[12345678901234567890', '[012345678901234567890]', '{"a":1}x'];
   for (const text of broken) {
-    it(`does not mend ${JSON.stringify(text)}`, () => {
+    it(`refuses ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseJson(text), SyntaxError);
     });
   }
