@@ -4,7 +4,7 @@ import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
 import type { ConnectLimiter } from './connect-limiter';
 import { TimerQueue } from './timer-queue';
-import type { OpenApiIdentity } from '../api/open-api';
+import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
