@@ -5,7 +5,7 @@ import { PUSH_FORMATS } from '../../../src/types';
 import { anyBytes, anyText, goodText, holds, textOf } from '../support/fuzz';
 import { anything, reading } from '../support/typed';
 import { base64Bytes } from './base64-by-hand';
-import { utf8 } from './by-bytes';
+import { utf8 } from '../../../tooling/sign-by-hand';
 
 const HEX = /^([0-9a-fA-F]{2})*$/;
 const TEXT_FORMATS = ['MSG', 'AT', 'LUA'] as const;
