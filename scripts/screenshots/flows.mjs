@@ -1,13 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { EDITOR_SETTINGS } from '../../dist/tooling/editor/page.js';
-import {
-  appOf,
-  apps,
-  bareNodes,
-  sampleNodes,
-  variants,
-} from '../../dist/tooling/editor/samples.js';
+import { apps, bareNodes, sampleNodes, variants } from '../../dist/tooling/editor/samples.js';
+import { app } from '../../dist/tooling/node-red/nodes.js';
 import { startNodeRed } from '../../dist/tooling/node-red/process.js';
 import { makeUserDir } from '../../dist/tooling/node-red/user-dir.js';
 import { root } from '../npm.mjs';
@@ -30,7 +25,7 @@ export async function startWithFlows({ name, node, nodeRed }, flows) {
 
 /** The flows of the gallery; `app` is a simulator as the cloud would be. */
 export function galleryFlows(simulator) {
-  const cloud = appOf(simulator);
+  const cloud = app(simulator);
   return [
     { id: 'tab', type: 'tab', label: 'Device cloud' },
     ...[...sampleNodes, ...variants, ...bareNodes].map(placed),

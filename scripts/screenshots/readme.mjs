@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { startSimulator } from '../../dist/src/simulator/index.js';
 import { root } from '../npm.mjs';
 import { closeDialogs, dialogArea, openDialog, openEditor, settled } from './editor.mjs';
-import { appOf, sampleNodes } from '../../dist/tooling/editor/samples.js';
+import { app } from '../../dist/tooling/node-red/nodes.js';
+import { sampleNodes } from '../../dist/tooling/editor/samples.js';
 import { startWithFlows } from './flows.mjs';
 import { writeSmall } from './small.mjs';
 
@@ -13,7 +14,7 @@ const sample = (type) => sampleNodes.find((node) => node.type === `device-cloud-
 
 const flows = (simulator) => [
   { id: 'tab', type: 'tab', label: 'Device cloud' },
-  { ...appOf(simulator), name: 'Greenhouses' },
+  { ...app(simulator), name: 'Greenhouses' },
   { ...sample('push'), transport: 'http', message: '48 65 6c 6c 6f', timeout: 10 },
   { ...sample('gpio'), operation: 'set' },
   { ...sample('listen'), chipids: ['10000001', '10000002'], datatype: 'auto-detect' },

@@ -8,7 +8,8 @@ import type { NodeRed } from '../e2e/harness/node-red';
 import { EDITOR_SETTINGS } from '../../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { appOf, sampleNodes } from '../../tooling/editor/samples';
+import { sampleNodes } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 
@@ -19,7 +20,7 @@ describe('the editor behind a log-in and below another root', () => {
 
   before(async () => {
     simulator = await startSimulator({ interval: 0, answerDelay: 1 });
-    const flows = [...sampleNodes.filter(({ id }) => id === 'push'), appOf(simulator)];
+    const flows = [...sampleNodes.filter(({ id }) => id === 'push'), app(simulator)];
     const settings = { ...EDITOR_SETTINGS, ...ADMIN_SETTINGS };
     red = await startNodeRed({ flows, settings, user: FULL });
   });

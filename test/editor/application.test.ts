@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { appOf } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 interface Sent {
@@ -9,7 +9,7 @@ interface Sent {
 }
 
 describe('the test button of an application', () => {
-  const here = world((simulator) => [appOf(simulator)], {
+  const here = world((simulator) => [app(simulator)], {
     simulator: { appName: '<b>Greenhouse</b>' },
   });
 
@@ -90,7 +90,7 @@ describe('the test button of an application', () => {
 });
 
 describe('the test button, where the clock is three hours off', () => {
-  const here = world((simulator) => [appOf(simulator)], {
+  const here = world((simulator) => [app(simulator)], {
     simulator: { now: () => Date.now() + 3 * 3_600_000 },
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, exported, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { appOf } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const INPUT = '~ .red-ui-typedInput-container .red-ui-typedInput-input';
@@ -9,7 +9,7 @@ const DEVICE = `#node-input-chipid ${INPUT}`;
 const ROW = '.red-ui-autoComplete-container:visible a';
 
 describe('somebody who uses the nodes for the first time', () => {
-  const here = world((simulator) => [appOf(simulator)]);
+  const here = world((simulator) => [app(simulator)]);
 
   /** Adds a node from the palette, as the quick-add dialog does: an existing application is there. */
   const add = (type: string): Promise<string> =>

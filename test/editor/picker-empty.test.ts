@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { appOf, sampleNodes } from '../../tooling/editor/samples';
+import { sampleNodes } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
@@ -11,7 +12,7 @@ describe('the device picker without a device to show', () => {
   // Config nodes of their own, since the editor keeps a list for some seconds.
   const here = world((simulator) => [
     ...sampleNodes.filter(({ type }) => /push|listen/.test(type)),
-    ...['app', 'empty', 'silent'].map((id) => ({ ...appOf(simulator), id })),
+    ...['app', 'empty', 'silent'].map((id) => ({ ...app(simulator), id })),
   ]);
 
   const useApp = (id: string): Promise<unknown> =>

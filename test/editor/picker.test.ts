@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
-import { appOf, sampleNodes } from '../../tooling/editor/samples';
+import { sampleNodes } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
@@ -10,8 +11,8 @@ const ROW = '.red-ui-autoComplete-container:visible a';
 describe('the device picker', () => {
   const here = world((simulator) => [
     ...sampleNodes.filter(({ type }) => /push|listen/.test(type)),
-    { ...appOf(simulator), id: 'app' },
-    { ...appOf(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
+    { ...app(simulator), id: 'app' },
+    { ...app(simulator), id: 'wrong-key', credentials: { appkey: 'wrong' } },
   ]);
 
   const chipid = (): Promise<string> => here.editor.run(`$('#node-input-chipid').val()`);

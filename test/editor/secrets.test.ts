@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { secretSearch } from '../../tooling/secret-search';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
-import { appOf, sampleNodes } from '../../tooling/editor/samples';
+import { sampleNodes } from '../../tooling/editor/samples';
+import { app } from '../../tooling/node-red/nodes';
 import { world } from './world';
 
 const KEYS = {
@@ -18,7 +19,7 @@ const TYPED = {
 const PASSWORDS = [KEYS.appkey, KEYS.serverPassword];
 
 describe('what is exported from the editor', () => {
-  const here = world((simulator) => [appOf(simulator), ...sampleNodes], { simulator: KEYS });
+  const here = world((simulator) => [app(simulator), ...sampleNodes], { simulator: KEYS });
   const search = secretSearch([...Object.values(KEYS), ...Object.values(TYPED)]);
 
   /** All nodes, those of configurations among them, as the editor exports them. */

@@ -1,27 +1,9 @@
 import type { AppConfig } from '../../nodes/app/app.config';
-import type { DevicesConfig } from '../../nodes/devices/devices.config';
-import type { GpioConfig } from '../../nodes/gpio/gpio.config';
-import type { HistoryConfig } from '../../nodes/history/history.config';
-import type { ListenConfig } from '../../nodes/listen/listen.config';
-import type { PushConfig } from '../../nodes/push/push.config';
-import type { RebootConfig } from '../../nodes/reboot/reboot.config';
-import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
-import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
-import type { ServerConfig } from '../../nodes/server/server.config';
-import type { Simulator } from '../../src/simulator';
-import type { FlowNode } from '../node-red/nodes';
+import type { FlowNode, NodeProperties } from '../node-red/nodes';
 
-interface Samples {
-  push: PushConfig;
-  gpio: GpioConfig;
-  reboot: RebootConfig;
-  refresh: RefreshConfig;
-  'rt-status': RtStatusConfig;
-  devices: DevicesConfig;
-  history: HistoryConfig;
-  server: ServerConfig;
-  listen: ListenConfig & { inputs: number };
-}
+type Samples = Omit<NodeProperties, 'listen'> & {
+  listen: NodeProperties['listen'] & { inputs: number };
+};
 
 const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
 
@@ -153,14 +135,3 @@ export const apps: FlowNode[] = [
     credentials: { appkey: 'secret-1', serverKey: 'key-1', serverPassword: 'secret-2' },
   },
 ];
-
-/** A config node with the address and the keys of a simulator. */
-export const appOf = (simulator: Simulator): FlowNode => ({
-  ...{ id: 'app', type: 'device-cloud-app', name: '', ...APP },
-  ...{ service: 'cloud', baseUrl: simulator.baseUrl, appid: simulator.appid },
-  credentials: {
-    appkey: simulator.appkey,
-    serverKey: simulator.serverKey,
-    serverPassword: simulator.serverPassword,
-  },
-});

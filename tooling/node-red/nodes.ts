@@ -17,8 +17,8 @@ export interface FlowNode {
   [property: string]: unknown;
 }
 
-/** Every node with the properties that the editor saves for a new one. */
-interface Properties {
+/** The properties of each node, as they are saved. */
+export interface NodeProperties {
   push: PushConfig;
   gpio: GpioConfig;
   reboot: RebootConfig;
@@ -32,7 +32,8 @@ interface Properties {
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
 
-const DEFAULTS: Properties = {
+/** What the editor saves for a new node. */
+const DEFAULTS: NodeProperties = {
   push: {
     ...device,
     target: 'device',
@@ -92,9 +93,9 @@ const DEFAULTS: Properties = {
 };
 
 /** A node of the package, new but for the properties given. */
-export function node<Kind extends keyof Properties>(
+export function node<Kind extends keyof NodeProperties>(
   kind: Kind,
-  properties: Partial<Properties[Kind]> = {},
+  properties: Partial<NodeProperties[Kind]> = {},
 ): Omit<FlowNode, 'id'> {
   return { type: `device-cloud-${kind}`, ...DEFAULTS[kind], ...properties };
 }
