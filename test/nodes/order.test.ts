@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import { call, post, send } from './support/messages';
+import { call, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
@@ -71,51 +71,4 @@ describe('the order of commands', () => {
       assert.equal(cloud.device(chipid).maxInFlight, 1);
     });
   }
-
-  it('holds when one of them fails in between', async () => {
-    await start({});
-    cloud.fail('reset', { times: 1 });
-    const sent = numbers(10).map((n) => send('a', { chipid, payload: n }));
-    const errors = (await Promise.all(sent)).filter(({ error }) => error !== undefined);
-    assert.equal(errors.length, 1);
-    assert.deepEqual(texts(), numbers(10).slice(1).map(String));
-  });
-
-  it('does not bind different devices: two slow ones are served side by side', async () => {
-    await start({});
-    cloud.delay(undefined, 60_000);
-    post('a', { chipid: '10000001', payload: 'x' });
-    post('a', { chipid: '10000002', payload: 'x' });
-    const asked = (): number =>
-      cloud.device('10000001').inFlight + cloud.device('10000002').inFlight;
-    await until(() => asked() === 2, 'both are asked at once');
-    cloud.delay('10000003', 0);
-    await call('a', { chipid: '10000003', payload: 'x' });
-    assert.equal(asked(), 2);
-  });
-
-  it('uses no more connections at once than the application may', async () => {
-    await start({}, {}, { connections: '2' });
-    await Promise.all(
-      numbers(30).map((n) => send('a', { chipid: 10000001 + (n % 3), payload: n })),
-    );
-    for (const offset of [0, 1, 2]) {
-      const own = numbers(30).filter((n) => n % 3 === offset);
-      assert.deepEqual(texts(String(10000001 + offset)), own.map(String));
-    }
-    assert.ok(cloud.sockets() <= 2);
-  });
-
-  it('keeps the gap that the application sets between two commands to a device', async () => {
-    await start({}, {}, { deviceGap: '40' });
-    await Promise.all([1, 2, 3].map((n) => send('a', { chipid, payload: n })));
-    const at = cloud.requests.map((request) => request.at);
-    assert.ok(at[2]! - at[0]! >= 78, `${at[2]! - at[0]!} ms`);
-  });
-
-  it('takes a hundred waiting commands and brings each to the device', async () => {
-    await start({});
-    await Promise.all(numbers(101).map((n) => send('a', { chipid, payload: n })));
-    assert.deepEqual(texts(), numbers(101).map(String));
-  });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
-import { startCloud, startSilence, useNodeRed } from './support/node-red';
+import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
 // That every message ended in one `done`, that no node spoke after its close and that no connection
@@ -14,21 +14,6 @@ const codes = (): unknown[] =>
 describe('a redeploy', () => {
   useNodeRed();
   const chipid = '10000001';
-
-  it('ends a call of a node that is deleted, and drops its late answer', async () => {
-    const cloud = await startCloud({ offlineAfter: 60_000 });
-    await load([cloudApp(cloud), node('push'), node('devices')]);
-    cloud.delay(chipid, 60_000);
-    post('push', { chipid, payload: 'x' });
-    await until(() => cloud.device(chipid).inFlight === 1, 'it is under way');
-    await deploy([cloudApp(cloud), node('devices')], 'nodes');
-    assert.deepEqual(codes(), ['CONNECTION_LOST']);
-    await until(() => cloud.device(chipid).inFlight === 0, 'the service sees it go');
-    const statuses = journal.statuses.filter(({ id }) => id === 'push').length;
-    assert.equal((await call('devices', {}))['statusCode'], 200);
-    assert.equal(arrivedAt('out').length, 1);
-    assert.equal(journal.statuses.filter(({ id }) => id === 'push').length, statuses);
-  });
 
   it('ends the calls that are still queued, which are never sent', async () => {
     const cloud = await startCloud();
@@ -72,33 +57,6 @@ describe('a redeploy', () => {
     await deploy([cloudApp(cloud), node('push'), node('listen', { chipids: [chipid] })], 'nodes');
     await call('push', { chipid, payload: 'x' });
     await shows('listen', 'status.connected');
-  });
-
-  it('during a handshake leaves neither a socket nor a status behind', async () => {
-    const silence = await startSilence();
-    const listen = node('listen', { chipids: [chipid, '10000002'] });
-    const push = node('push', { transport: 'channel' });
-    await load([cloudApp(silence), listen, push]);
-    post('push', { chipid: '10000003', payload: 'x' });
-    await until(() => silence.accepted() === 3, 'the handshakes have begun');
-    const cloud = await startCloud();
-    await deploy([cloudApp(cloud), node('listen', { chipids: [chipid] })]);
-    assert.deepEqual(codes(), ['NOT_CONNECTED']);
-    await until(() => silence.sockets() === 0, 'the old sockets end');
-    await until(() => cloud.channels(chipid) === 1, 'the new channel opens');
-  });
-
-  it('during back-off ends the attempts', async () => {
-    const cloud = await startCloud();
-    cloud.fail('reset-upgrade');
-    await load([cloudApp(cloud), node('listen', { chipids: [chipid] })]);
-    await shows('listen', 'status.disconnected');
-    await deploy([cloudApp(cloud), node('devices')]);
-    cloud.heal();
-    const { length } = cloud.requests;
-    await call('devices', {});
-    assert.equal(cloud.requests.length, length + 1);
-    assert.equal(cloud.channels(), 0);
   });
 
   it('releases a channel that is kept open after a push', async () => {
