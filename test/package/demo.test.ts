@@ -119,22 +119,11 @@ describe('npm start', () => {
   });
 
   it('ends with a clear line when Node-RED ends by itself', async () => {
-    const killer = join(await temporary(), 'kill-parent.js');
-    await writeFile(killer, "process.kill(process.ppid, 'SIGKILL');\n");
-    const port = await freePort();
-    const demo = await startDemo(port);
-    await demo.up;
-    const kill = { command: `"${process.execPath}" "${killer}"`, useSpawn: 'true', addpay: '' };
-    const once = { once: true, onceDelay: '0', repeat: '', props: [] };
-    await fetch(`http://127.0.0.1:${port}/flows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify([
-        { id: 'tab', type: 'tab', label: 'end' },
-        { id: 'now', type: 'inject', z: 'tab', ...once, x: 100, y: 100, wires: [['kill']] },
-        { id: 'kill', type: 'exec', z: 'tab', ...kill, x: 300, y: 100, wires: [[], [], []] },
-      ]),
-    });
+    const preload = join(await temporary(), 'end-node-red.cjs');
+    const isNodeRed = "/\\bred\\.js$/.test(process.argv[1] ?? '')";
+    await writeFile(preload, `if (${isNodeRed}) process.kill(process.pid, 'SIGKILL');\n`);
+    const env = { NODE_OPTIONS: `--require "${preload.replaceAll('\\', '/')}"` };
+    const demo = await startDemo(await freePort(), { env });
     assert.equal(await demo.ended, 1);
     const how = WINDOWS ? 'exit code 1' : 'SIGKILL';
     assert.ok(demo.output().endsWith(`Node-RED has ended by itself (${how}).\n`), demo.output());

@@ -1,40 +1,47 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import WebSocket from 'ws';
 import { freePort } from '../../tooling/servers/ports';
 import { startDemo, type Demo } from '../e2e/harness/demo';
 import { until } from '../../tooling/until';
 import { temporary } from '../e2e/harness/packed';
 import { repository } from '../../tooling/repository';
 
-/** Stands in for the build, which other tests run and which takes longer: dist is there already. */
+/** Stands in for the build, which takes longer. */
 const BUILD = `import { copyFileSync, readFileSync } from 'node:fs';
 if (readFileSync('src/version.ts', 'utf8') === 'broken') process.exit(1);
 copyFileSync('src/version.ts', 'built');
 `;
 
+/** Stands in for the demo, which has a test of its own: only that it starts and ends is of interest here. */
+const DEMO = `import { createServer } from 'node:net';
+createServer().listen(Number(process.env.PORT), '127.0.0.1', () => console.log('Ctrl-C ends all of it'));
+process.on('SIGTERM', () => process.exit());
+process.on('message', () => process.exit());
+`;
+
 /** A clone that a test may change, without the sources that nothing is built from here. */
 async function clone(): Promise<string> {
   const folder = join(await temporary(), 'clone');
-  for (const part of ['scripts', 'demo', 'tooling', 'package.json', 'package-lock.json']) {
+  for (const part of ['scripts', 'tooling', 'package.json', 'package-lock.json']) {
     await cp(join(repository, part), join(folder, part), { recursive: true });
   }
-  for (const part of ['src', 'nodes', 'tooling']) {
-    await cp(join(repository, 'dist', part), join(folder, 'dist', part), { recursive: true });
-    await mkdir(join(folder, part), { recursive: true });
-  }
+  for (const part of ['src', 'nodes', 'demo', 'dist']) await mkdir(join(folder, part));
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'), 'junction');
   await writeFile(join(folder, 'build.mjs'), BUILD);
+  await writeFile(join(folder, 'demo', 'start.mjs'), DEMO);
   return folder;
 }
 
-/** Hears from a Node-RED until it ends. */
+/** Stays connected to a demo until it ends. */
 async function companion(port: number): Promise<{ ended: () => boolean }> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/comms`);
-  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-  return { ended: () => socket.readyState === WebSocket.CLOSED };
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  return { ended: () => socket.closed };
 }
 
 describe('npm run dev', () => {
@@ -53,7 +60,7 @@ describe('npm run dev', () => {
     const built = (): string => readFileSync(join(folder, 'built'), 'utf8');
 
     await change('one');
-    demo = await startDemo(port, join(folder, 'scripts', 'dev.mjs'));
+    demo = await startDemo(port, { script: join(folder, 'scripts', 'dev.mjs') });
     await demo.up;
     assert.equal(built(), 'one');
     const first = await companion(port);
@@ -65,12 +72,12 @@ describe('npm run dev', () => {
     await change('two');
     await until(() => ups() === 2, 'it is up again');
     assert.equal(built(), 'two');
-    assert.equal(first.ended(), true);
+    await until(first.ended, 'the first one has ended');
     const second = await companion(port);
 
     demo.interrupt();
     assert.equal(await demo.ended, process.platform === 'win32' ? null : 0);
-    await until(second.ended, 'Node-RED has ended');
+    await until(second.ended, 'the demo has ended');
     assert.equal(ups(), 2);
   });
 });

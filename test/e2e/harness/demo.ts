@@ -23,11 +23,15 @@ process.once('exit', () => running.forEach((kill) => kill()));
 const START = join(repository, 'demo', 'start.mjs');
 
 /** Starts it with a PORT, in a user folder of its own; `script` is what starts it for its part. */
-export async function startDemo(port: number | string, script = START): Promise<Demo> {
+export async function startDemo(
+  port: number | string,
+  { script = START, env = {} }: { script?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Demo> {
   count += 1;
   const child = spawn(process.execPath, [script], {
     env: {
       ...process.env,
+      ...env,
       NODE_V8_COVERAGE: undefined,
       PORT: String(port),
       DEVICE_CLOUD_DEMO_DIR: join(await temporary(), `demo-${count}`),
