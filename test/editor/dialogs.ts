@@ -11,7 +11,8 @@ const nodes = [...sampleNodes, ...variants, ...apps];
 /** The name of a sample, and the types of config nodes that may be added. */
 const GIVEN = ['my cloud', 'tls-config', 'http proxy'];
 
-for (const language of ['en-US', 'zh-CN']) {
+/** Opens, saves and looks at every dialog and help in a language. */
+export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
   const chinese = language === 'zh-CN';
 
   describe(`the dialogs in ${language}`, () => {

@@ -1,0 +1,3 @@
+import { dialogsIn } from './dialogs';
+
+dialogsIn('en-US');
