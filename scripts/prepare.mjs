@@ -1,15 +1,17 @@
 import { join } from 'node:path';
 import { installNodeRed5 } from './node-red.mjs';
 import { root } from './npm.mjs';
+import { installPacked } from './packed.mjs';
 import { buildIfStale, fail, installIn } from './setup.mjs';
 
 /*
- * `node scripts/prepare.mjs build|node-red-5|scorecard`: what a test needs, when missing or stale, in a process
- * of its own, so that other steps can run beside it.
+ * `node scripts/prepare.mjs build|packed|node-red-5|scorecard`: what a test needs, in a process of its own, so
+ * that other steps can run beside it.
  */
 
 const THINGS = {
   build: buildIfStale,
+  packed: installPacked,
   'node-red-5': installNodeRed5,
   // With a lock of its own: what it depends on is old, and has no business among our own dependencies.
   scorecard: () =>

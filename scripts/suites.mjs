@@ -3,14 +3,34 @@ import { join } from 'node:path';
 import { target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
-/** The parts of the tests: which folders of test/, and how long one test may take. */
+/**
+ * The parts of the tests: which folders of test/, how long one test may take, whether they install the packed
+ * package, and whether they can run `onNodeRed` of either version.
+ */
 export const SUITES = {
   unit: { folders: ['src'], timeout: 60_000 },
   nodes: { folders: ['nodes'], timeout: 60_000 },
-  package: { folders: ['package'], timeout: 300_000 },
-  e2e: { folders: ['e2e'], timeout: 200_000, onNodeRed: true },
-  editor: { folders: ['editor'], timeout: 200_000, onNodeRed: true },
+  package: { folders: ['package'], timeout: 300_000, packed: true },
+  e2e: { folders: ['e2e'], timeout: 200_000, packed: true, onNodeRed: true },
+  editor: { folders: ['editor'], timeout: 200_000, packed: true, onNodeRed: true },
 };
+
+/**
+ * Tests of what is the same on every Node-RED; `npm test` runs each on one version alone. The others, which
+ * run on both, have every node run once, and every dialog opened, saved and looked at.
+ */
+const ON_4_ALONE = {
+  e2e: ['admin-rights', 'credential-secret', 'secrets-everywhere'],
+  editor: ['admin-auth', 'application', 'picker-empty', 'secrets'],
+};
+const ON_5_ALONE = {
+  e2e: ['crash'],
+  editor: ['adapts', 'checks', 'dialogs-chinese', 'examples', 'first-use', 'validation'],
+};
+
+/** The files of a suite to leave out on a version of Node-RED, since they run on the other one. */
+export const elsewhere = (name, version) =>
+  (version === '4' ? ON_5_ALONE : ON_4_ALONE)[name].map((file) => `${file}.test.ts`);
 
 const CACHE = join(root, '.cache', 'test');
 export const COVERAGE = join('.cache', 'coverage');

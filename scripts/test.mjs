@@ -4,7 +4,15 @@ import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion } from './no
 import { SetupError, root } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
-import { COVERAGE, SUITES, coverageStep, mochaStep, nodeRedStep, readCounts } from './suites.mjs';
+import {
+  COVERAGE,
+  SUITES,
+  coverageStep,
+  elsewhere,
+  mochaStep,
+  nodeRedStep,
+  readCounts,
+} from './suites.mjs';
 
 /*
  * `npm test`: everything. `node scripts/test.mjs e2e [--on 5] [-- mocha options]`: a part.
@@ -16,6 +24,7 @@ const USAGE = `Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')}] [
 
 // The build compiles the run-time half, and so checks its types.
 const build = { name: 'build and types', commands: [['scripts/prepare.mjs', 'build']] };
+const packed = { name: 'packed package', commands: [['scripts/prepare.mjs', 'packed']] };
 const editorTypes = {
   name: 'types of the editor half',
   commands: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json']],
@@ -60,7 +69,7 @@ async function everything() {
   const style = inLanes(1, [lint, format, editorTypes]);
   const ready = [build, nodeRed5, scorecard].map((step) => check(step, { quiet: true }));
   const [compiled, hasNodeRed5] = await Promise.all(ready);
-  if (compiled) {
+  if (compiled && (await check(packed, { quiet: true }))) {
     rmSync(join(root, COVERAGE), { recursive: true, force: true });
     await inLanes(4, suites(hasNodeRed5));
     await check(coverageStep);
@@ -74,15 +83,17 @@ async function everything() {
  */
 function suites(hasNodeRed5) {
   const node = hasNodeRed5 ? installedNode('22') : undefined;
-  const on5 = (name, options) => (hasNodeRed5 ? [nodeRedStep(name, '5', options)] : []);
+  const on4 = (name, options) =>
+    nodeRedStep(name, '4', hasNodeRed5 ? { without: elsewhere(name, '4'), ...options } : options);
+  const on5 = (name) =>
+    hasNodeRed5 ? [nodeRedStep(name, '5', { without: elsewhere(name, '5') })] : [];
   return [
-    nodeRedStep('e2e', '4', { node }),
-    // What this one searches for is a matter of the package, and takes a third of the suite's time.
-    ...on5('e2e', { without: ['secrets-everywhere.test.ts'] }),
-    mochaStep('unit tests', SUITES.unit, { coverage: true }),
     mochaStep('node tests on Node.js 22', SUITES.nodes, { coverage: true, node }),
+    on4('e2e', { node }),
+    mochaStep('unit tests', SUITES.unit, { coverage: true }),
     ...on5('editor'),
-    nodeRedStep('editor', '4'),
+    ...on5('e2e'),
+    on4('editor'),
     mochaStep('the package and its commands', SUITES.package),
   ];
 }
@@ -90,6 +101,7 @@ function suites(hasNodeRed5) {
 async function part(name, version, extra) {
   setup();
   if (version === '5') installNodeRed5();
+  if (SUITES[name].packed && !(await check(packed))) return;
   const step = SUITES[name].onNodeRed
     ? nodeRedStep(name, version, { extra })
     : mochaStep(name, SUITES[name], { extra });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,29 +19,13 @@ after(async () => {
   if (folder) await rm(await folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-let installed: Promise<string> | undefined;
-
 /**
- * Packs the built package and installs the tarball into an empty user folder of Node-RED, as a
- * user would. Done once; each Node-RED gets a copy.
+ * Gives a user folder of Node-RED with the packed package installed in it, as a user would: a copy of the one
+ * that the test runner has made, once for all suites.
  */
 export async function userDirWithPackage(name: string): Promise<string> {
-  installed ??= packAndInstall();
   const userDir = join(await temporary(), name);
-  await cp(await installed, userDir, { recursive: true });
-  return userDir;
-}
-
-async function packAndInstall(): Promise<string> {
-  const home = await temporary();
-  const userDir = join(home, 'installed');
-  await mkdir(userDir);
-  // dist is built already, and the build must not run under the tests that are using it.
-  const packed = await npm(['pack', '--ignore-scripts', '--json', '--pack-destination', home]);
-  const [tarball] = JSON.parse(packed) as [{ filename: string }];
-  await writeFile(join(userDir, 'package.json'), '{ "name": "user", "private": true }\n');
-  const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--omit=dev'];
-  await npm(['install', ...quick, join(home, tarball.filename)], userDir);
+  await cp(join(repository, '.cache', 'test', 'installed'), userDir, { recursive: true });
   return userDir;
 }
 

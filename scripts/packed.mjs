@@ -1,0 +1,19 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { npm, root } from './npm.mjs';
+
+/** The tests of all suites copy this folder. */
+const FOLDER = join(root, '.cache', 'test', 'installed');
+
+/** Packs what is built and installs the tarball into an empty user folder of Node-RED, as a user would. */
+export function installPacked() {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  // dist is built already, and the build must not run under the tests that are using it.
+  const packed = npm(['pack', '--ignore-scripts', '--json', '--pack-destination', FOLDER]);
+  const tarball = join(FOLDER, JSON.parse(packed)[0].filename);
+  writeFileSync(join(FOLDER, 'package.json'), '{ "name": "user", "private": true }\n');
+  const quick = ['--prefer-offline', '--no-audit', '--no-fund', '--omit=dev'];
+  npm(['install', ...quick, tarball], { cwd: FOLDER });
+  rmSync(tarball);
+}
