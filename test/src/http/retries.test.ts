@@ -130,11 +130,13 @@ describe('a read that only touches the cloud', () => {
 
   it('is not tried again when it is broken off in the pause', async () => {
     const controller = new AbortController();
-    const service = await httpService((response, request, count) => {
-      json({}, 503)(response, request, count);
-      setTimeout(() => controller.abort(), 50);
-    });
-    const client = clientOf(service.baseUrl, { random: () => 1e6 });
+    const service = await httpService(json({}, 503));
+    // Asked for when the pause begins.
+    const random = (): number => {
+      setImmediate(() => controller.abort());
+      return 1e6;
+    };
+    const client = clientOf(service.baseUrl, { random });
     await failure(client.uploads(1, { signal: controller.signal }), 'SERVER_ERROR');
     assert.equal(service.requests.length, 1);
   });

@@ -88,7 +88,6 @@ describe('the time a call may take', () => {
       void setTimeout(() => json({ msg: 'no' }, 404)(...request), 700);
     const service = await httpService(late);
     await failure(clientOf(service.baseUrl).devices({ timeout: 1 }), 'TIMEOUT');
-    assert.equal(service.requests.length, 2);
   });
 
   it('ends an answer that trickles, though something comes all the time', async () => {
