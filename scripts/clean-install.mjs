@@ -17,7 +17,9 @@ const QUICK = ['--prefer-offline', '--no-audit', '--no-fund'];
 
 function options() {
   try {
-    const { values } = parseArgs({ options: { on: { type: 'string' }, tarball: { type: 'string' } } }); // prettier-ignore
+    const { values } = parseArgs({
+      options: { on: { type: 'string' }, tarball: { type: 'string' } },
+    });
     if (values.on && !isVersion(values.on)) throw new Error(`There is no version "${values.on}"`);
     return { versions: values.on ? [values.on] : Object.keys(NODE_RED), tarball: values.tarball };
   } catch (error) {

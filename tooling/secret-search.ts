@@ -16,7 +16,9 @@ function base64Forms(secret: string): string[] {
 }
 
 const escapedUnits = (text: string): string =>
-  JSON.stringify(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).slice(1, -1); // prettier-ignore
+  JSON.stringify(text)
+    .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .slice(1, -1);
 
 /** The ways in which a secret may stand in a text, by name. */
 export const FORMS: Readonly<Record<string, (secret: string) => string[]>> = {
@@ -27,7 +29,8 @@ export const FORMS: Readonly<Record<string, (secret: string) => string[]>> = {
   // Twice, as in a log of JSON.
   'as in JSON in JSON': (secret) => [JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
   base64: base64Forms,
-  base64url: (secret) => base64Forms(secret).map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), // prettier-ignore
+  base64url: (secret) =>
+    base64Forms(secret).map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
   hex: (secret) => [Buffer.from(secret).toString('hex')],
   'hex with spaces': (secret) => [
     Buffer.from(secret)

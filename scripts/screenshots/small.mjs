@@ -10,7 +10,16 @@ function sharp() {
   if (!existsSync(join(folder, 'node_modules', 'sharp'))) {
     console.log('Installing sharp, which makes the pictures small …');
     mkdirSync(folder, { recursive: true });
-    npm(['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--prefix', folder, 'sharp']); // prettier-ignore
+    npm([
+      'install',
+      '--no-save',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--prefix',
+      folder,
+      'sharp',
+    ]);
   }
   return createRequire(join(folder, 'package.json'))('sharp');
 }

@@ -10,21 +10,65 @@ const LONG = 'much too long for the place '.repeat(4).trim();
 
 /** What each check has to find, once the dialog has been spoilt by a script. */
 const SPOILT: [what: string, script: string, finding: RegExp][] = [
-  ['a cut choice', `form.find('#node-input-format option').last().text('${LONG}')`, /^option: much/],
-  ['a cut placeholder', `form.find('#node-input-name').attr('placeholder', '${LONG}')`, /^placeholder: much/],
+  [
+    'a cut choice',
+    `form.find('#node-input-format option').last().text('${LONG}')`,
+    /^option: much/,
+  ],
+  [
+    'a cut placeholder',
+    `form.find('#node-input-name').attr('placeholder', '${LONG}')`,
+    /^placeholder: much/,
+  ],
   ['a label in two lines', `form.find('label span').last().text('${LONG}')`, /^wrapped: much/],
-  ['a label over its field', `form.find('label').last().css('white-space', 'nowrap').find('span').text('${LONG}')`, /^over a field: much/],
-  ['a cut button', `$('<button>').text('${LONG}').css({ width: 60, overflow: 'hidden', whiteSpace: 'nowrap' }).appendTo(form)`, /^cut: much/],
-  ['a cut remark', `$('#message-note').text('${LONG} ${LONG}').css({ height: 15, overflow: 'hidden' })`, /^cut: much/],
-  ['a unit that is not beside its field', `form.find('#node-input-timeout').next().text('${LONG}')`, /^not beside its field: much/],
-  ['a text beyond the edge', `$('<div>').text('${LONG} ${LONG}').css('white-space', 'nowrap').appendTo(form)`, /^outside: much/],
-  ['a dialog to be scrolled sideways', `$('<div>').width(2000).height(1).appendTo(form)`, /^wider than the dialog/],
-  ['a faint text', `$('#message-note').css('color', 'rgba(127, 127, 127, 0.2)')`, /^3 字节 \(1\.\d\)/],
-  ['a field in colours of its own', `form.find('#node-input-timeout').css({ color: '#333', background: '#222' })`, /^7 \(1\.\d\)/],
-  ['a key without a text', `$('<span data-i18n="label.nowhere">').text('label.nowhere').appendTo(form)`, /label\.nowhere/],
+  [
+    'a label over its field',
+    `form.find('label').last().css('white-space', 'nowrap').find('span').text('${LONG}')`,
+    /^over a field: much/,
+  ],
+  [
+    'a cut button',
+    `$('<button>').text('${LONG}').css({ width: 60, overflow: 'hidden', whiteSpace: 'nowrap' }).appendTo(form)`,
+    /^cut: much/,
+  ],
+  [
+    'a cut remark',
+    `$('#message-note').text('${LONG} ${LONG}').css({ height: 15, overflow: 'hidden' })`,
+    /^cut: much/,
+  ],
+  [
+    'a unit that is not beside its field',
+    `form.find('#node-input-timeout').next().text('${LONG}')`,
+    /^not beside its field: much/,
+  ],
+  [
+    'a text beyond the edge',
+    `$('<div>').text('${LONG} ${LONG}').css('white-space', 'nowrap').appendTo(form)`,
+    /^outside: much/,
+  ],
+  [
+    'a dialog to be scrolled sideways',
+    `$('<div>').width(2000).height(1).appendTo(form)`,
+    /^wider than the dialog/,
+  ],
+  [
+    'a faint text',
+    `$('#message-note').css('color', 'rgba(127, 127, 127, 0.2)')`,
+    /^3 字节 \(1\.\d\)/,
+  ],
+  [
+    'a field in colours of its own',
+    `form.find('#node-input-timeout').css({ color: '#333', background: '#222' })`,
+    /^7 \(1\.\d\)/,
+  ],
+  [
+    'a key without a text',
+    `$('<span data-i18n="label.nowhere">').text('label.nowhere').appendTo(form)`,
+    /label\.nowhere/,
+  ],
   ['an English text', `$('<div>').text('Hello, 设备').appendTo(form)`, /^Hello, 设备/],
   ['an English hint', `form.find('#node-input-name').attr('title', 'Your name')`, /^Your name/],
-]; // prettier-ignore
+];
 
 describe('the checks of the dialogs', () => {
   const here = world(() => [...apps, ...sampleNodes], { language: 'zh-CN' });

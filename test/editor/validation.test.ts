@@ -157,7 +157,10 @@ describe('a dialog', () => {
       delete (${saved})[name]`);
     await openDialog(here.editor, 'app');
     await closeDialog(here.editor);
-    const { historyEncoding, historyZone, postParameters, signCase } = await exported(here.editor, 'app'); // prettier-ignore
+    const { historyEncoding, historyZone, postParameters, signCase } = await exported(
+      here.editor,
+      'app',
+    );
     assert.deepEqual(
       [historyEncoding, historyZone, postParameters, signCase],
       ['text', '+08:00', 'body', 'unicode'],

@@ -98,15 +98,59 @@ export function startChaos(
     [3, 'connections silent', () => front.silence(share(), dice.between(8e3, 15e3), false, roll)],
     [3, 'connections stalled', () => front.silence(share(), dice.between(1e3, 7e3), true, roll)],
     [1, 'service restarted', () => front.restart(dice.between(200, 4000))],
-    [4, 'channel closed', () => simulator.disconnect(dice.pick(chipids), { code: dice.pick(CLOSE_CODES) })], // prettier-ignore
-    [1, 'all channels closed', () => simulator.disconnect(undefined, { code: dice.pick(CLOSE_CODES) })], // prettier-ignore
-    [2, 'upgrades refused', () => void simulator.fail(dice.pick(UPGRADE_FAULTS), { times: share() })], // prettier-ignore
+    [
+      4,
+      'channel closed',
+      () => simulator.disconnect(dice.pick(chipids), { code: dice.pick(CLOSE_CODES) }),
+    ],
+    [
+      1,
+      'all channels closed',
+      () => simulator.disconnect(undefined, { code: dice.pick(CLOSE_CODES) }),
+    ],
+    [
+      2,
+      'upgrades refused',
+      () => void simulator.fail(dice.pick(UPGRADE_FAULTS), { times: share() }),
+    ],
     [1, 'upgrades unanswered', () => void simulator.fail('hang-upgrade', { times: 1 + roll(3) })],
-    [4, 'histories failed', () => void simulator.fail(dice.pick(HISTORY_FAULTS), { ...HISTORY, times: share() })], // prettier-ignore
-    [2, 'histories unanswered', () => void simulator.fail(dice.pick<FaultName>(['hang', 'trickle', 'slow-headers']), { ...HISTORY, times: 1 + roll(3) })], // prettier-ignore
-    [unordered.length > 0 ? 2 : 0, 'events unreadable', () => void simulator.fail(dice.pick(EVENT_FAULTS), { chipid: dice.pick(unordered), times: 1 + roll(3) })], // prettier-ignore
-    [2, 'events with odd times', () => void simulator.fail(dice.pick(ODD_TIMES), { chipid: dice.pick(chipids), times: 1 + roll(20) })], // prettier-ignore
-    [unordered.length > 0 ? 1 : 0, 'floods of tiny frames', () => void simulator.fail('noise', { chipid: dice.pick(unordered), times: 5 + roll(20) })], // prettier-ignore
+    [
+      4,
+      'histories failed',
+      () => void simulator.fail(dice.pick(HISTORY_FAULTS), { ...HISTORY, times: share() }),
+    ],
+    [
+      2,
+      'histories unanswered',
+      () =>
+        void simulator.fail(dice.pick<FaultName>(['hang', 'trickle', 'slow-headers']), {
+          ...HISTORY,
+          times: 1 + roll(3),
+        }),
+    ],
+    [
+      unordered.length > 0 ? 2 : 0,
+      'events unreadable',
+      () =>
+        void simulator.fail(dice.pick(EVENT_FAULTS), {
+          chipid: dice.pick(unordered),
+          times: 1 + roll(3),
+        }),
+    ],
+    [
+      2,
+      'events with odd times',
+      () =>
+        void simulator.fail(dice.pick(ODD_TIMES), {
+          chipid: dice.pick(chipids),
+          times: 1 + roll(20),
+        }),
+    ],
+    [
+      unordered.length > 0 ? 1 : 0,
+      'floods of tiny frames',
+      () => void simulator.fail('noise', { chipid: dice.pick(unordered), times: 5 + roll(20) }),
+    ],
     [2, 'uploads nested deeply', uploadDeep],
     [history === 'text' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
     [1, 'history down', () => lasting('server-error', dice.between(2e3, 12e3))],

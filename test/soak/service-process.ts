@@ -1,7 +1,13 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { keep, type Child } from '../../tooling/process';
-import type { Command, Report, ServiceAddress, ServiceSettings, ServiceState } from './service-messages'; // prettier-ignore
+import type {
+  Command,
+  Report,
+  ServiceAddress,
+  ServiceSettings,
+  ServiceState,
+} from './service-messages';
 
 /** The service in its process. */
 export interface ServiceProcess {
@@ -15,7 +21,9 @@ export async function startService(settings: ServiceSettings): Promise<ServicePr
   const forked = fork(join(__dirname, 'service.js'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const child = keep('The service', forked);
   const next = (): Promise<Report> => {
-    const told = new Promise<Report>((resolve) => forked.once('message', (report: Report) => resolve(report))); // prettier-ignore
+    const told = new Promise<Report>((resolve) =>
+      forked.once('message', (report: Report) => resolve(report)),
+    );
     return child.guard(told, 'the service has answered');
   };
   const first = next();

@@ -39,7 +39,9 @@ function print(options: SoakOptions, outcome: Outcome): void {
   ];
   const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}`;
   console.log(`\n${table(title, [...result, ...(kill ? killed : []), ...rest])}\n`);
-  const troubles = Object.entries(state.troubles).map(([name, count]) => [name, number(count)] as const); // prettier-ignore
+  const troubles = Object.entries(state.troubles).map(
+    ([name, count]) => [name, number(count)] as const,
+  );
   console.log(table('trouble', troubles));
   if (isGood(outcome)) return;
   console.log(`\nNode-RED's log:\n${outcome.log.split('\n').slice(-LOG_LINES).join('\n')}`);

@@ -49,7 +49,7 @@ describe('what the package exports, by its declarations', () => {
             (flags &
               (ts.SymbolFlags.Property | ts.SymbolFlags.Method | ts.SymbolFlags.Accessor)) !==
             0,
-        ) // prettier-ignore
+        )
         .filter(({ name }) => !/^__|#/.test(name))
         .map((member) => ({ path: `${path}.${member.name}`, symbol: member })),
     );

@@ -14,9 +14,11 @@ const folder = (path: string): string[] =>
 
 /** The anchor of each heading, as the site that shows the pages makes it. */
 const anchors = (text: string): string[] =>
-  [...text.matchAll(/^#+ (.*)$/gm)].map(
-    ([, title = '']) =>
-    title.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'), // prettier-ignore
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
   );
 
 describe('the pages', () => {

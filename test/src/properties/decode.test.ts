@@ -55,7 +55,10 @@ describe('the bytes of an upload, whatever they are', () => {
     'are text in any case if that is asked for',
     200,
     fc.property(uploads, (bytes) => {
-      assert.equal(decodeUpload(bytes, 'utf8'), new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)); // prettier-ignore
+      assert.equal(
+        decodeUpload(bytes, 'utf8'),
+        new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+      );
     }),
   );
 

@@ -69,7 +69,11 @@ describe('the order of commands, whatever comes, ends, fails and is broken off',
       await world.settled();
       world.act({ kind: 'wait' });
       assert.equal(world.view().size, 0);
-      for (const starts of world.startsByDevice()) assert.deepEqual(starts, starts.toSorted((a, b) => a - b)); // prettier-ignore
+      for (const starts of world.startsByDevice())
+        assert.deepEqual(
+          starts,
+          starts.toSorted((a, b) => a - b),
+        );
       for (const { times, how } of world.settlements()) {
         assert.equal(times, 1);
         if (how instanceof DeviceCloudError) assert.match(how.code, /^(QUEUE_FULL|UNREACHABLE)$/);

@@ -69,7 +69,9 @@ describe('pins and levels, whatever is given for them', () => {
       const table = Object.fromEntries(pairs);
       const levels = readLevels(result, parseCodes(JSON.stringify(table)));
       const plain = JSON.parse(JSON.stringify(table)) as Record<string, unknown>;
-      const expected = Array.from(result, (each) => Object.hasOwn(plain, each) ? plain[each] : each); // prettier-ignore
+      const expected = Array.from(result, (each) =>
+        Object.hasOwn(plain, each) ? plain[each] : each,
+      );
       assert.deepEqual(levels, expected);
     }),
   );

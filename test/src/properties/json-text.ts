@@ -36,7 +36,7 @@ const decimal: fc.Arbitrary<JsonText> = fc
     integer,
     fc.constantFrom('.0', '.5', '.12345678901234567890', ''),
     fc.constantFrom('e0', 'E+2', 'e-20', 'e400', ''),
-  ) // prettier-ignore
+  )
   .filter(([, fraction, exponent]) => fraction + exponent !== '')
   .map(([{ text }, fraction, exponent]) => {
     const whole = text + fraction + exponent;

@@ -56,7 +56,10 @@ describe('JSON without a digit lost', () => {
     'is no other text',
     300,
     fc.property(anyText, (text) => {
-      assert.deepEqual(loosened(attempt(parseJson, text), attempt(JSON.parse, text)), attempt(JSON.parse, text)); // prettier-ignore
+      assert.deepEqual(
+        loosened(attempt(parseJson, text), attempt(JSON.parse, text)),
+        attempt(JSON.parse, text),
+      );
     }),
   );
 });

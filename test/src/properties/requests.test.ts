@@ -108,7 +108,10 @@ describe('a request, whatever it carries', () => {
       fc.dictionary(goodText, fc.oneof(anyText, fc.boolean(), fc.integer())),
       async (query) => {
         const received = await called(() => client.serverUploads(query));
-        assert.equal(received !== undefined, Object.values(query).every((value) => isCarried(String(value)))); // prettier-ignore
+        assert.equal(
+          received !== undefined,
+          Object.values(query).every((value) => isCarried(String(value))),
+        );
         if (!received) return;
         assert.match(received.search, ENCODED);
         const expected = Object.entries(query).map(([name, value]) => [name, String(value)]);

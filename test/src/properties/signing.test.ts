@@ -56,9 +56,17 @@ describe('the signatures, held against a second implementation', () => {
   it("agree with the document's own examples", () => {
     const text = canonicalParams({ key1: 'v1', key3: 'v3', key2: 'v2' });
     assert.equal(text, 'key3=v3&key2=v2&key1=v1');
-    assert.equal(canonicalParams({ appid: '<appid>', timestamp: '<timestamp>' }), 'timestamp=<timestamp>&appid=<appid>'); // prettier-ignore
+    assert.equal(
+      canonicalParams({ appid: '<appid>', timestamp: '<timestamp>' }),
+      'timestamp=<timestamp>&appid=<appid>',
+    );
     const server = 'get/api/server/devices' + 'key=<key>timestamp=<timestamp>' + '<password>';
-    const request = { method: 'GET', path: '/api/server/devices', key: '<Key>', timestamp: '<Timestamp>' }; // prettier-ignore
+    const request = {
+      method: 'GET',
+      path: '/api/server/devices',
+      key: '<Key>',
+      timestamp: '<Timestamp>',
+    };
     const md5 = createHash('md5').update(server).digest('hex');
     assert.equal(signServerApi(request, '<password>'), md5);
   });

@@ -87,7 +87,27 @@ const read = (text: string, channel: string): Upload | undefined => {
 
 /** What may stand in the place of a field. */
 const wrong = fc.oneof(
-  fc.constantFrom('null', 'true', '[]', '{}', '""', '"10000001"', '10000001', '18446744073709551615', '-1', '1e3', '" 1"', '"١"', '"QQ=="', '"QR=="', '"QQ"', '"Q Q="', '"-_=="', '"data_upload "', '"DATA_UPLOAD"'), // prettier-ignore
+  fc.constantFrom(
+    'null',
+    'true',
+    '[]',
+    '{}',
+    '""',
+    '"10000001"',
+    '10000001',
+    '18446744073709551615',
+    '-1',
+    '1e3',
+    '" 1"',
+    '"١"',
+    '"QQ=="',
+    '"QR=="',
+    '"QQ"',
+    '"Q Q="',
+    '"-_=="',
+    '"data_upload "',
+    '"DATA_UPLOAD"',
+  ),
   anyText.map((text) => quoted(text)),
   jsonText.map(({ text }) => text.trim()),
 );
@@ -109,7 +129,10 @@ describe('a frame of the channel, whatever it is', () => {
     'is an upload of its own device alone',
     300,
     fc.property(valid, chipid, (event, channel) => {
-      assert.equal(read(eventText(validFields(event)), channel) !== undefined, event.chipid === channel); // prettier-ignore
+      assert.equal(
+        read(eventText(validFields(event)), channel) !== undefined,
+        event.chipid === channel,
+      );
     }),
   );
 
@@ -152,7 +175,11 @@ describe('a frame of the channel, whatever it is', () => {
     'is read without a surprise if it is any JSON, any text or any bytes',
     1000,
     fc.property(
-      fc.oneof(jsonText.map(({ text }) => text), anyText, anyBytes.map((bytes) => bytes.toString('utf8'))), // prettier-ignore
+      fc.oneof(
+        jsonText.map(({ text }) => text),
+        anyText,
+        anyBytes.map((bytes) => bytes.toString('utf8')),
+      ),
       chipid,
       (text, channel) => assert.equal(read(text, channel), undefined),
     ),
