@@ -88,9 +88,9 @@ function suites(hasNodeRed5) {
   const on5 = (name) =>
     hasNodeRed5 ? [nodeRedStep(name, '5', { without: elsewhere(name, '5') })] : [];
   return [
+    mochaStep('unit tests', SUITES.unit, { coverage: true }),
     mochaStep('node tests on Node.js 22', SUITES.nodes, { coverage: true, node }),
     on4('e2e', { node }),
-    mochaStep('unit tests', SUITES.unit, { coverage: true }),
     ...on5('editor'),
     ...on5('e2e'),
     on4('editor'),
