@@ -50,7 +50,8 @@ async function lines({ part, suite, extra }) {
   return outcomes.length === rows ? outcomes : undefined;
 }
 
-const build = { name: 'build', commands: [['scripts/prepare.mjs', 'build']] };
+const prepare = (what) => ['scripts/prepare.mjs', what];
+const build = { name: 'build', commands: [prepare('build'), prepare('packed')] };
 const made = [];
 let ok = (await runStep(build, { quiet: false })).ok;
 for (const part of parts) {
