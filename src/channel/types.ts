@@ -37,6 +37,7 @@ export interface ChannelListener {
 
 /** A channel as its listeners see it. */
 export interface ChannelView {
+  /** Its state now. */
   readonly state: ChannelState;
   /**
    * Why the channel is not connected, if known: an HTTP status (`401`), a close code (`1001`), a
