@@ -16,7 +16,6 @@ import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape
 import { show } from '../util/show';
 import type { Params } from './signing';
 
-
 /**
  * Reads the key of a callback, as it is registered in the device's firmware (endpoint 8).
  * @throws DeviceCloudError `INVALID_INPUT`

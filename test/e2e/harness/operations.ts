@@ -5,14 +5,14 @@ import type { Message } from './node-red';
 
 /** Everything that an action node can do, and a message that makes it do so. */
 export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Message]> = {
-  push: [node('push', { timeout: '1' }), { payload: 'x' }],
-  'push-to-app': [node('push', { target: 'app', timeout: '1' }), { payload: 'x' }],
-  'push-over-channel': [node('push', { transport: 'channel', timeout: '1' }), { payload: 'x' }],
-  'gpio-set': [node('gpio', { timeout: '1' }), { pin: 1, payload: 1 }],
-  'gpio-read': [node('gpio', { operation: 'read', timeout: '1' }), { pin: 1 }],
-  reboot: [node('reboot', { timeout: '1' }), {}],
-  refresh: [node('refresh', { timeout: '1' }), {}],
-  'rt-status': [node('rt-status', { timeout: '1' }), { key: 'uptime' }],
+  push: [node('push', { timeout: '4' }), { payload: 'x' }],
+  'push-to-app': [node('push', { target: 'app', timeout: '4' }), { payload: 'x' }],
+  'push-over-channel': [node('push', { transport: 'channel', timeout: '4' }), { payload: 'x' }],
+  'gpio-set': [node('gpio', { timeout: '4' }), { pin: 1, payload: 1 }],
+  'gpio-read': [node('gpio', { operation: 'read', timeout: '4' }), { pin: 1 }],
+  reboot: [node('reboot', { timeout: '4' }), {}],
+  refresh: [node('refresh', { timeout: '4' }), {}],
+  'rt-status': [node('rt-status', { timeout: '4' }), { key: 'uptime' }],
   devices: [node('devices'), {}],
   'app-record': [node('devices', { operation: 'app' }), {}],
   uploads: [node('history'), {}],

@@ -63,9 +63,9 @@ const watchers: FlowNode[] = [
 export type Hosts = Readonly<Record<string, Partial<AppConfig>>>;
 
 const onHost = (simulator: Simulator, host: string, properties: Partial<AppConfig>): FlowNode[] => [
-  app(simulator, { id: host, timeout: '1', ...properties }),
-  ...around(`push-${host}`, node('push', { app: host, timeout: '1' })),
-  ...around(`channel-${host}`, node('push', { app: host, transport: 'channel', timeout: '1' })),
+  app(simulator, { id: host, timeout: '4', ...properties }),
+  ...around(`push-${host}`, node('push', { app: host, timeout: '4' })),
+  ...around(`channel-${host}`, node('push', { app: host, transport: 'channel', timeout: '4' })),
   ...around(`list-${host}`, node('devices', { app: host })),
   ...around(`server-${host}`, node('server', { app: host })),
   ...around(`listen-${host}`, node('listen', { app: host, chipids: [ONE] })),
@@ -73,7 +73,7 @@ const onHost = (simulator: Simulator, host: string, properties: Partial<AppConfi
 
 /** @param proxy address of the proxy behind the config node `proxy` */
 export const secretsFlow = (simulator: Simulator, hosts: Hosts, proxy: string): FlowNode[] => [
-  app(simulator, { timeout: '1', ping: '1' }),
+  app(simulator, { timeout: '4', ping: '1' }),
   {
     ...{ id: 'proxy', type: 'http proxy', name: '', url: proxy, noproxy: [] },
     credentials: { ...PROXY },

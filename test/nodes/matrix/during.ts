@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
 import { cloudApp, deploy, load, node } from '../support/flow';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
@@ -104,7 +103,9 @@ const aRecovery: Stage = {
   },
   async works(cloud) {
     await arrives(cloud);
-    assert.ok(cloud.requests.some(({ path, status }) => path.includes('up_messages') && status === 200)); // prettier-ignore
+    const isRead = (): boolean =>
+      cloud.requests.some(({ path, status }) => path.includes('up_messages') && status === 200);
+    await until(isRead, 'the history has been read');
   },
 };
 

@@ -8,7 +8,7 @@ const SEED = process.env['FUZZ_SEED'];
 if (SEED !== undefined) fc.configureGlobal({ seed: Number(SEED) });
 
 /** Milliseconds after which a property that hangs is given up. */
-const BOUND = 10_000;
+const BOUND = 60_000;
 
 type Property<T> = fc.IProperty<T> | fc.IAsyncProperty<T>;
 
