@@ -31,6 +31,11 @@ const DEVICE_CALLS: Record<
   reboot: (client, options) => client.reboot(1, options),
 };
 
+/** In seconds: a time-out that no test waits for. */
+const HOUR = 3600;
+
+type TimerArguments = [callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]];
+
 /** Writes a piece every 10 ms until the client has had enough. */
 const drip = (response: ServerResponse, piece: string): void => {
   const timer = setInterval(() => response.write(piece), 10);
@@ -43,6 +48,8 @@ const trickle: Script = (response) => {
 };
 
 describe('the time a call may take', () => {
+  afterEach(() => mock.restoreAll());
+
   it('ends a call whose answer never comes: the device is probably offline', async () => {
     const service = await httpService(inTurn(hang, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
@@ -83,11 +90,18 @@ describe('the time a call may take', () => {
   });
 
   it('is one for both spellings of the list of devices', async () => {
-    // Either alone would end in its time; a slow machine only makes them later.
-    const late: Script = (...request) =>
-      void setTimeout(() => json({ msg: 'no' }, 404)(...request), 700);
-    const service = await httpService(late);
-    await failure(clientOf(service.baseUrl).devices({ timeout: 1 }), 'TIMEOUT');
+    const service = await httpService(inTurn(json({ msg: 'no' }, 404), hang));
+    const timers = mock.method(globalThis, 'setTimeout').mock;
+    const ended = failure(clientOf(service.baseUrl).devices({ timeout: HOUR }), 'TIMEOUT');
+    await until(() => service.requests.length === 2, 'the second spelling is asked');
+    const set = timers.calls.map((call) => call.arguments as unknown as TimerArguments);
+    timers.restore();
+    const limits = set.filter(([, ms]) => ms === HOUR * 1000);
+    assert.equal(limits.length, 1);
+    // The hour is over.
+    for (const [end, , ...values] of limits) end(...values);
+    await ended;
+    assert.equal(service.requests.length, 2);
   });
 
   it('ends an answer that trickles, though something comes all the time', async () => {
