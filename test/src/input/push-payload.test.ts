@@ -22,6 +22,7 @@ describe('a message to push as text', () => {
     ['a number', 1.5, '1.5'],
     ['a boolean', false, 'false'],
     ['an object, as JSON', { on: true, to: 'ä' }, '{"on":true,"to":"ä"}'],
+    ['an object without a prototype, as JSON', { __proto__: null, a: 1 }, '{"a":1}'],
     ['an array, as JSON', [1, 'a'], '[1,"a"]'],
     ['a Date, as JSON', new Date(0), '"1970-01-01T00:00:00.000Z"'],
     ['a Buffer of UTF-8', Buffer.from('grün'), 'grün'],
