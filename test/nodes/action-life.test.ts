@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import { arrivedAt, call, fail, post, send } from './support/messages';
+import { arrivedAt, call, fail, post, send, type Caught } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
@@ -80,6 +80,21 @@ describe('the life of a message', () => {
     post('push', { chipid, payload: 'x' });
     await until(() => cloud.device(chipid).received.length === 1, 'it has arrived');
     await settle();
+  });
+
+  it('survives messages with keys that are dangerous in JavaScript', async () => {
+    await start();
+    const text =
+      '{"chipid":"10000001","payload":"x","__proto__":{"polluted":1},' +
+      '"constructor":{"prototype":{"polluted":2}},"toString":1,"prototype":3}';
+    const out = await call('push', JSON.parse(text) as NodeMessage);
+    assert.deepEqual(out.payload, { msg: 'OK' });
+    assert.deepEqual(out['constructor'], { prototype: { polluted: 2 } });
+    assert.deepEqual(Object.getOwnPropertyDescriptor(out, '__proto__')?.value, { polluted: 1 });
+    const bad = { ...(JSON.parse(text) as NodeMessage), chipid: 'x' };
+    const caught: Caught = await fail('push', bad, 'INVALID_INPUT');
+    assert.deepEqual(caught['constructor'], { prototype: { polluted: 2 } });
+    assert.equal(({} as { polluted?: number }).polluted, undefined);
   });
 
   it('leaves objects that no node can copy as they are', async () => {
