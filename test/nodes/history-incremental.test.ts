@@ -50,6 +50,7 @@ describe('history, only what is new', () => {
     assert.deepEqual(await read({ chipid: '10000002' }), ['two']);
     assert.deepEqual(await read({ chipid: 10000001 }), ['one']);
     assert.deepEqual(await read({ chipid: '10000001' }), []);
+    assert.deepEqual(await read({ chipid: '10000002' }), []);
     await send('push', { chipid, payload: 'x' });
     const first = await call('pushes', { chipid });
     assert.equal((first.payload as unknown[]).length, 1);
@@ -221,6 +222,13 @@ describe('history, only what is new', () => {
       const news = [record(3, 3), record(1, 4)];
       assert.deepEqual(await readAll([...old, ...news]), bodies(news));
       assert.deepEqual(await readAll([...old, ...news]), []);
+    });
+
+    it('has no use for the position of another history', async () => {
+      await serve({ operation: 'pushes' });
+      stored({ [`uploads:${chipid}`]: '2' });
+      const pushed = [record(1, 1), record(2, 2)];
+      assert.deepEqual(await readAll(pushed), bodies(pushed));
     });
 
     it('continues from the position that an earlier version saved for all devices', async () => {
