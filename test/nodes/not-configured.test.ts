@@ -98,6 +98,7 @@ describe('a node that is not configured', () => {
   const SERVER_MISSING: [what: string, keys: object][] = [
     ['no key', { serverKey: '' }],
     ['no password', { serverPassword: '' }],
+    ['a variable for the key that is not set', { serverKey: UNSET }],
     ['a variable for the password that is not set', { serverPassword: UNSET }],
   ];
   for (const [what, keys] of SERVER_MISSING) {

@@ -33,10 +33,10 @@ describe('server', () => {
   });
 
   it('asks for a page of the list', async () => {
-    await start({ page: '2', pageType: 'num', count: 'size', countType: 'msg' });
-    const out = await call('server', { size: 2 });
-    assert.deepEqual(out.payload, { page: 2, count: 2, total: 3, devices: ['10000003'] });
-    assert.equal(request().query, 'page=2&count=2');
+    await start({ page: '3', pageType: 'num', count: 'size', countType: 'msg' });
+    const out = await call('server', { size: 1 });
+    assert.deepEqual(out.payload, { page: 3, count: 1, total: 3, devices: ['10000003'] });
+    assert.equal(request().query, 'page=3&count=1');
   });
 
   it('reads the record of a device', async () => {
