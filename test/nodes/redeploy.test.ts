@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { arrivedAt, call, fail, post, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
@@ -22,8 +22,10 @@ describe('a redeploy', () => {
     for (let n = 0; n < 50; n++) post('push', { chipid, payload: n });
     post('reboot', { chipid });
     await until(() => cloud.requests.length === 1, 'the first is under way');
+    const statuses = statusesOf('push');
     await deploy([cloudApp(cloud), node('reboot')], 'nodes');
     assert.equal(journal.endings.length, 50);
+    assert.deepEqual(statusesOf('push'), statuses, 'a node that is gone shows no status');
     assert.deepEqual(new Set(codes()), new Set(['CONNECTION_LOST', 'UNREACHABLE']));
     assert.equal(codes().filter((code) => code === 'UNREACHABLE').length, 49);
     await until(() => cloud.requests.length === 2, "another node's command has its turn");
