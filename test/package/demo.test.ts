@@ -26,6 +26,31 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
+/** Answers in the place of Node-RED, which it keeps from running, until it is asked to crash. */
+const STAND_IN = `const { spawnSync } = require('node:child_process');
+const { createServer } = require('node:http');
+if (process.env.STAND_IN_OF) {
+  const isGone = () => process.ppid !== Number(process.env.STAND_IN_OF);
+  setInterval(() => isGone() && process.exit(), 50);
+  createServer((request, response) => {
+    if (request.url === '/crash') process.kill(process.ppid, 'SIGKILL');
+    response.end();
+  }).listen(Number(process.env.PORT), '127.0.0.1');
+} else if (/\\bred\\.js$/.test(process.argv[1] ?? '')) {
+  const env = { ...process.env, STAND_IN_OF: String(process.pid) };
+  spawnSync(process.execPath, ['-e', ''], { env, stdio: 'ignore', timeout: 60_000 });
+}
+`;
+
+/** Starts `npm start` with a script that each of its processes loads first. */
+async function startWith(port: number, script: string): Promise<Demo> {
+  const preload = join(await temporary(), `preload-${port}.cjs`);
+  await writeFile(preload, script);
+  return startDemo(port, {
+    env: { NODE_OPTIONS: `--require "${preload.replaceAll('\\', '/')}"` },
+  });
+}
+
 describe('npm start', () => {
   it('says in one line that the port is taken, and that PORT is none', async () => {
     const { port, release } = await takePort();
@@ -118,14 +143,33 @@ describe('npm start', () => {
     });
   });
 
-  it('ends with a clear line when Node-RED ends by itself', async () => {
-    const preload = join(await temporary(), 'end-node-red.cjs');
+  const crashed = WINDOWS ? 'exit code 1' : 'SIGKILL';
+  const line = `Node-RED has ended by itself (${crashed}).\n`;
+
+  it('ends with a clear line when Node-RED ends before it is up', async () => {
     const isNodeRed = "/\\bred\\.js$/.test(process.argv[1] ?? '')";
-    await writeFile(preload, `if (${isNodeRed}) process.kill(process.pid, 'SIGKILL');\n`);
-    const env = { NODE_OPTIONS: `--require "${preload.replaceAll('\\', '/')}"` };
-    const demo = await startDemo(await freePort(), { env });
+    const end = `if (${isNodeRed}) process.kill(process.pid, 'SIGKILL');\n`;
+    const demo = await startWith(await freePort(), end);
     assert.equal(await demo.ended, 1);
-    const how = WINDOWS ? 'exit code 1' : 'SIGKILL';
-    assert.ok(demo.output().endsWith(`Node-RED has ended by itself (${how}).\n`), demo.output());
+    assert.ok(demo.output().endsWith(line), demo.output());
+  });
+
+  it('ends with the same line when Node-RED ends by itself later', async () => {
+    const port = await freePort();
+    const demo = await startWith(port, STAND_IN);
+    await demo.up;
+    await answers(`http://127.0.0.1:${port}/crash`);
+    assert.equal(await demo.ended, 1);
+    assert.ok(demo.output().endsWith(line), demo.output());
+  });
+
+  it('ends all of it when it is terminated, as npm run dev does at each change', async () => {
+    const port = await freePort();
+    const demo = await startWith(port, STAND_IN);
+    await demo.up;
+    demo.terminate();
+    assert.equal(await demo.ended, WINDOWS ? null : 0);
+    const url = `http://127.0.0.1:${port}/`;
+    await until(async () => !(await answers(url)), 'nothing answers');
   });
 });

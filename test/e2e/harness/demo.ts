@@ -14,6 +14,8 @@ export interface Demo {
   ended: Promise<number | null>;
   /** As Ctrl-C does. */
   interrupt: () => void;
+  /** As `npm run dev` and service managers do. */
+  terminate: () => void;
 }
 
 let count = 0;
@@ -61,5 +63,11 @@ export async function startDemo(
     });
   });
   up.catch(() => undefined);
-  return { output: () => output, up, ended, interrupt: () => void child.kill('SIGINT') };
+  return {
+    output: () => output,
+    up,
+    ended,
+    interrupt: () => void child.kill('SIGINT'),
+    terminate: () => void child.kill('SIGTERM'),
+  };
 }
