@@ -150,6 +150,9 @@ describe('a call that reaches a device', () => {
         await failure(call(clientOf(service.baseUrl)), code);
         assert.equal(service.requests.length, 1);
       }
+      const service = await httpService(json({ msg: 'OK', result: 'OK', status: 'online' }));
+      await call(clientOf(service.baseUrl));
+      assert.equal(service.requests.length, 1);
     });
   }
 });
