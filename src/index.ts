@@ -10,7 +10,7 @@ export type {
   ChannelView,
 } from './channel/types';
 export type { RecoverOptions } from './recovery/options';
-export type { Position } from './recovery/position';
+export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';
 export { guessEncoding } from './recovery/encoding';

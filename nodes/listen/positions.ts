@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
-import type { Position } from '../../src/index';
+import { isPosition, type Position } from '../../src/index';
 import { contextGet, contextSet } from '../common/context';
 import { isObject } from '../common/values';
 
@@ -27,28 +27,6 @@ export function memoryPositions(): Positions {
     forget: (chipid) => void positions.delete(chipid),
     flush: () => Promise.resolve(),
   };
-}
-
-const isTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string');
-
-const isEdge = (value: unknown): boolean =>
-  isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen']);
-
-/** The context may hold what an older version has saved, or anything. */
-function isPosition(value: unknown): value is Position {
-  if (!isObject(value)) return false;
-  const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;
-  return (
-    typeof id === 'string' &&
-    /^(-1|\d{1,20})$/.test(id) &&
-    Number.isSafeInteger(live) &&
-    Number(live) >= 0 &&
-    typeof last === 'string' &&
-    isTexts(keys) &&
-    (edge === undefined || isEdge(edge)) &&
-    (encoding === 'text' || encoding === 'base64')
-  );
 }
 
 /** Retries until the store answers: without its positions, missed uploads would be lost. */

@@ -6,9 +6,14 @@ import { liveKeys } from './keys';
 import { Ledger } from './ledger';
 import type { Position } from './position';
 
-/** A thrown value as text, for a fault. */
-export const textOf = (error: unknown): string =>
-  isDeviceCloudError(error) ? error.message : String(error);
+/** A thrown value as text, for a fault; anything can be thrown, even what cannot be made text. */
+export function textOf(error: unknown): string {
+  try {
+    return isDeviceCloudError(error) ? error.message : String(error);
+  } catch {
+    return 'a value without a text';
+  }
+}
 
 /**
  * Gives uploads to the listener of one device and keeps account of them: live ones at once, or held
@@ -145,9 +150,16 @@ export class Delivery {
     const { encoding } = this.shared.facts;
     if (encoding && device.encoding === 'auto') position.encoding = encoding;
     try {
-      device.save(position);
+      const saved = device.save(position);
+      // The types say void, which an async function satisfies: its rejection would end the process.
+      if (typeof saved === 'object' && saved !== null)
+        new Promise((resolve) => resolve(saved)).catch((error: unknown) => this.notSaved(error));
     } catch (error) {
-      this.fault(`the position could not be saved: ${textOf(error)}`, 'not saved');
+      this.notSaved(error);
     }
+  }
+
+  private notSaved(error: unknown): void {
+    this.fault(`the position could not be saved: ${textOf(error)}`, 'not saved');
   }
 }

@@ -34,6 +34,6 @@ export interface RecoveryDevice {
   flush(flushed: () => void): void;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
-  /** Is called with how far the uploads have been emitted, after each one. */
-  save(position: Position): void;
+  /** Is called with how far the uploads have been emitted, after each one. @returns perhaps a promise */
+  save(position: Position): unknown;
 }

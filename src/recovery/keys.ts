@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 
 /** Longer bodies are compared by a hash, which takes less memory. */
@@ -9,7 +9,7 @@ const NOT_TEXT = '\ud800';
 
 /** The key of a body that is text. */
 export const textKey = (text: string): string =>
-  text.length <= MAX_KEY ? text : createHash('md5').update(text).digest('base64');
+  text.length <= MAX_KEY ? text : hash('md5', text, 'base64');
 
 /** The key of the bytes of an upload: that of their text, if they are UTF-8. */
 export const bytesKey = (bytes: Buffer): string =>

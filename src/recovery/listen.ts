@@ -5,7 +5,7 @@ import { IsolatedListener } from '../channel/isolated-listener';
 import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
 import { HistoryFacts, type Encoding } from './facts';
-import type { Position } from './position';
+import { checkStart, type Position } from './position';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
@@ -54,6 +54,7 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
   ) {
     // An error that a callback throws is not the channel's, and must not keep recovery from its work.
     this.listener = new IsolatedListener(listener);
+    checkStart(options.start);
     this.encoding = encodingSetting(options.encoding);
     this.zone = zoneOffset(options.zone);
     this.recovery = new Recovery(shared, this);
@@ -68,15 +69,15 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
   }
 
   get start(): Position | undefined {
-    return this.options.start;
+    return this.options.start ?? undefined;
   }
 
   get saves(): boolean {
     return this.options.save !== undefined;
   }
 
-  save(position: Position): void {
-    this.options.save?.(position);
+  save(position: Position): unknown {
+    return this.options.save?.(position);
   }
 
   flush(flushed: () => void): void {

@@ -1,3 +1,4 @@
+import { invalidInput } from '../errors';
 import type { Edge } from './edge';
 import type { Encoding } from './facts';
 
@@ -15,4 +16,41 @@ export interface Position {
   edge?: Edge;
   /** How the history writes bodies, if that has been learned. */
   encoding?: Encoding;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTexts = (value: unknown, form = /^/): boolean =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && form.test(item));
+
+const isEdge = (value: unknown): boolean =>
+  isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen'], /^\d{1,20} \S+$/);
+
+/** Whether a value is a position: what was saved may be an older version's, or anybody's. */
+export function isPosition(value: unknown): value is Position {
+  if (!isObject(value)) return false;
+  const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;
+  return (
+    typeof id === 'string' &&
+    /^(-1|\d{1,20})$/.test(id) &&
+    Number.isSafeInteger(live) &&
+    Number(live) >= 0 &&
+    typeof last === 'string' &&
+    isTexts(keys) &&
+    (edge === undefined || isEdge(edge)) &&
+    (encoding === 'text' || encoding === 'base64')
+  );
+}
+
+/**
+ * Checks the `start` of a listener.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function checkStart(start: unknown): void {
+  if (start === undefined || start === null || isPosition(start)) return;
+  throw invalidInput(
+    'The start of a listener must be a position as it was given to save, unchanged; leave it out to ' +
+      'recover only later uploads.',
+  );
 }

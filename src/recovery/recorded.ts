@@ -13,7 +13,9 @@ export interface Recorded {
   readonly key: string | undefined;
   /** `create_time`, as the service writes it. */
   readonly time?: string;
-  /** The key of its body as it is written. */
+  /** Its body as it is written. */
+  readonly body?: string | undefined;
+  /** The key of that. */
   readonly mark?: string | undefined;
   /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
   upload: () => Upload;

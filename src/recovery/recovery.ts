@@ -10,6 +10,11 @@ import { reportOn } from './report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
 import { weighAnswer } from './weight';
 
+/** Answers that found no room beside those of other devices before that is reported. */
+const WAITING_TRIES = 3;
+const WAITING =
+  'missed uploads wait, since the histories of other devices take all the memory that readings may have';
+
 /** Gives back what the channel of one device missed; stands between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
   private readonly delivery: Delivery;
@@ -91,9 +96,14 @@ export class Recovery implements ChannelListener, ReadingOwner {
       if (isOver()) return;
       answered();
       this.invalid = 0;
-      weight = weighAnswer(answer);
-      if (shared.budgets.answers.reserve(weight)) await this.flushed(signal);
-      else weight = 0;
+      const { answers } = shared.budgets;
+      // One that alone is more than there is waits until it is the only one.
+      weight = Math.min(weighAnswer(answer), answers.limit);
+      if (answers.reserve(weight)) await this.flushed(signal);
+      else {
+        weight = 0;
+        if (attempt >= WAITING_TRIES) this.onFault(WAITING, 'history waits');
+      }
       if (isOver()) return;
       // Of uploads that were dropped the answer may have only a part: what is held came after them.
       if (delivery.overflows === before && (weight > 0 || answer.length === 0)) {

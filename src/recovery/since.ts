@@ -22,9 +22,11 @@ function ongoing<T extends Recorded>(
   edge: EdgeMemory | undefined,
 ): Since<T> {
   const reused = edge && records.find((record) => edge.isReused(record))?.id;
-  const timed = edge?.isInOtherZone(records) ? undefined : edge;
+  const timed = edge?.isInOtherZone() ? undefined : edge;
   const isAgain = (record: T): boolean =>
-    timed?.isLater(record) === true || (reused !== undefined && record.id >= reused);
+    timed?.isLater(record) === true ||
+    timed?.isNewInLatestSecond(record) === true ||
+    (reused !== undefined && record.id >= reused);
   const fresh = records.filter((record) => record.id > position || isAgain(record));
   const restored = fresh.some(({ id }) => id <= position);
   if (restored) return { fresh, truncated: true, restored };
@@ -61,7 +63,7 @@ export function recordsSince<T extends Recorded>(
   edge: Edge | undefined,
 ): Since<T> {
   const newest = records.at(-1)?.id;
-  const memory = edge && new EdgeMemory(edge);
+  const memory = edge && new EdgeMemory(edge, records);
   return newest !== undefined && newest < position
     ? setBack(records, memory)
     : ongoing(records, position, memory);

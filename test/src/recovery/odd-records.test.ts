@@ -119,6 +119,46 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
+  for (const time of ['2026-01-01 00:00:00', '']) {
+    it(`gives back what was missed when ids begin anew in the same second (${time || 'no time'})`, async () => {
+      for (const [before, after] of [
+        [['a'], ['b']],
+        [
+          ['a1', 'a2', 'a3'],
+          ['b1', 'b2', 'b3'],
+        ],
+        [
+          ['a1', 'a2'],
+          ['b1', 'b2', 'b3'],
+        ],
+      ]) {
+        const subject = createSubject();
+        subject.has(...before!.map((body, index) => record(index + 1, body, time)));
+        await subject.connect();
+        subject.has(...after!.map((body, index) => record(index + 1, body, time)));
+        await subject.connect();
+        await subject.connect();
+        assert.deepEqual(subject.given, after!.map((body, index) => [body, index + 1])); // prettier-ignore
+        assert.deepEqual(subject.kinds(), ['ids begun anew']);
+      }
+    });
+  }
+
+  it('gives back what follows a record with an id far too high in the same second', async () => {
+    const subject = createSubject();
+    const odd = record('99999999999999999999', 'odd');
+    const old = [1, 2, 3].map((id) => record(id, `old ${id}`));
+    subject.has(...old, odd);
+    await subject.connect();
+    subject.has(...old, record(6, 'missed'), record(7, 'missed too'), odd);
+    await subject.connect();
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['missed', 6],
+      ['missed too', 7],
+    ]);
+  });
+
   it('gives nothing a second time if the history lags behind, and says so once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));

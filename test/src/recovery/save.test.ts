@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { isDeviceCloudError } from '../../../src/errors';
+import { DeviceCloudClient } from '../../../src';
+import { settled } from '../../../tooling/until';
+import { createSubject, record } from './subject';
+
+describe('the position of a listener', () => {
+  it('is reported as not saved if saving throws, or rejects later', async () => {
+    const failures: (() => unknown)[] = [
+      () => assert.fail('disk full'),
+      () => Promise.reject(new Error('disk full')),
+      () => ({
+        then: (_: unknown, reject: (error: Error) => void) => reject(new Error('disk full')),
+      }),
+    ];
+    for (const save of failures) {
+      const subject = createSubject({ save });
+      await subject.connect();
+      subject.live('a');
+      await settled();
+      assert.deepEqual(subject.given, [['a', 'live']]);
+      assert.deepEqual(subject.kinds(), ['not saved']);
+      assert.match(subject.faults[0]!.text, /could not be saved: .*disk full/);
+    }
+  });
+
+  it('is INVALID_INPUT as a start if it is not one', async () => {
+    const client = new DeviceCloudClient({
+      baseUrl: 'http://127.0.0.1:9',
+      appid: 1,
+      appkey: 'key',
+    });
+    const good = { id: '1', live: 0 };
+    const bad: unknown[] = [
+      ...['1', 5, [], {}, { ...good, id: 'abc' }, { ...good, live: -1 }, { ...good, keys: 5 }],
+      ...[
+        { ...good, edge: { time: '', keys: [] } },
+        { ...good, edge: { time: '', seen: ['x'] } },
+      ],
+    ];
+    try {
+      for (const start of bad) {
+        assert.throws(
+          () => client.listen(1, {}, { start: start as never }),
+          (error) => isDeviceCloudError(error, 'INVALID_INPUT'),
+          JSON.stringify(start),
+        );
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
+
+describe('a history of very many items', () => {
+  for (const [what, fill] of [
+    ['items that are no objects', 0],
+    ['small records', undefined],
+  ] as const) {
+    it(`is read all the same (${what})`, async () => {
+      const items = Array.from({ length: 300_000 }, (_, id) => fill ?? record(id + 1, ''));
+      const last = items.length + 1;
+      const answer = [...items, record(last, 'missed')];
+      const start = { id: String(last - 1), live: 0 };
+      const subject = createSubject({ start }, { read: () => Promise.resolve(answer) });
+      await subject.connect();
+      subject.live('live');
+      assert.deepEqual(subject.given, [
+        ['missed', last],
+        ['live', 'live'],
+      ]);
+    });
+  }
+});
