@@ -54,8 +54,11 @@ function percentEncoded(text: string, start: number, percent: string): Reading |
 
 function escaped(text: string, start: number, backslash: string): Reading | undefined {
   const index = start + backslash.length;
-  const plain = ESCAPES[text.charAt(index)];
+  const first = text.charAt(index);
+  const plain = ESCAPES[first];
   if (plain !== undefined) return { units: fold(plain), length: backslash.length + 1 };
+  // Most are not, and the search takes longer than this.
+  if (first !== 'u' && first !== 'U') return undefined;
   const unicode = at(UNICODE_ESCAPE, text, index);
   if (!unicode) return undefined;
   let character = String.fromCharCode(parseInt(unicode[1] ?? '', 16));
@@ -84,6 +87,9 @@ function entity(text: string, start: number): Reading | undefined {
   return { units: fold(character), length: whole.length };
 }
 
+/** A backslash as JSON writes it, and as JSON in JSON does. */
+const ESCAPED_BACKSLASHES: readonly Reading[] = [2, 4].map((length) => ({ units: fold('\\'), length })); // prettier-ignore
+
 function addForms(readings: Reading[], text: string, index: number, first: string): void {
   const add = (reading: Reading | undefined): void => {
     if (reading) readings.push(reading);
@@ -91,22 +97,33 @@ function addForms(readings: Reading[], text: string, index: number, first: strin
   if (first === '%') for (const percent of PERCENTS) add(percentEncoded(text, index, percent));
   if (first === '&') add(entity(text, index));
   if (first !== '\\') return;
-  for (const backslashes of [2, 4]) {
-    if (text.startsWith('\\'.repeat(backslashes), index))
-      add({ units: fold('\\'), length: backslashes });
+  for (const reading of ESCAPED_BACKSLASHES) {
+    if (text.startsWith('\\'.repeat(reading.length), index)) add(reading);
   }
   for (const backslash of BACKSLASHES) {
     if (text.startsWith(backslash, index)) add(escaped(text, index, backslash));
   }
 }
 
+/** What ASCII characters stand for as they are. */
+const PLAIN = Array.from({ length: 128 }, (_, code): readonly [Reading] => [
+  { units: fold(String.fromCharCode(code)), length: 1 },
+]);
+
+function readingAsIs(text: string, index: number): readonly [Reading] {
+  const character = String.fromCodePoint(text.codePointAt(index) ?? 0);
+  return [{ units: fold(character), length: character.length }];
+}
+
 /**
  * All that a text may stand for at one place: the character as it is, percent-encoded, or escaped as
  * in JSON or HTML, each also encoded twice where that is common. At most a handful, whatever the text.
  */
-export function readingsAt(text: string, index: number): Reading[] {
-  const character = String.fromCodePoint(text.codePointAt(index) ?? 0);
-  const readings = [{ units: fold(character), length: character.length }];
-  addForms(readings, text, index, character);
+export function readingsAt(text: string, index: number): readonly Reading[] {
+  const plain = PLAIN[text.charCodeAt(index)] ?? readingAsIs(text, index);
+  const first = text.charAt(index);
+  if (first !== '%' && first !== '&' && first !== '\\') return plain;
+  const readings: Reading[] = [...plain];
+  addForms(readings, text, index, first);
   return readings;
 }

@@ -103,6 +103,39 @@ describe('what the service says, with secrets taken out', () => {
     assert.equal(redact(`${start}${sign}${'%25'.repeat(1e6)}`), `${start}***…`);
   });
 
+  describe('of a secret longer than 32 characters', () => {
+    const long = 'Canary-Key/'.repeat(20);
+    const redactLong = redactor([long]);
+
+    it('hides all, in any form, and nothing after it', () => {
+      const short = long.slice(0, 44);
+      const redactShort = redactor([short]);
+      for (const form of LONG_FORMS)
+        assert.equal(redactShort(`{"key":"${form(short)}","wrong":1}`), '{"key":"***","wrong":1}');
+      assert.equal(redactLong(`key ${long}! is wrong`), 'key ***! is wrong');
+      assert.equal(redactor([short, `${short}!`])(`key ${short}!.`), 'key ***.');
+    });
+
+    it('decides by its beginning alone, so that the time does not depend on its length', () => {
+      assert.equal(redactLong(`key ${long.slice(0, 32)}`), 'key ***');
+      assert.equal(redactLong(`key ${long.slice(0, 100)}! is wrong`), 'key ***! is wrong');
+      const other = `key ${long.slice(0, 31)}! is wrong`;
+      assert.equal(redactLong(other), other);
+    });
+
+    it('hides one that differs from another only after its beginning', () => {
+      const keys = [`${long}A`, `${long}Zz`];
+      for (const key of keys) assert.equal(redactor(keys)(`key ${key}!`), 'key ***!');
+    });
+
+    it('hides all that may be read as one of 4095 backslashes', () => {
+      const redactAll = redactor(['\\'.repeat(4095)]);
+      assert.equal(redactAll('\\'.repeat(1e5)), '***…');
+      assert.equal(redactAll(`${'\\'.repeat(40)} is wrong`), '*** is wrong');
+      assert.equal(redactAll(`${'%5C'.repeat(40)} is wrong`), '*** is wrong');
+    });
+  });
+
   it('leaves ordinary words alone if a secret is one letter, or empty', () => {
     assert.equal(redactor(['e', ''])('the device'), 'the device');
   });
