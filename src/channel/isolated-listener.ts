@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import type { ChannelState, ChannelListener } from './types';
 import { invalidInput } from '../errors';
 import { oneLine, show } from '../util/show';
@@ -17,6 +18,29 @@ function textOf(thrown: unknown): string {
 }
 
 const ignore = (): void => undefined;
+
+/** Attaches a handler by the method that every promise has, whatever properties this one has of its own. */
+const attach = (promise: Promise<unknown>, failed: (thrown: unknown) => void): void =>
+  void Promise.prototype.then.call(promise, undefined, failed);
+
+/**
+ * Calls back if a callback's result rejects: a promise, or anything with a `then`. A promise remains
+ * unhandled, which ends the process, if reading one of its properties throws meanwhile: `then` reads
+ * its `constructor`.
+ */
+function catchRejection(result: object, failed: (thrown: unknown) => void): void {
+  if (!isPromise(result)) {
+    new Promise((resolve) => resolve(result)).catch(failed);
+    return;
+  }
+  try {
+    attach(result, failed);
+  } catch {
+    // There is no way to handle it without its constructor. If that is fixed, this throws and is reported.
+    void Object.defineProperty(result, 'constructor', { value: Promise });
+    attach(result, failed);
+  }
+}
 
 /**
  * A {@link ChannelListener} whose callbacks cannot hurt their caller. What one throws, or what the
@@ -88,7 +112,9 @@ export class IsolatedListener {
     try {
       const result = callback();
       // The types say void, which an async function satisfies: its rejection would end the process.
-      if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(failed);
+      if ((typeof result === 'object' && result !== null) || typeof result === 'function') {
+        catchRejection(result, failed);
+      }
     } catch (thrown) {
       failed(thrown);
     }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Upload } from '../../../src/channel/frames';
+import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import type { ChannelListener } from '../../../src/channel/types';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -29,6 +31,13 @@ function watchProcess() {
     for (const restore of before) restore();
   });
   return { escaped, warnings };
+}
+
+/** A value that throws whatever is done with it. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
 }
 
 const deep = (): never => {
@@ -62,6 +71,42 @@ describe('a listener that throws', () => {
       const said = "the listener's onUpload threw: RangeError: Maximum call stack size exceeded";
       assert.deepEqual(faults, [said, said]);
       assert.deepEqual([escaped, service.channels()], [[], 1]);
+    });
+  }
+
+  const rejected = (): Promise<never> => Promise.reject(new RangeError('no'));
+  const failing = { get: deep, configurable: true };
+  class Derived extends Promise<unknown> {
+    static override get [Symbol.species](): PromiseConstructor {
+      return deep();
+    }
+  }
+  const odd: [what: string, result: () => unknown][] = [
+    ['a promise whose constructor cannot be read', () => Object.defineProperty(rejected(), 'constructor', failing)], // prettier-ignore
+    ['a promise without catch', () => Object.assign(rejected(), { catch: undefined })],
+    ['a promise whose catch throws', () => Object.assign(rejected(), { catch: deep })],
+    ['a promise without then', () => Object.assign(rejected(), { then: undefined })],
+    ['a promise whose then cannot be read', () => Object.defineProperty(rejected(), 'then', failing)], // prettier-ignore
+    ['a promise of a class without a species', () => Derived.reject(new RangeError('no'))],
+    ['a thenable whose then cannot be read', () => Object.defineProperty({}, 'then', failing)],
+    ['a thenable whose then throws', () => ({ then: deep })],
+    ['a thenable that rejects', () => ({ then: (_: unknown, reject: (why: unknown) => void) => reject(new RangeError('no')) })], // prettier-ignore
+    ['a function with a then that throws', () => Object.assign(() => 1, { then: deep })],
+    ['a revoked proxy', revoked],
+  ];
+  for (const [what, result] of odd) {
+    it(`gets a fault of its own when it returns ${what}`, async () => {
+      const { escaped } = watchProcess();
+      const faults: string[] = [];
+      const listener = new IsolatedListener({
+        onUpload: result,
+        onFault: (fault) => void faults.push(fault),
+      });
+      listener.onUpload({ chipid: CHIPID } as unknown as Upload);
+      await settled();
+      assert.deepEqual(escaped, []);
+      assert.equal(faults.length, 1);
+      assert.match(faults[0] ?? '', /^the listener's onUpload threw: (Range|Type)Error: /);
     });
   }
 
