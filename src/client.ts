@@ -9,6 +9,7 @@ import type {
   JsonObject,
   Level,
   Pin,
+  PushFormat,
   PushMessage,
   PushOptions,
   Query,
@@ -30,6 +31,7 @@ import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { parseKey } from './api/open-api';
 import { parseFormat, pushBytes, pushMessage } from './input/push-payload';
+import { readInput } from './input/readable';
 import { parseSignal } from './input/signal';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
@@ -55,7 +57,27 @@ interface Limits {
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 function readLimits(options: CallOptions | undefined, usual: number): Limits {
-  return { seconds: readTimeout(options?.timeout, usual), signal: parseSignal(options?.signal) };
+  return readInput('options object', () => ({
+    seconds: readTimeout(options?.timeout, usual),
+    signal: parseSignal(options?.signal),
+  }));
+}
+
+/** @throws DeviceCloudError `INVALID_INPUT` */
+const readFormat = (options: PushOptions | undefined): PushFormat =>
+  readInput('options object', () => parseFormat(options?.format ?? 'MSG'));
+
+/**
+ * Reads each option once: recovery uses them for as long as it runs.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
+  if (!options) return undefined;
+  return readInput('options object for recovery', () => {
+    const { encoding, zone, start, save } = options;
+    const read = { encoding, zone, start };
+    return save ? { ...read, save: (position) => save.call(options, position) } : read;
+  });
 }
 
 /**
@@ -111,7 +133,7 @@ export class DeviceCloudClient {
     message: PushMessage,
     options?: PushOptions,
   ): Promise<Answer<PushAnswer>> {
-    const format = parseFormat(options?.format ?? 'MSG');
+    const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
     return this.#onDevice(device, spec, options);
@@ -124,7 +146,7 @@ export class DeviceCloudClient {
    * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    const format = parseFormat(options?.format ?? 'MSG');
+    const format = readFormat(options);
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
   }
@@ -143,7 +165,7 @@ export class DeviceCloudClient {
     options?: PushOptions,
   ): Promise<void> {
     const device = parseChipid(chipid);
-    const bytes = pushBytes(message, parseFormat(options?.format ?? 'MSG'));
+    const bytes = pushBytes(message, readFormat(options));
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
     await this.#application.queues.run(
@@ -312,7 +334,9 @@ export class DeviceCloudClient {
    * `user.onState` is called
    */
   listen(chipid: Chipid, user: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
-    return this.#open().listening.listen(parseChipid(chipid), user, recover);
+    const { listening } = this.#open();
+    const [device, options] = [parseChipid(chipid), readRecovery(recover)];
+    return readInput('listener or its start', () => listening.listen(device, user, options));
   }
 
   /**

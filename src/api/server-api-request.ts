@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors';
+import { readInput } from '../input/readable';
 import type { HttpRequest } from '../http/exchange';
 import type { JsonObject } from '../types';
 import { signServerApi, type SignCase } from './signing';
@@ -18,8 +19,11 @@ export function toJson(body: JsonObject): string {
   try {
     json = JSON.stringify(body);
   } catch (error) {
-    const reason =
-      error instanceof Error && /circular/i.test(error.message) ? ': it is circular' : '';
+    const isCircular = readInput(
+      'body',
+      () => error instanceof Error && /circular/i.test(error.message),
+    );
+    const reason = isCircular ? ': it is circular' : '';
     throw invalidInput(`The body has no JSON form${reason}.`);
   }
   // A toJSON of its own may make anything of it, or nothing.

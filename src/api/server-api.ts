@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors';
+import { readInput } from '../input/readable';
 import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
@@ -28,9 +29,9 @@ export function parseDeviceid(value: unknown): string {
  */
 export function parseQuery(value: unknown): Query {
   if (value === undefined || value === null || value === '') return {};
-  if (!isPlainObject(value))
-    throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
-  for (const [name, item] of Object.entries(value)) {
+  const entries = readInput('query', () => (isPlainObject(value) ? Object.entries(value) : null));
+  if (!entries) throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
+  for (const [name, item] of entries) {
     const fits =
       (typeof item === 'string' && item.isWellFormed()) ||
       typeof item === 'boolean' ||
@@ -41,7 +42,8 @@ export function parseQuery(value: unknown): Query {
       );
     }
   }
-  return value as Query;
+  // A copy: a getter could return something else, or throw, when it is read again.
+  return Object.fromEntries(entries) as Query;
 }
 
 /**
@@ -49,10 +51,10 @@ export function parseQuery(value: unknown): Query {
  * @throws DeviceCloudError `INVALID_INPUT` if it is no object or has no JSON
  */
 export function parseBody(value: unknown): JsonObject {
-  if (!isPlainObject(value)) {
+  if (!readInput('body', () => isPlainObject(value))) {
     throw invalidInput(`The body must be a JSON object, but is ${show(value)}.`);
   }
-  return value;
+  return value as JsonObject;
 }
 
 export type ServerApi = ReturnType<typeof serverApi>;

@@ -1,5 +1,5 @@
 import type { Channels, OpenSubscription } from './channel-pool';
-import type { CallAborted, Deadlines } from '../http/deadline';
+import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
 import { IsolatedListener } from './isolated-listener';
 
@@ -76,12 +76,11 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     chipid: string,
     subscription: OpenSubscription,
     bytes: Buffer,
-    seconds: number,
-    signal: AbortSignal | undefined,
+    deadline: Deadline,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
       const { channel } = subscription;
-      const deadline = deadlines.start(seconds, signal);
+      const { seconds } = deadline;
       let sending = false;
       const watcher = new IsolatedListener({ onState: trySend });
 
@@ -111,9 +110,11 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
 
   return {
     async push(chipid, bytes, seconds, signal) {
+      // Before the channel is opened, since the signal may be invalid.
+      const deadline = deadlines.start(seconds, signal);
       const entry = hold(chipid);
       try {
-        await send(chipid, entry.subscription, bytes, seconds, signal);
+        await send(chipid, entry.subscription, bytes, deadline);
       } finally {
         letGo(chipid, entry);
       }

@@ -1,3 +1,5 @@
+import { readInput } from '../input/readable';
+
 interface Listening {
   callbacks: Set<() => void>;
   abort: () => void;
@@ -10,7 +12,7 @@ function listen(signal: AbortSignal): Listening {
   const abort = (): void => {
     for (const callback of callbacks) callback();
   };
-  signal.addEventListener('abort', abort, { once: true });
+  readInput('signal', () => signal.addEventListener('abort', abort, { once: true }));
   const listener = { callbacks, abort };
   listening.set(signal, listener);
   return listener;
@@ -22,8 +24,9 @@ const NO_REASON = 'the caller aborted it';
  * Why a signal aborted, for an error. The reason is the caller's and may be any value: one that throws
  * when it is read would end the process, since this runs in a listener of the signal.
  */
-export function abortReason({ reason }: AbortSignal): string {
+export function abortReason(signal: AbortSignal): string {
   try {
+    const reason: unknown = signal.reason;
     const given: unknown = reason instanceof Error ? reason.message : reason;
     const isUsual = reason instanceof Error && reason.name === 'AbortError';
     return isUsual || typeof given !== 'string' || given === '' ? NO_REASON : given;

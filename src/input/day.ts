@@ -1,5 +1,6 @@
 import { invalidInput } from '../errors';
 import { show } from '../util/show';
+import { readInput } from './readable';
 
 /** Section 5.1 names Beijing time as the server's: what its zone is taken to be, in milliseconds. */
 const BEIJING = 8 * 60 * 60_000;
@@ -58,7 +59,7 @@ function dayOf(value: unknown, end: End): string | undefined {
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function parseDay(value: unknown, end: End): string {
-  const day = dayOf(value, end);
+  const day = readInput(`${end} date`, () => dayOf(value, end));
   if (day !== undefined) return day;
   throw invalidInput(
     `The ${end} date must be YYYYMMDD, a Date, milliseconds since 1970 or ISO text, but is ${show(value)}.`,

@@ -3,6 +3,7 @@ import { decodeBase64 } from '../util/base64';
 import { invalidInput } from '../errors';
 import { PUSH_FORMATS, type PushFormat } from '../types';
 import { show } from '../util/show';
+import { readInput } from './readable';
 
 const HEX = /^[0-9a-f]*$/i;
 
@@ -88,8 +89,10 @@ function base64Of(value: unknown): string {
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function pushMessage(value: unknown, format: PushFormat): string {
-  if (format === 'HEX') return hexOf(value);
-  return format === 'B64' ? base64Of(value) : textOf(value, format);
+  return readInput('message to push', () => {
+    if (format === 'HEX') return hexOf(value);
+    return format === 'B64' ? base64Of(value) : textOf(value, format);
+  });
 }
 
 /**
@@ -99,11 +102,11 @@ export function pushMessage(value: unknown, format: PushFormat): string {
 export function pushBytes(value: unknown, format: PushFormat): Buffer {
   switch (format) {
     case 'MSG':
-      return Buffer.from(textOf(value, format), 'utf8');
+      return Buffer.from(pushMessage(value, format), 'utf8');
     case 'HEX':
-      return Buffer.from(hexOf(value), 'hex');
+      return Buffer.from(pushMessage(value, format), 'hex');
     case 'B64':
-      return Buffer.from(base64Of(value), 'base64');
+      return Buffer.from(pushMessage(value, format), 'base64');
     default:
       throw invalidInput(
         `The channel takes no commands: push the format ${format} over HTTP instead.`,

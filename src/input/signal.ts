@@ -1,5 +1,6 @@
 import { invalidInput } from '../errors';
 import { show } from '../util/show';
+import { readInput } from './readable';
 
 /** A signal may come from a polyfill or from another realm, such as that of a function node. */
 function isSignal(value: unknown): value is AbortSignal {
@@ -18,6 +19,6 @@ function isSignal(value: unknown): value is AbortSignal {
  */
 export function parseSignal(value: unknown): AbortSignal | undefined {
   if (value === undefined || value === null) return undefined;
-  if (isSignal(value)) return value;
+  if (readInput('signal', () => isSignal(value))) return value as AbortSignal;
   throw invalidInput(`The signal must be an AbortSignal, but is ${show(value)}.`);
 }

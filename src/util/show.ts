@@ -14,6 +14,17 @@ export function oneLine(text: string, max: number): string {
   const clean = text.slice(0, max).replace(UNPRINTABLE, '�').replace(SPACES, ' ');
   return text.length > max ? `${clean}…` : clean;
 }
+function kindOf(value: object): string {
+  try {
+    if (Array.isArray(value)) return 'an array';
+    if (Buffer.isBuffer(value)) return 'a Buffer';
+    return value instanceof Date ? 'a Date' : 'an object';
+  } catch {
+    // A revoked proxy, or one that throws when its class is asked for.
+    return 'an object';
+  }
+}
+
 /** Shows a value from outside in an error: short, on one line, whatever it is. */
 export function show(value: unknown): string {
   switch (typeof value) {
@@ -26,10 +37,7 @@ export function show(value: unknown): string {
     case 'bigint':
       return oneLine(`${value}n`, MAX);
     case 'object':
-      if (value === null) return 'null';
-      if (Array.isArray(value)) return 'an array';
-      if (Buffer.isBuffer(value)) return 'a Buffer';
-      return value instanceof Date ? 'a Date' : 'an object';
+      return value === null ? 'null' : kindOf(value);
     default:
       return `a ${typeof value}`;
   }

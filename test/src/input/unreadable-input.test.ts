@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import type { DeviceCloudClient } from '../../../src/client';
+import { clientOf } from '../support/client';
+import { failure } from '../support/failure';
+import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
+import { settled } from '../../../tooling/until';
+
+const fail = (): never => {
+  throw new RangeError('Canary');
+};
+
+function revoked(target: object): unknown {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
+/** A proxy that fails whatever is done with it, and throws one that does so, too. */
+const hostile = (): unknown => {
+  const refuse = (): never => {
+    throw revoked({});
+  };
+  const traps = ['get', 'has', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor'];
+  return new Proxy({}, Object.fromEntries(traps.map((trap) => [trap, refuse])));
+};
+
+/** Values that throw when they are read. */
+const UNREADABLE: readonly [what: string, value: () => unknown][] = [
+  ['a revoked proxy', () => revoked({})],
+  ['a revoked proxy of an array', () => revoked([])],
+  ['a revoked proxy of a function', () => revoked(() => 1)],
+  ['a proxy that throws a revoked proxy', hostile],
+  ['a getter that throws', () => Object.defineProperty({}, 'a', { get: fail, enumerable: true })],
+  ['methods that throw', () => ({ toString: fail, valueOf: fail, toJSON: fail })],
+  ['a tag that throws', () => ({ get [Symbol.toStringTag]() { return fail(); }, toJSON: fail })], // prettier-ignore
+  ['a Date that throws', () => Object.assign(new Date(), { getFullYear: fail, toJSON: fail })],
+];
+
+/** Values that no method of theirs accepts. The server API takes them as the objects that they are. */
+const PROXIES: typeof UNREADABLE = [
+  ['a proxy of a Date', () => new Proxy(new Date(), { get: fail })],
+  ['a proxy of bytes', () => new Proxy(new Uint8Array(2), {})],
+];
+
+/** Options with a property that throws when it is read, or whose value does. */
+const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
+  ['a revoked proxy', () => revoked({})],
+  ['a proxy that throws a revoked proxy', hostile],
+  ['a time-out that throws', () => Object.defineProperty({}, 'timeout', { get: fail })],
+  ['a signal that throws', () => Object.defineProperty({}, 'signal', { get: fail })],
+  ['a revoked signal', () => ({ signal: revoked(new AbortController().signal) })],
+  ['a signal whose state throws', () => ({ signal: Object.defineProperty({}, 'aborted', { get: fail }) })], // prettier-ignore
+  ['a signal that takes no listener', () => ({ signal: { aborted: false, addEventListener: fail, removeEventListener: fail } })], // prettier-ignore
+];
+
+type Method = Exclude<keyof DeviceCloudClient, 'clockSkew' | 'historyEncoding' | 'close'>;
+
+/** Arguments that each method takes, and the options after them. */
+const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
+  app: [],
+  devices: [],
+  push: [1, 'x'],
+  pushToApp: ['x'],
+  pushOverChannel: [1, 'x'],
+  uploads: [1],
+  pushes: [1],
+  sync: ['20260101', '20260102'],
+  rtStatus: [1, 'key'],
+  gpioStatus: [1],
+  setGpioEdge: [1, 1, 1],
+  refresh: [1],
+  reboot: [1],
+  serverDevices: [{}],
+  serverDevice: ['a'],
+  serverUpdate: ['a', {}],
+  serverPassthrough: ['a', {}],
+  serverUploads: [{}],
+  listen: [1, {}],
+};
+
+describe('a value that throws when it is read', () => {
+  let service: HttpService;
+  let client: DeviceCloudClient;
+  beforeEach(async () => {
+    service = await httpService(json({}));
+    client = clientOf(service.baseUrl, { connections: 1 });
+  });
+
+  const call = async (method: Method, args: readonly unknown[]): Promise<unknown> =>
+    (client[method] as (...args: readonly unknown[]) => unknown)(...args);
+
+  const isRefused = async (method: Method, args: readonly unknown[], what: string) => {
+    const { message } = await failure(call(method, args), 'INVALID_INPUT').catch(
+      (error: unknown) => {
+        throw new Error(`${method}: ${what}`, { cause: error });
+      },
+    );
+    assert.match(message, /^(The|A|B64|HEX) [^]*\.$/, `${method}: ${what}`);
+    assert.doesNotMatch(message, /Canary/, `${method}: ${what}`);
+  };
+
+  for (const [method, good] of Object.entries(GOOD) as [Method, readonly unknown[]][]) {
+    it(`is INVALID_INPUT for each argument of ${method}, and for its options`, async () => {
+      for (const [index] of good.entries()) {
+        if (method === 'listen' && index === 1) continue;
+        const values = method.startsWith('server') ? UNREADABLE : [...UNREADABLE, ...PROXIES];
+        for (const [what, value] of values) {
+          await isRefused(method, good.with(index, value()), `${what} as argument ${index}`);
+        }
+      }
+      for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS)
+        await isRefused(method, [...good, options()], `${what} as options`);
+      await settled();
+      assert.equal(service.connections(), 0);
+    });
+  }
+});
