@@ -114,4 +114,13 @@ describe('a value that throws when it is read', () => {
       assert.equal(service.connections(), 0);
     });
   }
+
+  it('is INVALID_INPUT for the options of recovery, and opens no channel', async () => {
+    const names = ['encoding', 'zone', 'start', 'save'];
+    const getters = names.map((name) => Object.defineProperty({}, name, { get: fail }));
+    for (const recover of [revoked({}), hostile(), ...getters, { start: revoked({}) }])
+      await isRefused('listen', [1, {}, recover], 'the options of recovery');
+    await settled();
+    assert.equal(service.connections(), 0);
+  });
 });
