@@ -336,7 +336,7 @@ export class DeviceCloudClient {
   listen(chipid: Chipid, user: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
     const { listening } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return readInput('listener or its start', () => listening.listen(device, user, options));
+    return listening.listen(device, user, options);
   }
 
   /**

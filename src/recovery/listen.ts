@@ -1,6 +1,7 @@
 import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
+import { readInput } from '../input/readable';
 import { IsolatedListener } from '../channel/isolated-listener';
 import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
@@ -54,7 +55,7 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
   ) {
     // An error that a callback throws is not the channel's, and must not keep recovery from its work.
     this.listener = new IsolatedListener(listener);
-    checkStart(options.start);
+    readInput('start of a listener', () => checkStart(options.start));
     this.encoding = encodingSetting(options.encoding);
     this.zone = zoneOffset(options.zone);
     this.recovery = new Recovery(shared, this);
