@@ -2,7 +2,9 @@ import type { Node } from 'node-red';
 import { contextGet, contextSet } from '../common/context';
 import { isObject } from '../common/values';
 import { chipidOf, type HistoryRecord } from './body';
-import { advance, completeMark, readPosition, type Position } from './position';
+import { completeMark } from './mark';
+import { advance, MAX_OTHERS, type Position } from './position';
+import { readPosition, savePosition } from './saved-position';
 
 /** Key in the node's context: a {@link Position} for each operation and device, `uploads:10000001`. */
 const POSITIONS = 'positions';
@@ -36,6 +38,14 @@ function merge(stored: Positions, read: Positions): Positions {
   return Object.fromEntries([...kept, ...Object.entries(read)].slice(-MAX_DEVICES));
 }
 
+function warnOfOverflow(node: Node, devices: number): void {
+  node.warn(
+    `The history of ${devices === 1 ? 'a device' : `${devices} devices`} has more than ${MAX_OTHERS} ` +
+      'records whose ids are not numbers and whose times have no order. No more are remembered, so ' +
+      'some of them will be emitted again.',
+  );
+}
+
 /**
  * Leaves out the records that were emitted before, by a position for each device.
  * @param operation which history it is
@@ -58,15 +68,18 @@ export async function onlyNew<R extends HistoryRecord>(
     emitted: [],
     ...(earlier && { before: completeMark(earlier, records) }),
   };
-  const read: Positions = earlier ? { [operation]: common } : {};
+  const read: Positions = earlier ? { [operation]: savePosition(common) } : {};
+  let overflowing = 0;
   const fresh = new Set<R>();
   for (const [device, group] of byDevice(records, chipid)) {
     const place = `${operation}:${device}`;
     const start = Object.hasOwn(stored, place) ? readPosition(stored[place]) : common;
     const { fresh: news, position } = advance(start, group);
     for (const record of news) fresh.add(record);
-    read[place] = position;
+    read[place] = savePosition(position);
+    if (position.overflow && !start.overflow) overflowing++;
   }
+  if (overflowing > 0) warnOfOverflow(node, overflowing);
   return {
     fresh: records.filter((record) => fresh.has(record)),
     remember: async () => {

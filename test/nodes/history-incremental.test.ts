@@ -8,6 +8,7 @@ import {
   holdContextStore,
 } from './support/context';
 import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
 import { arrivedAt, call, fail, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
@@ -198,6 +199,46 @@ describe('history, only what is new', () => {
       const next = record(1000, 1);
       assert.deepEqual(await readAll([...long, next]), bodies([next]));
       assert.deepEqual(await readAll([...long, next]), []);
+    });
+
+    for (const [what, time] of [
+      ['of ISO', '2026-11-22T10:00:00'],
+      ['with slashes', '2026/11/22 10:00:00'],
+      ['of one second', '2026-11-22 10:00:00'],
+      ['without an order', '22.11.2026 10:00'],
+      ['that are missing', undefined],
+    ] as const) {
+      it(`emits new records with text ids and times ${what}, however many there are`, async () => {
+        await serve();
+        const all = Array.from({ length: 900 }, (_, n) => ({
+          ...record(`h${n}z`, 0),
+          create_time: time,
+        }));
+        assert.equal((await readAll(all.slice(0, 600))).length, 600);
+        for (const end of [605, 610, 900]) {
+          const fresh = await readAll(all.slice(0, end));
+          assert.deepEqual(fresh, bodies(all.slice(end === 900 ? 610 : end - 5, end)));
+          assert.deepEqual(await readAll(all.slice(0, end).reverse()), []);
+        }
+        assert.ok(JSON.stringify(stored()).length < 60_000);
+      });
+    }
+
+    it('warns once of more records without an order than it remembers, and loses none', async () => {
+      await serve();
+      const many = Array.from({ length: 6000 }, (_, n) => ({
+        ...record(`h${n}z`, 0),
+        create_time: undefined,
+      }));
+      const size = (): number => JSON.stringify(stored()).length;
+      assert.equal((await readAll(many)).length, 6000);
+      const before = size();
+      const extra = { ...record('brandnew', 0), create_time: undefined };
+      assert.ok((await readAll([...many, extra])).includes(bodies([extra])[0]));
+      assert.ok(size() < before + 1000, String(size()));
+      const lines = journal.logs.filter(({ id }) => id === 'history').map(({ msg }) => String(msg));
+      const warnings = lines.filter((line) => line.includes('will be emitted again'));
+      assert.equal(warnings.length, 1);
     });
 
     it('takes records without an id or a time, and a huge id, as they are', async () => {

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import type { UploadRecord } from '../../src/index';
+import { advance } from '../../nodes/history/position';
+import { readPosition, savePosition } from '../../nodes/history/saved-position';
+
+const record = (id: string | number, time: string): UploadRecord =>
+  ({ id, create_time: time, body: 'p' }) as UploadRecord;
+const range = (count: number, make: (n: number) => UploadRecord): UploadRecord[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+/** Reads one answer after another from what is saved, and gives how many records each brings. */
+function readings(saved: unknown, answers: UploadRecord[][]): number[] {
+  return answers.map((records) => {
+    const { fresh, position } = advance(readPosition(saved), records);
+    saved = JSON.parse(JSON.stringify(savePosition(position)));
+    return fresh.length;
+  });
+}
+
+const second = (n: number): string => String(100 + n).slice(1);
+
+describe('the position in a history', () => {
+  const minutes = range(600, (n) =>
+    record(`h${n}`, `2026-11-22T${second(Math.floor(n / 60))}:${second(n % 60)}:00Z`),
+  );
+
+  it('emits nothing again of a history whose oldest records have gone', () => {
+    assert.deepEqual(readings({}, [minutes, minutes.slice(300), minutes]), [600, 0, 0]);
+  });
+
+  it('does not compare times of different forms or zones, and emits each record once', () => {
+    const other = [record('a', '2026-11-21 10:00:00'), record('b', '2026-11-22T00:00:00+08:00')];
+    const later = [...minutes, ...other];
+    assert.deepEqual(readings({}, [minutes, later, later, later]), [600, 2, 0, 0]);
+  });
+
+  it('keeps to the fixed order of a time: day first or noon marks have none', () => {
+    for (const form of [
+      (n: number) => `${second(n % 28)}/11/2026`,
+      () => '2026-11-22 12:59:59 AM',
+    ]) {
+      const first = range(600, (n) => record(`h${n}`, form(n)));
+      const next = [record('n1', '01/12/2026'), record('n2', '2026-11-22 01:00:00 AM')];
+      const all = [...first, ...next];
+      assert.deepEqual(readings({}, [first, all, all]), [600, 2, 0]);
+    }
+  });
+
+  it('stays small where times have an order', () => {
+    let saved: unknown = {};
+    for (let end = 300; end <= 600; end += 20) {
+      saved = savePosition(advance(readPosition(saved), minutes.slice(0, end)).position);
+    }
+    assert.ok(JSON.stringify(saved).length < 10_000);
+  });
+
+  describe('that an earlier version saved', () => {
+    const times = (n: number): string =>
+      `2026-11-22 10:${second(Math.floor(n / 60))}:${second(n % 60)}`;
+
+    it('continues, with the records of the second in which the list begins', () => {
+      const first = range(300, (n) => record(`h${n}`, times(Math.floor(n / 2))));
+      const saved = {
+        emitted: first.slice(44).map(({ id, create_time: time }) => `${time}|${id}`),
+        before: { time: times(21) },
+      };
+      const next = [...first, record('new', times(299))];
+      assert.deepEqual(readings(saved, [first, next, next]), [0, 1, 0]);
+    });
+
+    it('continues with numbers although it has no times', () => {
+      const first = range(300, (n) => record(n, `2026-11-22T${times(n).slice(11)}`));
+      const saved = { emitted: range(256, (n) => record(n + 44, '')).map(({ id }) => `|${id}`) };
+      const next = [...first, record(300, '2026-11-22T11:00:00')];
+      assert.deepEqual(
+        readings({ ...saved, before: { time: '', id: '43' } }, [first, next, next]),
+        [0, 1, 0],
+      );
+    });
+
+    it('emits new records again after it had gone silent', () => {
+      const first = range(300, (n) => record(`h${n}`, '2026-11-22T10:00:00'));
+      const emitted = first.slice(44).map(({ id }) => `|${id}`);
+      const next = [...first, record('new', '2026-11-22T10:00:00')];
+      // Nothing says which of the 44 it has emitted.
+      assert.deepEqual(readings({ emitted, before: { time: '' } }, [next, next]), [45, 0]);
+    });
+  });
+});
