@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { current, onChange, opened, show } from '../common/editor/form';
+import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
   appProperty,
   labelOf,
@@ -45,19 +45,42 @@ function deviceidError(value: string): string | undefined {
   return right ? undefined : t('error.deviceid');
 }
 
-function jsonError(value: string): string | undefined {
+function objectOf(value: string): object | undefined {
   try {
     const json: unknown = JSON.parse(value);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return undefined;
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
   } catch {
-    // Said below.
+    // Not an object either.
   }
-  return t('error.object');
+  return undefined;
 }
+
+const jsonError = (value: string): string | undefined =>
+  objectOf(value) ? undefined : t('error.object');
+
+const isEmptyQuery = (value: string): boolean => /^\s*(\{\s*\}\s*)?$/.test(value);
+
+/** By the rules of the library's `parseQuery`. */
+const fitsQuery = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  (typeof value === 'number' && Number.isFinite(value));
 
 /** Nothing is read without pagination (section 4.1), whatever its parameters are called. */
 function queryError(value: string): string | undefined {
-  return jsonError(value) ?? (/^\s*\{\s*\}\s*$/.test(value) ? t('error.no-query') : undefined);
+  if (isEmptyQuery(value)) return t('error.no-query');
+  const query = objectOf(value);
+  if (!query) return t('error.object');
+  return Object.values(query).every(fitsQuery) ? undefined : t('error.query-value');
+}
+
+/** Says below the query what it is, and that an empty one fails. */
+function describeQuery(): void {
+  const query = field('query');
+  const empty = query.typedInput('type') === 'json' && isEmptyQuery(query.typedInput('value'));
+  $('#query-note')
+    .text(t(empty ? 'note.query-empty' : 'note.query'))
+    .toggleClass('device-cloud-wrong', empty);
 }
 
 const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
@@ -129,5 +152,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
     onChange(['operation'], () => {
       for (const property of PROPERTIES) show(`#${property}-row`, uses(property)(this));
     });
+    describeQuery();
+    field('query').on('change keyup typedinputtypechange', describeQuery);
   },
 });

@@ -150,6 +150,40 @@ describe('a dialog', () => {
     assert.deepEqual(await errors('bare-server'), []);
   });
 
+  it('marks an imported node that reads uploads without a query', async () => {
+    const imported = { id: 'no-query', type: 'device-cloud-server', z: 'tab', app: 'app' };
+    const node = { ...imported, operation: 'uploads', x: 600, y: 20, wires: [[]] };
+    await here.editor.run(
+      `void RED.view.importNodes(${JSON.stringify([node])}, { generateIds: false, touchImport: true })`,
+    );
+    const [error, ...others] = await errors('no-query');
+    assert.match(error ?? '', /^Query: is empty/);
+    assert.deepEqual(others, []);
+    assert.equal(await here.editor.run(`RED.nodes.node('no-query').valid`), false);
+    await here.editor.run(`void RED.nodes.remove('no-query')`);
+  });
+
+  it('says below a query that it is empty and fails, and marks a value that cannot be sent', async () => {
+    const remark = (): Promise<string> => here.editor.run(`$('#query-note').text()`);
+    await openDialog(here.editor, 'bare-server');
+    await here.editor.page.selectOption('#node-input-operation', 'uploads');
+    for (const empty of ['', '{}', '{ }']) {
+      await fill(here.editor, input('query'), empty);
+      assert.match(await remark(), /empty.*every message fails/, empty);
+    }
+    await here.editor.picture('empty-query');
+    await fill(here.editor, input('query'), '{"a":null}');
+    assert.doesNotMatch(await remark(), /empty/);
+    await closeDialog(here.editor);
+    assert.deepEqual(await errors('bare-server'), [
+      'Query: must have only texts, numbers and booleans as values',
+    ]);
+    await openDialog(here.editor, 'bare-server');
+    await fill(here.editor, input('query'), '{"page":1,"all":true,"of":"a"}');
+    await closeDialog(here.editor);
+    assert.deepEqual(await errors('bare-server'), []);
+  });
+
   it('keeps the encoding of an application that was saved, and says which zone is none', async () => {
     const saved = `RED.nodes.node('app')`;
     await here.editor.run(`(${saved}).historyEncoding = 'text'`);

@@ -1,7 +1,7 @@
 import { isVariable } from '../values';
 import { said, t } from './catalogue';
 import { current } from './form';
-import type { EditorNode, Validity, ValidatorOptions } from './red';
+import type { EditorNode, EditorNodeBase, Validity, ValidatorOptions } from './red';
 
 /** Returns what is wrong with a text, or nothing if it is valid. */
 export type Check = (value: string) => string | undefined;
@@ -71,18 +71,28 @@ function typedError(type: string, value: string): string | undefined {
   return validity === false ? t('common.error.value') : validity;
 }
 
+/** The default of a text property, which the run time uses where a flow written by hand leaves it out. */
+function usual(node: EditorNodeBase, property: string): string {
+  const value = RED.nodes.getType(node.type).defaults[property]?.value;
+  return typeof value === 'string' ? value : '';
+}
+
 /**
- * Validates the property behind a typedInput, whose type is in `typeProperty`: by the check given for
- * the type, else as Node-RED does.
+ * Validates the property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: by the
+ * check given for the type, else as Node-RED does. The default stands for what is missing.
  */
 export function typedValidator<T>(
-  typeProperty: keyof T & string,
+  typeProperty: keyof T & `${string}Type`,
   checks: Record<string, (value: string, node: EditorNode<T>) => string | undefined> = {},
   needed?: (node: EditorNode<T>) => boolean,
 ): Validate<T> {
-  return validator<T>((value, node) => {
-    const type = current(node, typeProperty);
+  const validate = validator<T>((value, node) => {
+    const type = current(node, typeProperty) || usual(node, typeProperty);
     const own = checks[type];
     return own ? own(value, node) : typedError(type, value);
   }, needed);
+  const property = typeProperty.slice(0, -'Type'.length);
+  return function (value, options) {
+    return validate.call(this, value ?? usual(this, property), options);
+  };
 }
