@@ -4,7 +4,11 @@ import { TimerQueue, type Timed } from '../../../src/channel/timer-queue';
 
 describe('the deadlines of many connections on one timer', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
-  afterEach(() => mock.timers.reset());
+  afterEach(() => {
+    // In this order: what a test has replaced is of the mocked timers.
+    mock.restoreAll();
+    mock.timers.reset();
+  });
 
   const seen: [name: string, at: number][] = [];
   beforeEach(() => void (seen.length = 0));
