@@ -52,13 +52,7 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
     `counts=${counts}`,
   ];
   const strict = ['--forbid-only', '--forbid-pending', '--fail-zero'];
-  const mocha = [
-    'node_modules/mocha/bin/_mocha',
-    '--no-config',
-    '--exit',
-    '--timeout',
-    String(timeout),
-  ];
+  const mocha = ['node_modules/mocha/bin/_mocha', '--no-config', '--timeout', String(timeout)];
   return {
     name,
     counts,

@@ -45,7 +45,7 @@ describe('a channel that the service closes', () => {
   });
 
   it('reconnects later each time, and soon again after a connection that lasted', async () => {
-    atEnd(() => mock.restoreAll());
+    atEnd(() => mock.reset());
     const pauses: number[] = [];
     const realNow = performance.now.bind(performance);
     let lasted = 0;

@@ -19,10 +19,7 @@ function freshClient(): typeof DeviceCloudClient {
 }
 
 describe('the attempts of all clients of a process', () => {
-  afterEach(() => {
-    mock.timers.reset();
-    mock.restoreAll();
-  });
+  afterEach(() => mock.reset());
 
   it('are at most 50 a second together, and each client has its turns', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });

@@ -4,11 +4,8 @@ import { TimerQueue, type Timed } from '../../../src/channel/timer-queue';
 
 describe('the deadlines of many connections on one timer', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
-  afterEach(() => {
-    // In this order: what a test has replaced is of the mocked timers.
-    mock.restoreAll();
-    mock.timers.reset();
-  });
+  // Not `restoreAll`, which would put the mocked `clearTimeout` back again after a later test.
+  afterEach(() => mock.reset());
 
   const seen: [name: string, at: number][] = [];
   beforeEach(() => void (seen.length = 0));

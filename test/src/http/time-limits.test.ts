@@ -48,7 +48,7 @@ const trickle: Script = (response) => {
 };
 
 describe('the time a call may take', () => {
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   it('ends a call whose answer never comes: the device is probably offline', async () => {
     const service = await httpService(inTurn(hang, ok));
