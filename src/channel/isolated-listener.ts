@@ -1,46 +1,17 @@
-import { isPromise } from 'node:util/types';
 import type { ChannelState, ChannelListener } from './types';
 import { invalidInput } from '../errors';
 import { oneLine, show } from '../util/show';
+import { catchRejection, thrownText } from '../util/thrown';
 import type { Upload } from './frames';
 
 const MAX_TEXT = 300;
 /** Milliseconds between two warnings for one listener. */
 const WARN_EVERY = 60_000;
 
-/** What was thrown, in one line; anything can be thrown, even what cannot be made text. */
-function textOf(thrown: unknown): string {
-  try {
-    return oneLine(String(thrown), MAX_TEXT);
-  } catch {
-    return 'a value without a text';
-  }
-}
+/** What was thrown, in one line. */
+const textOf = (thrown: unknown): string => oneLine(thrownText(thrown), MAX_TEXT);
 
 const ignore = (): void => undefined;
-
-/** Attaches a handler by the method that every promise has, whatever properties this one has of its own. */
-const attach = (promise: Promise<unknown>, failed: (thrown: unknown) => void): void =>
-  void Promise.prototype.then.call(promise, undefined, failed);
-
-/**
- * Calls back if a callback's result rejects: a promise, or anything with a `then`. A promise remains
- * unhandled, which ends the process, if reading one of its properties throws meanwhile: `then` reads
- * its `constructor`.
- */
-function catchRejection(result: object, failed: (thrown: unknown) => void): void {
-  if (!isPromise(result)) {
-    new Promise((resolve) => resolve(result)).catch(failed);
-    return;
-  }
-  try {
-    attach(result, failed);
-  } catch {
-    // There is no way to handle it without its constructor. If that is fixed, this throws and is reported.
-    void Object.defineProperty(result, 'constructor', { value: Promise });
-    attach(result, failed);
-  }
-}
 
 /**
  * A {@link ChannelListener} whose callbacks cannot hurt their caller. What one throws, or what the
@@ -110,11 +81,7 @@ export class IsolatedListener {
   #run(callback: () => unknown, failed: (thrown: unknown) => void): void {
     if (this.#released) return;
     try {
-      const result = callback();
-      // The types say void, which an async function satisfies: its rejection would end the process.
-      if ((typeof result === 'object' && result !== null) || typeof result === 'function') {
-        catchRejection(result, failed);
-      }
+      catchRejection(callback(), failed);
     } catch (thrown) {
       failed(thrown);
     }

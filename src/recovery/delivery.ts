@@ -1,19 +1,15 @@
 import type { Upload } from '../channel/frames';
 import { isDeviceCloudError } from '../errors';
 import type { RecoveryDevice, RecoveryShared } from './deps';
+import { catchRejection, thrownText } from '../util/thrown';
 import { Hold } from './hold';
 import { liveKeys } from './keys';
 import { Ledger } from './ledger';
 import type { Position } from './position';
 
-/** A thrown value as text, for a fault; anything can be thrown, even what cannot be made text. */
-export function textOf(error: unknown): string {
-  try {
-    return isDeviceCloudError(error) ? error.message : String(error);
-  } catch {
-    return 'a value without a text';
-  }
-}
+/** A thrown value as text, for a fault. */
+export const textOf = (error: unknown): string =>
+  isDeviceCloudError(error) ? error.message : thrownText(error);
 
 /**
  * Gives uploads to the listener of one device and keeps account of them: live ones at once, or held
@@ -22,7 +18,8 @@ export function textOf(error: unknown): string {
 export class Delivery {
   /** How often uploads did not fit into what is held back. */
   overflows = 0;
-  private current: Ledger;
+  /** Replaced when everything is forgotten. */
+  ledger: Ledger;
   private hold: Hold | undefined;
   private closed = false;
   /** Arrivals of this device that are counted in the application's budget. */
@@ -32,11 +29,7 @@ export class Delivery {
     private readonly shared: RecoveryShared,
     private readonly device: RecoveryDevice,
   ) {
-    this.current = this.newLedger(device.start);
-  }
-
-  get ledger(): Ledger {
-    return this.current;
+    this.ledger = this.newLedger(device.start);
   }
 
   /** Whether live uploads are held back. */
@@ -106,7 +99,7 @@ export class Delivery {
 
   /** Forgets everything, the position too. */
   forget(): void {
-    this.current = this.newLedger();
+    this.ledger = this.newLedger();
     this.count();
   }
 
@@ -150,10 +143,7 @@ export class Delivery {
     const { encoding } = this.shared.facts;
     if (encoding && device.encoding === 'auto') position.encoding = encoding;
     try {
-      const saved = device.save(position);
-      // The types say void, which an async function satisfies: its rejection would end the process.
-      if (typeof saved === 'object' && saved !== null)
-        new Promise((resolve) => resolve(saved)).catch((error: unknown) => this.notSaved(error));
+      catchRejection(device.save(position), (error) => this.notSaved(error));
     } catch (error) {
       this.notSaved(error);
     }

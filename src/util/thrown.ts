@@ -1,0 +1,36 @@
+import { isPromise } from 'node:util/types';
+
+/** What was thrown, as text; anything can be thrown, even what cannot be made text. */
+export function thrownText(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'a value without a text';
+  }
+}
+
+/** Attaches a handler by the method that every promise has, whatever properties this one has of its own. */
+const attach = (promise: Promise<unknown>, failed: (thrown: unknown) => void): void =>
+  void Promise.prototype.then.call(promise, undefined, failed);
+
+/** Calls back if a promise rejects. `then` reads its `constructor`, which may throw. */
+function catchPromise(promise: Promise<unknown>, failed: (thrown: unknown) => void): void {
+  try {
+    attach(promise, failed);
+  } catch {
+    // There is no way to handle it without its constructor. If that is fixed, this throws.
+    void Object.defineProperty(promise, 'constructor', { value: Promise });
+    attach(promise, failed);
+  }
+}
+
+/**
+ * Calls back if what a callback returned rejects: a promise, or anything with a `then`. The types of
+ * callbacks say void, which an async function satisfies: its rejection would end the process.
+ * @throws whatever reading a promise with odd properties throws
+ */
+export function catchRejection(result: unknown, failed: (thrown: unknown) => void): void {
+  if (isPromise(result)) catchPromise(result, failed);
+  else if ((typeof result === 'object' && result !== null) || typeof result === 'function')
+    new Promise((resolve) => resolve(result)).catch(failed);
+}
