@@ -13,7 +13,7 @@ export type { RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';
-export { guessEncoding } from './recovery/encoding';
+export { guessEncoding } from './recovery/guess-encoding';
 export type { Upload } from './channel/frames';
 export * from './types';
 export { decodeUpload } from './util/decode';

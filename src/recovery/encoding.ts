@@ -1,7 +1,7 @@
-import { decodeBase64 } from '../util/base64';
 import { invalidInput } from '../errors';
 import { show } from '../util/show';
 import type { Encoding, EncodingSetting, HistoryFacts } from './facts';
+import { guessEncoding } from './guess-encoding';
 import type { Ledger } from './ledger';
 import type { HistoryForm, HistoryRecord } from './recorded';
 import type { Tell } from './report';
@@ -46,34 +46,6 @@ function shownBy(records: readonly HistoryRecord[], ledger: Ledger): Shown {
   const proven = majority(asText, asBase64);
   const encoding = proven ?? majority(asLossyText, binaries.size);
   return { encoding, isProven: proven !== undefined, binaries };
-}
-
-/** Text that people or programs write: no control characters but white space. */
-const PRINTABLE = /^[^\p{Cc}\p{Cn}\ufffd]*$/u;
-const readable = (base64: string): boolean =>
-  PRINTABLE.test(Buffer.from(base64, 'base64').toString('utf8').replace(/\s/g, ''));
-
-/** Bodies that a guess looks at. */
-const SAMPLE = 100;
-/** So many texts are not all Base64 by chance, a sign of it among them. */
-const MANY = 4;
-
-/**
- * How bodies are probably written, when nothing has come both ways yet. Base64 is nothing but Base64,
- * and what it stands for is text, or some of it is padded, or there are several, with a `+` or `/`; a
- * text that is Base64 by chance, such as `test`, is none of these.
- */
-export function guessEncoding(bodies: readonly unknown[]): Encoding {
-  const sample = bodies
-    .filter((body): body is string => typeof body === 'string' && body !== '')
-    .slice(-SAMPLE);
-  const isBase64 =
-    sample.length > 0 &&
-    sample.every((body) => decodeBase64(body) !== undefined) &&
-    (sample.some((body) => body.endsWith('=')) ||
-      sample.every(readable) ||
-      (sample.length >= MANY && sample.some((body) => /[+/]/.test(body))));
-  return isBase64 ? 'base64' : 'text';
 }
 
 /** A record that was left out, in words for the log. */

@@ -1,7 +1,8 @@
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { badRecord, chooseEncoding } from './encoding';
 import type { Ledger } from './ledger';
-import { readAnswer, type HistoryForm, type HistoryRecord } from './recorded';
+import { readAnswer } from './read-answer';
+import type { HistoryForm, HistoryRecord } from './recorded';
 import type { Tell } from './report';
 import type { Since } from './since';
 import { fromUnix } from './zone';

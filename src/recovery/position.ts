@@ -1,3 +1,4 @@
+import { isObject } from '../api/shapes';
 import { invalidInput } from '../errors';
 import type { Edge } from './edge';
 import type { Encoding } from './facts';
@@ -17,9 +18,6 @@ export interface Position {
   /** How the history writes bodies, if that has been learned. */
   encoding?: Encoding;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isTexts = (value: unknown, form = /^/): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string' && form.test(item));

@@ -1,6 +1,5 @@
 import { decodeBase64 } from '../util/base64';
 import type { UploadRecord } from '../types';
-import { isObject } from '../api/shapes';
 import type { Upload } from '../channel/frames';
 import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
@@ -111,60 +110,4 @@ export class HistoryRecord implements Recorded {
       id: record?.id ?? String(this.id),
     };
   }
-}
-
-/** Longer ids are refused: no counter comes so far, and each later upload would stand before it. */
-const MAX_DIGITS = 20;
-const DIGITS = /^\d+$/;
-
-/** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined for anything else */
-function idOf(id: unknown): bigint | undefined {
-  if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? BigInt(id) : undefined;
-  if (typeof id !== 'string' || id.length > MAX_DIGITS || !DIGITS.test(id)) return undefined;
-  return BigInt(id);
-}
-
-/** Whether `dev` of a record (section 2.3) is the number of another device, however it is written. */
-const isOfAnother = (dev: unknown, chipid: string): boolean =>
-  (typeof dev === 'string' || typeof dev === 'number') &&
-  DIGITS.test(String(dev)) &&
-  String(dev).replace(/^0+(?=\d)/, '') !== chipid;
-
-/** An answer as it can be used, and what in it could not. */
-export interface ReadAnswer {
-  /** By id, oldest first, each id once. */
-  records: HistoryRecord[];
-  /** What is wrong with records that were left out, each in words for the log. */
-  faults: Set<string>;
-}
-
-/** Reads an answer for recovery. What is no record is left out and named; the rest is used. */
-export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadAnswer {
-  const byId = new Map<bigint, HistoryRecord>();
-  const faults = new Set<string>();
-  for (const item of answer) {
-    const id = isObject(item) ? idOf(item['id']) : undefined;
-    if (id === undefined) {
-      faults.add(
-        isObject(item) ? 'its id is not a number of at most 20 digits' : 'it is no object',
-      );
-      continue;
-    }
-    const record = item as UploadRecord & { body: unknown };
-    if (isOfAnother(record.dev, form.chipid)) {
-      faults.add('it is of another device');
-      continue;
-    }
-    const isWhole = typeof record.body === 'string';
-    if (!isWhole) faults.add('its body is not text');
-    const earlier = byId.get(id);
-    if (earlier && isWhole && earlier.body !== undefined && earlier.body !== record.body)
-      faults.add('its id is that of another record');
-    // Of two with one id the first that can be read: each id is one upload.
-    if (earlier?.body !== undefined) continue;
-    byId.set(id, new HistoryRecord(id, isWhole ? record : undefined, form));
-  }
-  const records = [...byId.values()];
-  records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return { records, faults };
 }

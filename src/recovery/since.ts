@@ -1,4 +1,5 @@
-import { EdgeMemory, type Edge } from './edge';
+import type { Edge } from './edge';
+import { EdgeMemory } from './edge-memory';
 import type { Recorded } from './recorded';
 
 /** The records after the position, and how far they can be trusted to be all. */

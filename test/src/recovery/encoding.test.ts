@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { guessEncoding } from '../../../src/recovery/encoding';
+import { guessEncoding } from '../../../src/recovery/guess-encoding';
 import { HistoryFacts, type Encoding } from '../../../src/recovery/facts';
 import { settled } from '../../../tooling/until';
 import { createSubject, record } from './subject';
