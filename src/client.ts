@@ -9,7 +9,6 @@ import type {
   JsonObject,
   Level,
   Pin,
-  PushFormat,
   PushMessage,
   PushOptions,
   Query,
@@ -19,6 +18,7 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
+import { readFormat, readLimits, readRecovery } from './call-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
@@ -30,12 +30,10 @@ import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { parseKey } from './api/open-api';
-import { parseFormat, pushBytes, pushMessage } from './input/push-payload';
-import { readInput } from './input/readable';
-import { parseSignal } from './input/signal';
+import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
-import { readTimeout, type ClientOptions } from './settings';
+import type { ClientOptions } from './settings';
 
 /**
  * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
@@ -45,40 +43,6 @@ const DEVICE_TIMEOUT = 12;
 
 /** The limit that all clients of a process share unless they are given another. */
 const CONNECT_LIMITER = createConnectLimiter();
-
-/** What ends a call before its answer. */
-interface Limits {
-  seconds: number;
-  signal: AbortSignal | undefined;
-}
-
-/**
- * @param usual the time-out in seconds if the options have none
- * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
- */
-function readLimits(options: CallOptions | undefined, usual: number): Limits {
-  return readInput('options object', () => ({
-    seconds: readTimeout(options?.timeout, usual),
-    signal: parseSignal(options?.signal),
-  }));
-}
-
-/** @throws DeviceCloudError `INVALID_INPUT` */
-const readFormat = (options: PushOptions | undefined): PushFormat =>
-  readInput('options object', () => parseFormat(options?.format ?? 'MSG'));
-
-/**
- * Reads each option once: recovery uses them for as long as it runs.
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
-  if (!options) return undefined;
-  return readInput('options object for recovery', () => {
-    const { encoding, zone, start, save } = options;
-    const read = { encoding, zone, start };
-    return save ? { ...read, save: (position) => save.call(options, position) } : read;
-  });
-}
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
