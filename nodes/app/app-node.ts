@@ -64,5 +64,5 @@ export function findAppNode(RED: NodeAPI, id: string): AppNode | undefined {
   return isAppNode(node) ? node : undefined;
 }
 
-/** Finds the application of a node. If there is none, its `problem` says so. */
+/** Finds the application of a node. If it is missing, `problem` of what is returned says so. */
 export const findApp = (RED: NodeAPI, id: string): App => findAppNode(RED, id) ?? NO_APP;

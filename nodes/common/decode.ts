@@ -3,7 +3,7 @@ import { JsonLimitError } from '../../src/input';
 
 /**
  * Decodes the body of an upload, live or from the history.
- * @returns the value, or why there is none, to end the sentence "the body is …"
+ * @returns the value, or what is wrong with it, to end the sentence "the body is …"
  */
 export function decodeBody(
   bytes: Buffer,

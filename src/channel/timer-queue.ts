@@ -1,21 +1,21 @@
 /** What a {@link TimerQueue} calls when its time has come. Both fields belong to the queue. */
 export interface Timed {
-  /** When it is due, in whole ms on the queue's clock. */
+  /** Its deadline, in whole ms on the queue's clock. */
   due: number;
   /** Its index in the queue, -1 while it is not queued. */
   index: number;
   onDue(): void;
 }
 
-/** As a timer of Node.js: nothing is due sooner. */
+/** The shortest delay, as of a timer of Node.js. */
 const SHORTEST = 1;
 const LONGEST = 2 ** 31 - 1;
 
 /**
  * Runs the deadlines of thousands of connections on one timer, which exists only while something is
- * queued. A binary heap: what is due next comes first. A timer of its own for each deadline would
- * cost about 200 bytes, and most of these have a list of their own in Node.js, since their durations
- * are random.
+ * queued. It is a binary heap with the next deadline on top. A timer for each deadline would cost
+ * about 200 bytes, and Node.js would keep a list for nearly each of them, since their durations are
+ * random.
  */
 export class TimerQueue {
   /** This machine's monotonic clock, in ms. */
@@ -69,7 +69,7 @@ export class TimerQueue {
 
   #run(): void {
     this.#wakesAt = Infinity;
-    // Once for all: what is queued meanwhile is due later than this.
+    // Read once: deadlines that are set meanwhile are later than this.
     const now = this.now();
     try {
       for (let [first] = this.#heap; first && first.due <= now; [first] = this.#heap) {
@@ -105,7 +105,7 @@ export class TimerQueue {
     return index > 0 ? this.#heap[(index - 1) >> 1] : undefined;
   }
 
-  /** The one that is due first of the two below. */
+  /** Of the two entries below, the one with the earlier deadline. */
   #child(index: number): Timed | undefined {
     const left = this.#heap[2 * index + 1];
     const right = this.#heap[2 * index + 2];

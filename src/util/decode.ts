@@ -9,7 +9,7 @@ function parse(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8'));
 }
 
-/** Returns the JSON object or array, or undefined if the bytes are none. */
+/** Returns the JSON object or array that the bytes are, or undefined. */
 function objectOrArray(bytes: Buffer): object | undefined {
   let first = 0;
   while (isSpace(bytes[first])) first++;

@@ -14,7 +14,7 @@ export interface Problem {
   detail?: string;
 }
 
-/** The devices, or why there are none to show. */
+/** The devices, or why they cannot be shown. */
 export type DeviceList = { devices: Device[] } | Problem;
 
 /** Milliseconds a list is shown without being asked for again: a list is asked for at each key. */

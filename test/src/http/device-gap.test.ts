@@ -9,7 +9,7 @@ describe('the gap between two commands to a device', () => {
   afterEach(() => mock.timers.reset());
 
   it('runs from the end of one to the start of the next, also for one that comes meanwhile', async () => {
-    const { order, started, run, end } = commands(500);
+    const { queues, started, run, end } = commands(500);
     void run('1', 'a');
     await settled();
     await end('a');
@@ -26,16 +26,16 @@ describe('the gap between two commands to a device', () => {
     await end('b');
     await end('c');
     mock.timers.tick(500);
-    assert.equal(order.size, 0, 'the last gap ends, too');
+    assert.equal(queues.size, 0, 'the last gap ends, too');
   });
 
   it('leaves no timer when it is closed', async () => {
-    const { order, started, run, end } = commands(500);
+    const { queues, started, run, end } = commands(500);
     void run('1', 'a');
     await settled();
     await end('a');
     const waiting = run('1', 'b');
-    order.close();
+    queues.close();
     await failure(waiting, 'UNREACHABLE');
     mock.timers.tick(10_000);
     await settled();

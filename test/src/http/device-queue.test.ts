@@ -27,9 +27,9 @@ describe('the order of commands to a device', () => {
   });
 
   it('goes on after a command that failed, or threw at once', async () => {
-    const { order, started, running, run } = commands();
+    const { queues, started, running, run } = commands();
     const failed = run('1', 'a');
-    const threw = order.run('1', () => {
+    const threw = queues.run('1', () => {
       throw new Error('at once');
     });
     const next = run('1', 'b');
@@ -43,7 +43,7 @@ describe('the order of commands to a device', () => {
   });
 
   it('has room for one that runs and 100 that wait; the next is QUEUE_FULL', async () => {
-    const { order, started, run, end } = commands();
+    const { queues, started, run, end } = commands();
     const taken = Array.from({ length: 101 }, (_, index) => run('1', String(index)));
     const { message } = await failure(run('1', 'one more'), 'QUEUE_FULL');
     assert.match(message, /device 1 /);
@@ -51,7 +51,7 @@ describe('the order of commands to a device', () => {
     await end('0');
     void run('1', 'last').catch(() => undefined);
     await failure(run('1', 'one more'), 'QUEUE_FULL');
-    order.close();
+    queues.close();
     const refused = await Promise.allSettled(taken.slice(2));
     assert.ok(refused.every(({ status }) => status === 'rejected'));
     assert.deepEqual(started, ['0', 'x', '1']);
@@ -72,10 +72,10 @@ describe('the order of commands to a device', () => {
   });
 
   it('never starts a command that was no longer wanted when it came', async () => {
-    const { order, started, run } = commands();
+    const { queues, started, run } = commands();
     await failure(run('1', 'a', AbortSignal.abort()), 'UNREACHABLE');
     assert.deepEqual(started, []);
-    assert.equal(order.size, 0);
+    assert.equal(queues.size, 0);
   });
 
   it('leaves no listener on a signal', async () => {
@@ -89,22 +89,22 @@ describe('the order of commands to a device', () => {
   });
 
   it('refuses what waits when it is closed, and leaves the running one alone', async () => {
-    const { order, run, end } = commands();
+    const { queues, run, end } = commands();
     const running = run('1', 'a');
     const waiting = run('1', 'b');
-    order.close();
+    queues.close();
     await failure(waiting, 'UNREACHABLE');
-    assert.equal(order.size, 0);
+    assert.equal(queues.size, 0);
     await end('a');
     assert.equal(await running, 'a');
-    assert.equal(order.size, 0);
+    assert.equal(queues.size, 0);
   });
 
   it('keeps nothing of a device that has nothing to do', async () => {
-    const { order, run, end } = commands();
+    const { queues, run, end } = commands();
     void run('1', 'a');
-    assert.equal(order.size, 1);
+    assert.equal(queues.size, 1);
     await end('a');
-    assert.equal(order.size, 0);
+    assert.equal(queues.size, 0);
   });
 });

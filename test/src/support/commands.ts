@@ -4,11 +4,11 @@ import { settled } from '../../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0) {
-  const order = createDeviceQueues(gap);
+  const queues = createDeviceQueues(gap);
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
   const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
-    order.run(
+    queues.run(
       chipid,
       () => {
         started.push(name);
@@ -22,5 +22,5 @@ export function commands(gap = 0) {
     running.get(name)!.resolve(name);
     await settled();
   };
-  return { order, started, running, run, end };
+  return { queues, started, running, run, end };
 }
