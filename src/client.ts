@@ -289,18 +289,18 @@ export class DeviceCloudClient {
 
   /**
    * Joins the channel of a device, on which its uploads arrive live (section 6). There is one channel
-   * per device, opened with its first user, kept open, and closed with its last.
+   * per device, opened with its first listener, kept open, and closed with its last.
    * @param chipid the device
-   * @param user is called with uploads, with the channel's state, and with what could not be read
+   * @param listener is called with uploads, with the channel's state, and with what could not be read
    * @param recover recovers, from the history, the uploads that the channel missed while it was
    * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
-   * `user.onState` is called
+   * `listener.onState` is called
    */
-  listen(chipid: Chipid, user: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
+  listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
     const { listening } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return listening.listen(device, user, options);
+    return listening.listen(device, listener, options);
   }
 
   /**

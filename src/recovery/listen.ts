@@ -25,7 +25,7 @@ interface ListeningDeps {
 /** Joins a channel as a listener, with or without recovery. */
 export type Listen = (
   chipid: string,
-  user: ChannelListener,
+  listener: ChannelListener,
   recover?: RecoverOptions,
 ) => ChannelSubscription;
 
@@ -98,7 +98,7 @@ export function createListening(deps: ListeningDeps): Listening {
   const limiter = new ReadLimiter();
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
-    ...{ appid, limiter: limiter, facts, now, random },
+    ...{ appid, limiter, facts, now, random },
     read: readUploads,
     budgets: new Budgets(),
     limits: LIMITS,
