@@ -16,6 +16,9 @@ export const ERROR_CODES = [
   'NOT_ACCEPTED',
   'QUEUE_FULL',
   'NOT_CONNECTED',
+  'EXPIRED',
+  'NO_REPLY',
+  'NO_VALUE',
 ] as const;
 
 /** The stable name of a kind of failure. */

@@ -30,10 +30,28 @@ export interface CallOptions {
   timeout?: number;
   /** Aborts the call; the error shows its `reason`. */
   signal?: AbortSignal;
+  /** Is called whenever it changes what the call waits for; what it throws is ignored. */
+  onProgress?: (progress: CallProgress) => void;
+}
+
+/** What a call waits for: the device to show itself, the commands before it, or the answer. */
+export type CallProgress =
+  { state: 'awaiting-device' } | { state: 'waiting'; ahead: number } | { state: 'calling' };
+
+/** When a command is sent: at once, when the device is in the list of online devices, after its next upload. */
+export const WHENS = ['now', 'online', 'upload'] as const;
+export type When = (typeof WHENS)[number];
+
+/** What a caller may set for one command. */
+export interface CommandOptions extends CallOptions {
+  /** Default `now`. */
+  when?: When;
+  /** Seconds that the command waits for the device, default 3600. */
+  expires?: number;
 }
 
 /** How to push. */
-export interface PushOptions extends CallOptions {
+export interface PushOptions extends CommandOptions {
   /** Default `MSG` (text). */
   format?: PushFormat;
 }
