@@ -23,7 +23,9 @@ function grid(rows: readonly (readonly string[])[]): string {
     const cells = row.map((text, i) => (i === 0 ? text.padEnd(width(i)) : text.padStart(width(i))));
     return `| ${cells.join(' | ')} |`;
   };
-  const rule = widths?.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)); // prettier-ignore
+  const rule = widths?.map((width, i) =>
+    i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
   const [head = [], ...body] = rows;
   return [head, rule ?? [], ...body].map(line).join('\n');
 }

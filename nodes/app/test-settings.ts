@@ -53,7 +53,11 @@ const valueOf = (settings: AppSettings, name: Setting): unknown =>
 function without(settings: AppSettings, api: Api): AppSettings {
   const { appkey, serverKey, serverPassword } = settings.credentials ?? {};
   return api === 'open'
-    ? { ...settings, appid: '', credentials: { serverKey: serverKey ?? '', serverPassword: serverPassword ?? '' } } // prettier-ignore
+    ? {
+        ...settings,
+        appid: '',
+        credentials: { serverKey: serverKey ?? '', serverPassword: serverPassword ?? '' },
+      }
     : { ...settings, credentials: { appkey: appkey ?? '' } };
 }
 

@@ -12,8 +12,23 @@ const HEX_PAIR = /[0-9a-f]{2}/iy;
 const UNICODE_ESCAPE = /u([0-9a-f]{4})/iy;
 const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/iy;
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }; // prettier-ignore
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '/': '/', "'": "'", b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }; // prettier-ignore
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '/': '/',
+  "'": "'",
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
 
 /** How often a percent sign or a backslash may itself be written in percent-encoding or JSON. */
 const PERCENTS = ['%', '%25'];
@@ -88,7 +103,10 @@ function entity(text: string, start: number): Reading | undefined {
 }
 
 /** A backslash as JSON writes it, and as JSON in JSON does. */
-const ESCAPED_BACKSLASHES: readonly Reading[] = [2, 4].map((length) => ({ units: fold('\\'), length })); // prettier-ignore
+const ESCAPED_BACKSLASHES: readonly Reading[] = [2, 4].map((length) => ({
+  units: fold('\\'),
+  length,
+}));
 
 function addForms(readings: Reading[], text: string, index: number, first: string): void {
   const add = (reading: Reading | undefined): void => {

@@ -99,7 +99,9 @@ describe('the test of an application in the editor', () => {
     'no settings at all': { baseUrl: undefined, appid: undefined, credentials: undefined },
     'an address with a path': { baseUrl: 'http://127.0.0.1:1/path' },
     'a variable that is not set': { baseUrl: '${DEVICE_CLOUD_TEST_UNSET}' },
-    'a variable for the key that is not set': { credentials: { appkey: '${DEVICE_CLOUD_TEST_UNSET}' } }, // prettier-ignore
+    'a variable for the key that is not set': {
+      credentials: { appkey: '${DEVICE_CLOUD_TEST_UNSET}' },
+    },
     'no number where one is due': { timeout: 'soon' },
     'a TLS configuration that is gone': { tls: 'gone' },
   };

@@ -30,7 +30,10 @@ describe('an application with the simulator as its service', () => {
     assert.equal(devices.length, 3);
     assert.equal((await call('server', {}))['statusCode'], 200);
     await shows('listen', 'status.connected');
-    await until(() => arrivedAt('out').some(({ topic }) => topic === chipid), 'a living device uploads'); // prettier-ignore
+    await until(
+      () => arrivedAt('out').some(({ topic }) => topic === chipid),
+      'a living device uploads',
+    );
     const reading = arrivedAt('out').find(({ topic }) => topic === chipid)?.payload as object;
     assert.deepEqual(Object.keys(reading), ['temperature', 'humidity']);
   });

@@ -38,7 +38,8 @@ describe('listen, when something goes wrong', () => {
     cloud.fail('server-error', { path: 'up_messages' });
     cloud.disconnect(undefined, { code: 1011 });
     const failed = (): number =>
-      cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 500).length; // prettier-ignore
+      cloud.requests.filter(({ path, status }) => path.includes('up_messages') && status === 500)
+        .length;
     await until(() => failed() > devices, 'several histories have failed');
     const lines = (): string[] =>
       journal.logs.filter(({ id }) => id === 'listen').map(({ msg }) => String(msg));

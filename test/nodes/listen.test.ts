@@ -132,7 +132,9 @@ describe('listen', () => {
     await start([node('listen', { chipids: ['../x', one, ''] })]);
     await connected(one);
     assert.equal(cloud.channels(), 1);
-    const lines = journal.logs.map(({ msg }) => String(msg)).filter((msg) => /chip number/.test(msg)); // prettier-ignore
+    const lines = journal.logs
+      .map(({ msg }) => String(msg))
+      .filter((msg) => /chip number/.test(msg));
     assert.equal(lines.length, 2);
     assert.match(lines[0]!, /"\.\.\/x"/);
   });
@@ -153,7 +155,10 @@ describe('listen', () => {
     await connected(one);
     const { length } = cloud.requests;
     cloud.fail('unauthorized');
-    await until(() => cloud.requests.slice(length).some(({ status }) => status === 401), 'it has looked again'); // prettier-ignore
+    await until(
+      () => cloud.requests.slice(length).some(({ status }) => status === 401),
+      'it has looked again',
+    );
     cloud.upload(one, 'still here');
     await emitted('still here');
   });

@@ -51,16 +51,36 @@ describe('the order of commands', () => {
     await until(() => texts().length === 20, 'all are received');
     assert.deepEqual([...texts()].sort(), numbers(20).map(String).sort());
     const over = (via: string) =>
-      cloud.device(chipid).received.filter((each) => each.via === via).map(({ text }) => text); // prettier-ignore
-    assert.deepEqual(over('open-api'), numbers(20).filter((n) => n % 2).map(String)); // prettier-ignore
-    assert.deepEqual(over('channel'), numbers(20).filter((n) => n % 2 === 0).map(String)); // prettier-ignore
+      cloud
+        .device(chipid)
+        .received.filter((each) => each.via === via)
+        .map(({ text }) => text);
+    assert.deepEqual(
+      over('open-api'),
+      numbers(20)
+        .filter((n) => n % 2)
+        .map(String),
+    );
+    assert.deepEqual(
+      over('channel'),
+      numbers(20)
+        .filter((n) => n % 2 === 0)
+        .map(String),
+    );
   });
 
   const TYPED: [what: string, properties: object][] = [
     // The first messages take far longer to evaluate than the last ones.
     ['an expression', { chipid: '($sum([1..(21-payload)*500]); device)', chipidType: 'jsonata' }],
     ['the flow', { chipid: 'device', chipidType: 'flow' }],
-    ['a payload of an expression', { message: '($sum([1..(21-payload)*500]); payload)', messageType: 'jsonata', chipid: 'device' }], // prettier-ignore
+    [
+      'a payload of an expression',
+      {
+        message: '($sum([1..(21-payload)*500]); payload)',
+        messageType: 'jsonata',
+        chipid: 'device',
+      },
+    ],
   ];
   for (const [what, properties] of TYPED) {
     it(`holds when the values come from ${what}`, async () => {

@@ -10,7 +10,11 @@ describe('many redeploys', () => {
 
   it('leave neither a timer nor a socket in the process once the flow is empty', async () => {
     const held = (): string =>
-      process.getActiveResourcesInfo().filter((kind) => /^(TCP|Timeout)/.test(kind)).sort().join(); // prettier-ignore
+      process
+        .getActiveResourcesInfo()
+        .filter((kind) => /^(TCP|Timeout)/.test(kind))
+        .sort()
+        .join();
     await load([]);
     const before = held();
     const cloud = await startCloud({ interval: 0 });

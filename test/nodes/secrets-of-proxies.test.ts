@@ -83,7 +83,10 @@ describe('the user and password of a proxy', () => {
         await load([...nodes, config, ...users], { app: { ...CANARIES }, ...credentials });
         const { error } = await send('push', { chipid, payload: 'x' });
         assert.equal((error as { code?: string } | undefined)?.code, code);
-        await until(() => journal.statuses.some(({ id }) => id === 'listen'), 'the listener has shown something'); // prettier-ignore
+        await until(
+          () => journal.statuses.some(({ id }) => id === 'listen'),
+          'the listener has shown something',
+        );
         // The editor would wait for it for ten seconds.
         if (code === 'TIMEOUT') return;
         const { baseUrl, appid } = cloud;

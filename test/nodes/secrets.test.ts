@@ -61,7 +61,10 @@ describe('a service that repeats everything it was sent, and all it knows', () =
         const { error } = await send(id, { chipid, payload: 'x' });
         assert.match(String(error), /you sent/);
       }
-      await shows('listen', status === 401 || status === 403 ? 'status.unauthorized' : 'status.disconnected'); // prettier-ignore
+      await shows(
+        'listen',
+        status === 401 || status === 403 ? 'status.unauthorized' : 'status.disconnected',
+      );
     });
   }
 });
@@ -80,7 +83,10 @@ describe('a service whose answers hold a key where something else is due', () =>
     ]);
     await fail('history', { chipid }, 'INVALID_RESPONSE');
     await fail('incremental', { chipid }, 'INVALID_RESPONSE');
-    await until(() => journal.logs.some(({ msg }) => /chip number/.test(String(msg))), 'the list has been read'); // prettier-ignore
+    await until(
+      () => journal.logs.some(({ msg }) => /chip number/.test(String(msg))),
+      'the list has been read',
+    );
   });
 });
 

@@ -66,7 +66,19 @@ export const CHANNEL_UPGRADE: readonly Row[] = [
   unopened('401 on upgrade, a push waits', 'refuse-upgrade'),
   unopened('200 on upgrade, a push waits', 'answer-upgrade'),
   unopened('upgrade never answered, a push waits', 'hang-upgrade'),
-  unheard('401 on upgrade', 'refuse-upgrade', '401', 'tried again after 30 to 60 s', [30_000, 60_000]), // prettier-ignore
+  unheard(
+    '401 on upgrade',
+    'refuse-upgrade',
+    '401',
+    'tried again after 30 to 60 s',
+    [30_000, 60_000],
+  ),
   unheard('200 on upgrade', 'answer-upgrade', '200', 'opened again'),
-  unheard('upgrade never answered', 'hang-upgrade', 'ETIMEDOUT', 'given up after 15 s', [15_000, 15_000]), // prettier-ignore
+  unheard(
+    'upgrade never answered',
+    'hang-upgrade',
+    'ETIMEDOUT',
+    'given up after 15 s',
+    [15_000, 15_000],
+  ),
 ];

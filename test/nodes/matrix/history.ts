@@ -12,7 +12,9 @@ const ONCE = `what was missed comes once, in order, ${ARRIVES}`;
 
 /** What was said but of the channel that was closed for the row. */
 function saidOfHistory(): string {
-  const lines = said().split(', `').map((line, index) => (index === 0 ? line : `\`${line}`)); // prettier-ignore
+  const lines = said()
+    .split(', `')
+    .map((line, index) => (index === 0 ? line : `\`${line}`));
   assert.ok(lines.includes(DOWN), lines.join());
   return lines.filter((line) => line !== DOWN).join(', ') || NOTHING;
 }

@@ -85,7 +85,10 @@ export function closeJournal(): void {
   const late = page.logs.filter(({ msg }) => /timed out|Error stopping/i.test(String(msg)));
   assert.deepEqual(late, [], 'a node did not close in time');
   assert.deepEqual(page.warnings, []);
-  assertNoSecret('an error', page.endings.map(({ error }) => error)); // prettier-ignore
+  assertNoSecret(
+    'an error',
+    page.endings.map(({ error }) => error),
+  );
   assertNoSecret('a status', page.statuses);
   assertNoSecret('the log', page.logs);
   assertNoSecret('a message', page.arrived);

@@ -49,14 +49,33 @@ describe('a frame of the channel (section 6)', () => {
     });
   }
 
-  const noTimes: unknown[] = [null, undefined, '', 'now', -1, '-1', '1e400', '9'.repeat(400), 1e300, 1e14, '1.2.3', '1.', {}, [1700000000], true]; // prettier-ignore
+  const noTimes: unknown[] = [
+    null,
+    undefined,
+    '',
+    'now',
+    -1,
+    '-1',
+    '1e400',
+    '9'.repeat(400),
+    1e300,
+    1e14,
+    '1.2.3',
+    '1.',
+    {},
+    [1700000000],
+    true,
+  ];
   for (const timestamp of noTimes) {
     it(`has the time of its arrival if its own is ${nameOf(timestamp)}`, () => {
       const frame = read({ timestamp });
       assert.ok('upload' in frame);
       assert.deepEqual(frame.upload.body, Buffer.from([0, 255]));
       assert.equal(frame.upload.timestamp, ARRIVAL);
-      assert.deepEqual(frame.flaws.map((flaw) => /no valid timestamp/.test(flaw)), [true]); // prettier-ignore
+      assert.deepEqual(
+        frame.flaws.map((flaw) => /no valid timestamp/.test(flaw)),
+        [true],
+      );
     });
   }
 
@@ -79,7 +98,10 @@ describe('a frame of the channel (section 6)', () => {
       const frame = read({ appid });
       assert.ok('upload' in frame);
       assert.equal(frame.upload.appid, '10001');
-      assert.deepEqual(frame.flaws.map((flaw) => /no valid appid/.test(flaw)), [true]); // prettier-ignore
+      assert.deepEqual(
+        frame.flaws.map((flaw) => /no valid appid/.test(flaw)),
+        [true],
+      );
     });
   }
 
@@ -107,7 +129,8 @@ describe('a frame of the channel (section 6)', () => {
   });
 
   it('keeps every digit of a long device number', () => {
-    const of = (digits: string) => JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`); // prettier-ignore
+    const of = (digits: string) =>
+      JSON.stringify({ ...event, chipid: 0 }).replace('0,', `${digits},`);
     const long = '18446744073709551615';
     const frame = readText(of(long), long);
     assert.equal('upload' in frame && frame.upload.chipid, long);

@@ -45,7 +45,11 @@ describe('a channel that is kept alive', () => {
 
   /** Answers pings as ws does, and says after each pong that it was one. */
   const sayPong = (channel: WebSocket): void =>
-    void channel.on('ping', () => channel.send('{"type":"data_upload","body":"cG9uZw==","chipid":"10000001","appid":"1","timestamp":"1"}')); // prettier-ignore
+    void channel.on('ping', () =>
+      channel.send(
+        '{"type":"data_upload","body":"cG9uZw==","chipid":"10000001","appid":"1","timestamp":"1"}',
+      ),
+    );
   /** Answers no ping, and is silent. */
   const fallSilent = (channel: WebSocket): void => void (channel.pong = () => undefined);
 

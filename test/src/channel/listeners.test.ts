@@ -82,15 +82,26 @@ describe('a listener that throws', () => {
     }
   }
   const odd: [what: string, result: () => unknown][] = [
-    ['a promise whose constructor cannot be read', () => Object.defineProperty(rejected(), 'constructor', failing)], // prettier-ignore
+    [
+      'a promise whose constructor cannot be read',
+      () => Object.defineProperty(rejected(), 'constructor', failing),
+    ],
     ['a promise without catch', () => Object.assign(rejected(), { catch: undefined })],
     ['a promise whose catch throws', () => Object.assign(rejected(), { catch: deep })],
     ['a promise without then', () => Object.assign(rejected(), { then: undefined })],
-    ['a promise whose then cannot be read', () => Object.defineProperty(rejected(), 'then', failing)], // prettier-ignore
+    [
+      'a promise whose then cannot be read',
+      () => Object.defineProperty(rejected(), 'then', failing),
+    ],
     ['a promise of a class without a species', () => Derived.reject(new RangeError('no'))],
     ['a thenable whose then cannot be read', () => Object.defineProperty({}, 'then', failing)],
     ['a thenable whose then throws', () => ({ then: deep })],
-    ['a thenable that rejects', () => ({ then: (_: unknown, reject: (why: unknown) => void) => reject(new RangeError('no')) })], // prettier-ignore
+    [
+      'a thenable that rejects',
+      () => ({
+        then: (_: unknown, reject: (why: unknown) => void) => reject(new RangeError('no')),
+      }),
+    ],
     ['a function with a then that throws', () => Object.assign(() => 1, { then: deep })],
     ['a revoked proxy', revoked],
   ];

@@ -46,7 +46,10 @@ describe('the pause before a channel reconnects', () => {
   };
 
   it('is anything up to a limit, which doubles from 1 s up to 60 s while attempts fail', () => {
-    assert.deepEqual(limits(0, 9), [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]); // prettier-ignore
+    assert.deepEqual(
+      limits(0, 9),
+      [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000],
+    );
     assert.equal(limits(0, 10_000).at(-1), 60_000);
     assert.equal(new ReconnectBackoff(() => 0).pause(0), 0);
     assert.equal(new ReconnectBackoff(() => 0.25).pause(0), 250);
@@ -54,7 +57,10 @@ describe('the pause before a channel reconnects', () => {
 
   it('is bounded by what the last connection was worth', () => {
     const after = (openFor: number): number => Math.round(limits(openFor, 20).at(-1)!);
-    assert.deepEqual([0, 1, 5, 10, 20, 24, 60].map((seconds) => after(seconds * SECOND)), [60_000, 50_454, 25_227, 10_607, 1875, 1000, 1000]); // prettier-ignore
+    assert.deepEqual(
+      [0, 1, 5, 10, 20, 24, 60].map((seconds) => after(seconds * SECOND)),
+      [60_000, 50_454, 25_227, 10_607, 1875, 1000, 1000],
+    );
   });
 
   it('starts over after one good connection, and grows again from there', () => {

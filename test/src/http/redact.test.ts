@@ -79,7 +79,8 @@ describe('what the service says, with secrets taken out', () => {
   const LONG_FORMS: ((secret: string) => string)[] = [
     (secret) => secret,
     (secret) => encodeURIComponent(encodeURIComponent(secret)),
-    (secret) => Array.from(secret, (unit) => `&#${String(unit.codePointAt(0)).padStart(7, '0')};`).join(''), // prettier-ignore
+    (secret) =>
+      Array.from(secret, (unit) => `&#${String(unit.codePointAt(0)).padStart(7, '0')};`).join(''),
   ];
 
   it('returns the first 512 characters, and no part of a secret that goes beyond them', () => {
@@ -89,7 +90,10 @@ describe('what the service says, with secrets taken out', () => {
       const said = form(secret);
       for (let before = 511 - said.length; before < 512; before++) {
         const start = 'x'.repeat(before);
-        const hidden = before + said.length > 512 ? `${start}***…` : `${start}***${'y'.repeat(512 - before - said.length)}…`; // prettier-ignore
+        const hidden =
+          before + said.length > 512
+            ? `${start}***…`
+            : `${start}***${'y'.repeat(512 - before - said.length)}…`;
         assert.equal(redactOne(`${start}${said}${'y'.repeat(1e5)}`), hidden);
       }
       const behind = 'x'.repeat(512);

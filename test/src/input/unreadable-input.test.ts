@@ -32,7 +32,15 @@ const UNREADABLE: readonly [what: string, value: () => unknown][] = [
   ['a proxy that throws a revoked proxy', hostile],
   ['a getter that throws', () => Object.defineProperty({}, 'a', { get: fail, enumerable: true })],
   ['methods that throw', () => ({ toString: fail, valueOf: fail, toJSON: fail })],
-  ['a tag that throws', () => ({ get [Symbol.toStringTag]() { return fail(); }, toJSON: fail })], // prettier-ignore
+  [
+    'a tag that throws',
+    () => ({
+      get [Symbol.toStringTag]() {
+        return fail();
+      },
+      toJSON: fail,
+    }),
+  ],
   ['a Date that throws', () => Object.assign(new Date(), { getFullYear: fail, toJSON: fail })],
 ];
 
@@ -49,8 +57,14 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ['a time-out that throws', () => Object.defineProperty({}, 'timeout', { get: fail })],
   ['a signal that throws', () => Object.defineProperty({}, 'signal', { get: fail })],
   ['a revoked signal', () => ({ signal: revoked(new AbortController().signal) })],
-  ['a signal whose state throws', () => ({ signal: Object.defineProperty({}, 'aborted', { get: fail }) })], // prettier-ignore
-  ['a signal that takes no listener', () => ({ signal: { aborted: false, addEventListener: fail, removeEventListener: fail } })], // prettier-ignore
+  [
+    'a signal whose state throws',
+    () => ({ signal: Object.defineProperty({}, 'aborted', { get: fail }) }),
+  ],
+  [
+    'a signal that takes no listener',
+    () => ({ signal: { aborted: false, addEventListener: fail, removeEventListener: fail } }),
+  ],
 ];
 
 type Method = Exclude<keyof DeviceCloudClient, 'clockSkew' | 'historyEncoding' | 'close'>;

@@ -10,7 +10,8 @@ function frameLength(bytes: Buffer): number | undefined {
   const short = bytes[1]! & 0x7f;
   const head = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (bytes.length < head) return undefined;
-  const body = head === 2 ? short : head === 4 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2)); // prettier-ignore
+  const body =
+    head === 2 ? short : head === 4 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2));
   return bytes.length < head + body ? undefined : head + body;
 }
 
@@ -44,7 +45,6 @@ export async function ponglessFront(port: number): Promise<{ baseUrl: string }> 
       [client, service],
       [service, client],
     ] as const) {
-      // prettier-ignore
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => other.destroy());
