@@ -25,7 +25,7 @@ export function baseUrlError(value: string): string | undefined {
   return url.pathname === '/' ? undefined : t('error.path');
 }
 
-/** Needed unless only the server API is used, which the form alone can tell. */
+/** Required unless only the server API is used, which only the form shows. */
 export function appidError(value: string): string | undefined {
   if (value === '') {
     const serverKey = $('#node-config-input-serverKey');

@@ -1,4 +1,4 @@
-/** Makes an error of whatever was thrown. */
+/** Turns whatever was thrown into an error. */
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
 

@@ -19,7 +19,7 @@ export function deviceLister(api: OpenApi): ListDevices {
 
   return async (http, seconds, signal) => {
     const first = DEVICE_LISTS[known] ?? DEVICE_LISTS[0];
-    // One for both.
+    // One deadline for both attempts.
     const deadline = http.deadlines.start(seconds, signal);
     try {
       return await callWithin(http, api.devices(first), deadline);

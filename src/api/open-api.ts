@@ -44,7 +44,7 @@ const inHistory = (name: string, chipid: string): Call => ({
 });
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
-/** Endpoints 3 and 4: `OK` and `success` are what a push that succeeds is answered with. */
+/** Endpoints 3 and 4 answer a push that succeeds with `OK` or `success`. */
 function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
   if (msg === undefined) return { what: 'an object that has no msg' };
   if (typeof msg !== 'string') return { what: `a msg that is not text but ${show(msg)}` };

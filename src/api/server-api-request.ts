@@ -26,7 +26,7 @@ export function toJson(body: JsonObject): string {
     const reason = isCircular ? ': it is circular' : '';
     throw invalidInput(`The body has no JSON form${reason}.`);
   }
-  // A toJSON of its own may make anything of it, or nothing.
+  // Its own toJSON may return anything, or nothing.
   if (typeof json === 'string' && json.startsWith('{')) return json;
   throw invalidInput('The JSON form of the body is no object.');
 }

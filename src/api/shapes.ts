@@ -23,7 +23,7 @@ export const objectOf = <T extends object>(): Shape<T> => ({
   is: (value): value is T => isObject(value),
 });
 
-/** An array of whatever: who asks for it looks at each item. */
+/** An array of anything: the caller checks each item. */
 export const anyArray: Shape<unknown[]> = {
   name: 'an array',
   is: (value): value is unknown[] => Array.isArray(value),

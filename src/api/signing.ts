@@ -22,7 +22,7 @@ const md5 = (text: string): string => hash('md5', text);
  * @param signCase how it is lowercased, which is not shown; default `unicode`
  */
 export function canonicalParams(params: Params, signCase: SignCase = 'unicode'): string {
-  // Each is put in its place, which is quicker than sorting: there are a handful, mostly in order.
+  // Inserts each in its place: there are only a handful, mostly in order, so this is faster than sorting.
   const pairs: { key: string; value: string | undefined }[] = [];
   for (const name of Object.keys(params)) {
     const key = lowercase(name, signCase);

@@ -24,7 +24,7 @@ export interface HttpRequest {
 
 export interface HttpAnswer {
   statusCode: number;
-  /** For an error status perhaps only the beginning. */
+  /** For an error status, possibly only its beginning. */
   body: Buffer;
   /** The value of `Content-Encoding`, if there is one other than `identity`. */
   encoding: string | undefined;

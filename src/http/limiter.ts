@@ -15,7 +15,7 @@ export interface Limiter {
   release(): void;
 }
 
-/** A call that waits, in a list that goes both ways: it is left from anywhere without a trace. */
+/** A waiting call, in a doubly linked list: any of them can leave it in constant time. */
 interface Waiter {
   grant: () => void;
   before: Waiter | undefined;

@@ -6,7 +6,7 @@ import { refusedBy, speaksFirst } from './tunnel';
 /** Milliseconds a connection may take to come about; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;
 
-/** The connections to a proxy. undici tells of a refused tunnel in words alone; this one names the status. */
+/** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
 class ProxyPool extends Pool {
   override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData>;
   override connect(

@@ -1,7 +1,5 @@
 /**
- * What checks a value from outside and makes a typed one of it. Whoever stands before the client, such as
- * a node, imports from here what it has to check itself, and hands on everything else unchecked: the
- * client checks what it is given.
+ * What checks a value from outside and makes a typed one of it. Code that calls the client, such as a node, imports from here what it has to check itself, and passes on everything else unchecked: the client checks its arguments.
  */
 export { dropLeadingZeros, parseChipid } from './chipid';
 export { parsePeriod } from './day';

@@ -8,7 +8,7 @@ export interface Device {
   latest: string;
 }
 
-/** Why something cannot be shown: in the reader's language, and as the service has put it. */
+/** Why something cannot be shown: in the reader's language, and in the service's words. */
 export interface Problem {
   reason: string;
   detail?: string;
@@ -54,7 +54,7 @@ export function readDevices(value: unknown): Device[] {
   }));
 }
 
-/** Keeps the devices that a test has found, for the time before the first deploy. */
+/** Keeps the devices that a test has found, until the first deploy. */
 export function rememberDevices(app: string, devices: Device[]): void {
   tested.set(app, devices);
   seen.set(app, devices);

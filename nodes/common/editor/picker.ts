@@ -38,15 +38,15 @@ export function completions(typed: string, list: DeviceList): Completion[] {
     `${device.chipid} ${device.name}`.toLowerCase().includes(wanted),
   );
   if (matching.length === 0) return [remark(typed, t('common.picker.unmatched'))];
-  // Any number may be typed: it comes first, lest Return replaces it by a device's.
+  // Any number may be typed: it comes first, so that Return does not replace it by a device's.
   const first = /^[0-9]+$/.test(wanted) ? [remark(typed, t('common.picker.typed', { typed }))] : [];
   return [...first, ...matching.map(row)];
 }
 
-/** Tells what shows names that a list has come. */
+/** Notifies what shows names that a list has arrived. */
 const LISTED = 'device-cloud-listed';
 
-/** Calls `describe` now, and whenever what is known of the devices may be another. */
+/** Calls `describe` now, and whenever more may be known of the devices. */
 export function whenKnown(describe: () => void): void {
   field('app').on(`change ${LISTED}`, describe);
   describe();
@@ -81,12 +81,12 @@ export function pickDevice(input: JQuery): void {
   openAtClick(input, () => true);
 }
 
-/** The name of a device, if a list has said it. */
+/** The name of a device, if a list has shown it. */
 export function deviceName(chipid: string): string {
   return knownDevice(fieldValue(field('app')), chipid)?.name ?? '';
 }
 
-/** Makes the most of the device's row, whose typedInput is there: opens at a click, tells the name. */
+/** Completes the device's row, whose typedInput exists: the list opens at a click, and the device's name is shown. */
 export function prepareDeviceRow(): void {
   const isNumber = (): boolean => field('chipid').typedInput('type') === 'str';
   const shown = field('chipid').nextAll('.red-ui-typedInput-container');

@@ -41,12 +41,12 @@ export function oneOf(...values: string[]): Check {
   return (value) => (values.includes(value) ? undefined : t('common.error.choice'));
 }
 
-/** Makes the validator of a typedInput's type of a check. */
+/** Turns a check into the validator of a typedInput's type. */
 export function typeValidator(check: Check): (value: string) => Validity {
   return (value) => (isVariable(value) ? true : (check(value) ?? true));
 }
 
-/** Makes a property's validator of a check. `needed`: whether the node uses the property. */
+/** Turns a check into the validator of a property. `needed`: whether the node uses the property. */
 export function validator<T>(
   check: (value: string, node: EditorNode<T>) => string | undefined,
   needed: (node: EditorNode<T>) => boolean = () => true,
