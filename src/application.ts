@@ -9,6 +9,7 @@ import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
+import { Pulses } from './api/pulse';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -28,6 +29,7 @@ export interface OpenApiParts {
   channels: Channels;
   listening: Listening;
   channelPush: ChannelPush;
+  pulses: Pulses;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -38,7 +40,7 @@ export interface Application {
   timeout: number;
   open: OpenApiParts | undefined;
   server: ServerApi | undefined;
-  /** Ends every call, closes every connection. */
+  /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
 }
 
@@ -90,7 +92,8 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       now,
       random,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    const pulses = new Pulses(http, api, explain);
+    open = { api, channels, listening, channelPush, pulses, listDevices: deviceLister(api) };
   }
 
   return {
@@ -107,6 +110,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();
+      await open?.pulses.close();
       await dispatcher.destroy();
     },
   };

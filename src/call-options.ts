@@ -1,9 +1,10 @@
+import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
 import { parseSignal } from './input/signal';
 import type { RecoverOptions } from './recovery/options';
 import { readTimeout } from './settings';
-import type { CallOptions, PushFormat, PushOptions } from './types';
+import type { CallOptions, PulseOptions, PushFormat, PushOptions } from './types';
 
 /** What ends a call before its answer. */
 export interface Limits {
@@ -22,6 +23,10 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
     signal: parseSignal(options?.signal),
   }));
 }
+
+/** Reads `duration`, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */
+export const readDuration = (options: PulseOptions | undefined): number =>
+  readInput('options object', () => parseDuration(options?.duration ?? 500));
 
 /** Reads `format`. @throws DeviceCloudError `INVALID_INPUT` */
 export const readFormat = (options: PushOptions | undefined): PushFormat =>

@@ -10,6 +10,7 @@ import type {
   Level,
   Pin,
   PushMessage,
+  PulseOptions,
   PushOptions,
   Query,
   AppRecord,
@@ -18,7 +19,7 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery } from './call-options';
+import { readDuration, readFormat, readLimits, readRecovery } from './call-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
@@ -207,6 +208,34 @@ export class DeviceCloudClient {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
     return this.#onDevice(device, spec, options);
+  }
+
+  /**
+   * Sets a pin, waits, and sets it to the opposite level (section 4.2, endpoint 10, twice). No other
+   * command to the device comes between the two. If it is unknown whether the first was carried out, the
+   * opposite is sent all the same, once, and the call fails.
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level the level of the pulse, as for {@link setGpioEdge}
+   * @param options `duration` of the pulse in milliseconds, 1 to 60,000, default 500; `timeout` of each of
+   * the two in seconds, default 12; `signal`: when it aborts, or the client is closed, the opposite is sent
+   * at once, and given up after 3 s
+   * @returns the answer to the second command
+   * @throws DeviceCloudError whose message says at which level the pin was left, or may have been left
+   */
+  async pulseGpio(
+    chipid: Chipid,
+    pin: Pin,
+    level: Level,
+    options?: PulseOptions,
+  ): Promise<Answer<ResultAnswer>> {
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
+    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    const { pulses } = this.#open();
+    const { queues } = this.#application;
+    return queues.run(device, () => pulses.run(pulse, seconds, signal), signal);
   }
 
   /**

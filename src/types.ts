@@ -50,6 +50,12 @@ export interface CommandOptions extends CallOptions {
   expires?: number;
 }
 
+/** What a caller may set for a pulse. */
+export interface PulseOptions extends CommandOptions {
+  /** Milliseconds between the two levels, 1 to 60,000; default 500. */
+  duration?: number;
+}
+
 /** How to push. */
 export interface PushOptions extends CommandOptions {
   /** Default `MSG` (text). */

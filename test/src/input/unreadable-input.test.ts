@@ -68,6 +68,7 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   rtStatus: [1, 'key'],
   gpioStatus: [1],
   setGpioEdge: [1, 1, 1],
+  pulseGpio: [1, 1, 1],
   refresh: [1],
   reboot: [1],
   serverDevices: [{}],
