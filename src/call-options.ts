@@ -1,19 +1,49 @@
+import { invalidInput } from './errors';
+import { isolatedProgress, type Progress } from './http/progress';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
 import { parseSignal } from './input/signal';
 import type { RecoverOptions } from './recovery/options';
-import { readTimeout } from './settings';
-import type { CallOptions, PulseOptions, PushFormat, PushOptions } from './types';
+import { readTimeout, secondsOf } from './settings';
+import {
+  WHENS,
+  type CallOptions,
+  type CommandOptions,
+  type PulseOptions,
+  type PushFormat,
+  type PushOptions,
+  type When,
+} from './types';
+import { show } from './util/show';
 
-/** What ends a call before its answer. */
+/** What ends a call before its answer, and who is shown what it waits for. */
 export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
+  progress: Progress | undefined;
+}
+
+/** When a command is sent. */
+export interface Wait {
+  when: When;
+  /** Seconds that it waits for the device. */
+  expires: number;
+}
+
+/** Seconds that a command waits for its device unless its caller says otherwise. */
+const EXPIRES = 3600;
+
+function readProgress(options: CallOptions | undefined): Progress | undefined {
+  const onProgress: unknown = options?.onProgress;
+  if (onProgress === undefined || onProgress === null) return undefined;
+  if (typeof onProgress === 'function')
+    return isolatedProgress((progress) => onProgress.call(options, progress) as unknown);
+  throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
 }
 
 /**
- * Reads `timeout` and `signal`.
+ * Reads `timeout`, `signal` and `onProgress`.
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
@@ -21,12 +51,35 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
   return readInput('options object', () => ({
     seconds: readTimeout(options?.timeout, usual),
     signal: parseSignal(options?.signal),
+    progress: readProgress(options),
   }));
 }
 
 /** Reads `duration`, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */
 export const readDuration = (options: PulseOptions | undefined): number =>
   readInput('options object', () => parseDuration(options?.duration ?? 500));
+
+/**
+ * Reads `when` and `expires`.
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+ */
+export function readWait(options: CommandOptions | undefined): Wait {
+  return readInput('options object', () => {
+    const { when = 'now', expires } = options ?? {};
+    if (WHENS.includes(when)) return { when, expires: secondsOf(expires, 'The expiry', EXPIRES) };
+    throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
+  });
+}
+
+/**
+ * Checks that a push that cannot wait for a device is not asked to.
+ * @param what the push, as the error names it
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+ */
+export function checkSentNow(options: CommandOptions | undefined, what: string): void {
+  if (readWait(options).when !== 'now')
+    throw invalidInput(`${what} cannot wait for a device: when must be now.`);
+}
 
 /** Reads `format`. @throws DeviceCloudError `INVALID_INPUT` */
 export const readFormat = (options: PushOptions | undefined): PushFormat =>
