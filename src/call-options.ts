@@ -13,6 +13,7 @@ import {
   type PulseOptions,
   type PushFormat,
   type PushOptions,
+  type Schedule,
   type When,
 } from './types';
 import { show } from './util/show';
@@ -22,6 +23,7 @@ export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
+  schedule: Schedule | undefined;
 }
 
 /** When a command is sent. */
@@ -42,8 +44,15 @@ function readProgress(options: CallOptions | undefined): Progress | undefined {
   throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
 }
 
+function readSchedule(options: CallOptions | undefined): Schedule | undefined {
+  const schedule: unknown = options?.schedule;
+  if (schedule === undefined || schedule === null) return undefined;
+  if (typeof schedule === 'function') return options?.schedule;
+  throw invalidInput(`schedule must be a function, but is ${show(schedule)}.`);
+}
+
 /**
- * Reads `timeout`, `signal` and `onProgress`.
+ * Reads `timeout`, `signal`, `onProgress` and `schedule`.
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
@@ -52,6 +61,7 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
     seconds: readTimeout(options?.timeout, usual),
     signal: parseSignal(options?.signal),
     progress: readProgress(options),
+    schedule: readSchedule(options),
   }));
 }
 

@@ -422,7 +422,11 @@ export class DeviceCloudClient {
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
-    const { signal, progress } = limits;
-    return this.#application.queues.run(device, () => work(limits), { signal, progress });
+    const { signal, progress, schedule } = limits;
+    let call: Promise<T> | undefined;
+    // Once, however often the caller's schedule starts it.
+    const start = (): Promise<T> => (call ??= work(limits));
+    const command = schedule ? async (): Promise<T> => schedule(start) : start;
+    return this.#application.queues.run(device, command, { signal, progress });
   }
 }

@@ -32,7 +32,16 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Is called whenever it changes what the call waits for; what it throws is ignored. */
   onProgress?: (progress: CallProgress) => void;
+  /**
+   * Of a call to a device: is called once its turn in the device's queue has come, calls `start` when it
+   * likes, at most once, and returns its promise. So who calls many devices decides how many run at once,
+   * and each call keeps its place in the order of arrival.
+   */
+  schedule?: Schedule;
 }
+
+/** Starts a call now or later. */
+export type Schedule = <T>(start: () => Promise<T>) => Promise<T>;
 
 /** What a call waits for: the device to show itself, the commands before it, or the answer. */
 export type CallProgress =
