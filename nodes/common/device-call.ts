@@ -1,5 +1,5 @@
 import type { Answer, Chipid, CommandOptions } from '../../src/index';
-import { dropLeadingZeros, invalidInput } from '../../src/input';
+import { dropLeadingZeros, invalidInput, parseChipid } from '../../src/input';
 import type { ActionCall, Outcome } from './action';
 import {
   DEVICE_TIMEOUT,
@@ -8,6 +8,8 @@ import {
   type ManyConfig,
   type WhenConfig,
 } from './action.config';
+import { nameField } from './device-name';
+import { asError } from './errors';
 import { callMany } from './many';
 import { numberOf } from './values';
 
@@ -47,7 +49,7 @@ export async function callDevice<C extends ManyConfig, K extends string>(
   one: CallOne,
   wait: Pick<CommandOptions, 'when' | 'expires'> = {},
 ): Promise<Outcome> {
-  const { config, inputs, signal, onProgress } = call;
+  const { client, config, inputs, msg, signal, onProgress } = call;
   const options = { timeout: timeoutOf(config), signal, onProgress, ...wait };
   const device = deviceOf(inputs);
   if (config.many === true) return callMany(config, device, options, one);
@@ -56,6 +58,11 @@ export async function callDevice<C extends ManyConfig, K extends string>(
       'The chip number is an array. Allow several devices in the node, or split the array first.',
     );
   }
-  const fields = await one(device, options);
-  return { set: { ...fields, chipid: chipidText(device) } };
+  const chipid = parseChipid(device);
+  try {
+    const fields = await one(chipid, options);
+    return { set: { ...fields, chipid, ...nameField(client, chipid, msg) } };
+  } catch (error) {
+    return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
+  }
 }
