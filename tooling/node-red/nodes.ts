@@ -32,10 +32,15 @@ export interface NodeProperties {
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
 
+const many = { many: false, limit: '100', atOnce: '16' } as const;
+const wait = { when: 'now', expires: '3600' } as const;
+
 /** What the editor saves for a new node. */
 const DEFAULTS: NodeProperties = {
   push: {
     ...device,
+    ...many,
+    ...wait,
     target: 'device',
     transport: 'http',
     format: 'MSG',
@@ -45,17 +50,20 @@ const DEFAULTS: NodeProperties = {
   },
   gpio: {
     ...device,
+    ...many,
+    ...wait,
     operation: 'set',
     pin: 'pin',
     pinType: 'msg',
     level: 'payload',
     levelType: 'msg',
+    duration: '500',
     codes: '{"0":0,"1":1}',
     timeout: '12',
   },
-  reboot: { ...device, timeout: '12' },
-  refresh: { ...device, timeout: '12' },
-  'rt-status': { ...device, key: 'key', keyType: 'msg', timeout: '12' },
+  reboot: { ...device, ...many, ...wait, timeout: '12' },
+  refresh: { ...device, ...many, offline: 'error', timeout: '12' },
+  'rt-status': { ...device, ...many, key: 'key', keyType: 'msg', timeout: '12' },
   devices: { app: 'app', operation: 'list' },
   history: {
     ...device,
