@@ -2,11 +2,18 @@ import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
 import type { ConnectLimiter } from './channel/connect-limiter';
+import { TimerQueue } from './channel/timer-queue';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
+import { DeviceCloudError } from './errors';
+import { DeviceCommands } from './fleet/device-commands';
+import { Fleet } from './fleet/fleet';
+import { HeldCommands, type HeldCommandsDeps } from './fleet/held-commands';
+import { SharedListPoller } from './fleet/list-poller';
+import { FleetRegistry } from './fleet/registry';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
@@ -28,18 +35,70 @@ export interface OpenApiParts {
   channels: Channels;
   listening: Listening;
   channelPush: ChannelPush;
+  commands: DeviceCommands;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
   http: HttpContext;
   queues: DeviceQueues;
+  /** This machine's clock, in ms. */
+  now: () => number;
   /** Seconds a call may take. */
   timeout: number;
   open: OpenApiParts | undefined;
+  /** What is known of its devices. */
+  registry: FleetRegistry;
+  fleet: Fleet;
   server: ServerApi | undefined;
   /** Ends every call, closes every connection. */
   close(): Promise<void>;
+}
+
+/** The error of a call of the open API without its keys. */
+export const openApiMissing = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The open API needs the appid and the app key. Set them in the configuration.',
+  );
+
+/** What is known of the devices, with the poller of their list. */
+function createFleet(
+  http: HttpContext,
+  registry: FleetRegistry,
+  openApiParts: () => OpenApiParts | undefined,
+  timeout: number,
+  now: () => number,
+): { fleet: Fleet; poller: SharedListPoller } {
+  const poller = new SharedListPoller({
+    async list(signal) {
+      const open = openApiParts();
+      if (!open) throw openApiMissing();
+      return (await open.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.onReading(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  return { fleet: new Fleet(registry, poller, serviceNow), poller };
+}
+
+/** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
+const CHIPID = /^\d{1,20}$/;
+
+/** Everything that reaches a device: at once, or when the device shows itself. */
+function createCommands(
+  queues: DeviceQueues,
+  registry: FleetRegistry,
+  rest: Pick<HeldCommandsDeps, 'channels' | 'list' | 'now' | 'explain'>,
+): DeviceCommands {
+  const onChange = (chipid: string): void => {
+    const { waiting, running } = queues.load(chipid);
+    registry.onQueue(chipid, waiting + held.waiting(chipid), running);
+  };
+  const held = new HeldCommands({ ...rest, queues, timers: new TimerQueue(), onChange });
+  return new DeviceCommands(queues, held, (chipid, error) => registry.onError(chipid, error));
 }
 
 /**
@@ -60,7 +119,12 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const queues = createDeviceQueues(settings.deviceGap, explain);
+  const registry = new FleetRegistry(now);
+  let open: OpenApiParts | undefined;
+  const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
+    if (!CHIPID.test(key)) return;
+    registry.onQueue(key, waiting + (open?.commands.waiting(key) ?? 0), running);
+  });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -73,12 +137,14 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     clock: createServiceClock(now),
   };
 
-  let open: OpenApiParts | undefined;
+  const { fleet, poller } = createFleet(http, registry, () => open, settings.timeout, now);
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = new Channels(channelSettings(settings, identity, tls, proxy, random, limiter));
+    const channels = new Channels(
+      channelSettings(settings, identity, tls, proxy, random, limiter, registry),
+    );
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
@@ -89,19 +155,27 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       },
       now,
       random,
+      observer: registry,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    const commands = createCommands(queues, registry, { channels, list: poller, now, explain });
+    open = { api, channels, listening, channelPush, commands, listDevices: deviceLister(api) };
   }
 
   return {
     http,
     queues,
+    now,
     timeout: settings.timeout,
     open,
+    registry,
+    fleet,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
+      registry.close();
+      poller.close();
+      open?.commands.close();
       queues.close();
       deadlines.close();
       open?.listening.close();

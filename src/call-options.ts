@@ -1,4 +1,5 @@
 import { invalidInput } from './errors';
+import type { CommandWait } from './fleet/device-commands';
 import { isolatedProgress, type Progress } from './http/progress';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
@@ -11,7 +12,6 @@ import {
   type CommandOptions,
   type PushFormat,
   type PushOptions,
-  type When,
 } from './types';
 import { show } from './util/show';
 
@@ -20,13 +20,6 @@ export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
-}
-
-/** When a command is sent. */
-export interface Wait {
-  when: When;
-  /** Seconds that it waits for the device. */
-  expires: number;
 }
 
 /** Seconds that a command waits for its device unless its caller says otherwise. */
@@ -57,7 +50,7 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
  * Reads `when` and `expires`.
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-export function readWait(options: CommandOptions | undefined): Wait {
+export function readWait(options: CommandOptions | undefined): CommandWait {
   return readInput('options object', () => {
     const { when = 'now', expires } = options ?? {};
     if (WHENS.includes(when)) return { when, expires: secondsOf(expires, 'The expiry', EXPIRES) };

@@ -19,8 +19,20 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery, type Limits } from './call-options';
-import { createApplication, type Application, type OpenApiParts } from './application';
+import {
+  checkSentNow,
+  readFormat,
+  readLimits,
+  readRecovery,
+  readWait,
+  type Limits,
+} from './call-options';
+import {
+  createApplication,
+  openApiMissing,
+  type Application,
+  type OpenApiParts,
+} from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -32,6 +44,8 @@ import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { CALLING } from './http/progress';
 import { parseKey } from './api/open-api';
+import type { Fleet } from './fleet/fleet';
+import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
@@ -53,7 +67,8 @@ const CONNECT_LIMITER = createConnectLimiter();
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
  * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
- * (`QUEUE_FULL`), and are never repeated. Reads that only touch the cloud are tried again at most twice.
+ * (`QUEUE_FULL`), and are never repeated. A command may also wait until its device shows itself: see
+ * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient {
   readonly #application: Application;
@@ -72,7 +87,11 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    return this.#call(this.#open().api.app(), options);
+    const { registry, now } = this.#application;
+    const at = now();
+    const answer = await this.#call(this.#open().api.app(), options);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body.online) });
+    return answer;
   }
 
   /**
@@ -81,19 +100,23 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, timeout } = this.#application;
+    const { http, timeout, registry, now } = this.#application;
     const { seconds, signal, progress } = readLimits(options, timeout);
     progress?.(CALLING);
-    return this.#open().listDevices(http, seconds, signal);
+    const at = now();
+    const answer = await this.#open().listDevices(http, seconds, signal);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body) });
+    return answer;
   }
 
   /**
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`; `onProgress`; `when`
+   * and `expires`, see {@link CommandOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
-   * got it
+   * got it; `EXPIRED` if the device did not show itself in time
    */
   async push(
     chipid: Chipid,
@@ -114,6 +137,7 @@ export class DeviceCloudClient {
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
+    checkSentNow(options, 'A push to all devices');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
   }
@@ -133,6 +157,7 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, readFormat(options));
+    checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#open();
     await this.#onDevice(
       device,
@@ -197,14 +222,16 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
+   * `EXPIRED` if the device did not show itself in time
    */
   async setGpioEdge(
     chipid: Chipid,
     pin: Pin,
     level: Level,
-    options?: CallOptions,
+    options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
@@ -224,10 +251,12 @@ export class DeviceCloudClient {
   /**
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
+   * `EXPIRED` if the device did not show itself in time
    */
-  async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+  async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     return this.#callDevice(device, this.#open().api.reboot(device), options);
   }
@@ -305,6 +334,11 @@ export class DeviceCloudClient {
     return listening.listen(device, listener, options);
   }
 
+  /** What is known of the devices: who is online, the channels, the latest uploads. */
+  get fleet(): Fleet {
+    return this.#application.fleet;
+  }
+
   /**
    * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
    * status; undefined before the first. Signatures carry a timestamp that the service may check
@@ -330,10 +364,7 @@ export class DeviceCloudClient {
   #open(): OpenApiParts {
     const { open } = this.#application;
     if (open) return open;
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      'The open API needs the appid and the app key. Set them in the configuration.',
-    );
+    throw openApiMissing();
   }
 
   #server(): ServerApi {
@@ -381,9 +412,17 @@ export class DeviceCloudClient {
   }
 
   /**
-   * The one way to everything that reaches a device: checks the options, and runs the work when the
-   * commands before it have ended. The work keeps the device's queue until its promise has settled, so
-   * it may make several calls.
+   * The one way to everything that reaches a device: checks the options, waits for the device if `when`
+   * says so, and runs the work when the commands before it have ended. The work keeps the device's queue
+   * until its promise has settled, so it may make several calls:
+   *
+   * ```ts
+   * return this.#onDevice(device, async ({ seconds, signal }) => {
+   *   await callService(http, set, seconds, signal);
+   *   // …
+   *   return callService(http, setBack, seconds, signal);
+   * }, options);
+   * ```
    * @param work is called at most once, with what its calls have to keep to
    */
   #onDevice<T>(
@@ -393,7 +432,7 @@ export class DeviceCloudClient {
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
-    const { signal, progress } = limits;
-    return this.#application.queues.run(device, () => work(limits), { signal, progress });
+    const wait = readWait(options);
+    return this.#open().commands.run(device, () => work(limits), limits, wait);
   }
 }
