@@ -38,8 +38,9 @@ export interface CallOptions {
 export type CallProgress =
   { state: 'awaiting-device' } | { state: 'waiting'; ahead: number } | { state: 'calling' };
 
-/** When a command is sent: see {@link CommandOptions}. */
+/** The times at which a command can be sent: see {@link CommandOptions}. */
 export const WHENS = ['now', 'online', 'upload'] as const;
+/** When a command is sent: see {@link CommandOptions}. */
 export type When = (typeof WHENS)[number];
 
 /**
