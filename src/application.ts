@@ -2,13 +2,16 @@ import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
 import type { ConnectLimiter } from './channel/connect-limiter';
+import { TimerQueue } from './channel/timer-queue';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { DeviceCloudError } from './errors';
+import { DeviceCommands } from './fleet/device-commands';
 import { Fleet } from './fleet/fleet';
+import { HeldCommands, type HeldCommandsDeps } from './fleet/held-commands';
 import { SharedListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
 import { createListening, type Listening } from './recovery/listen';
@@ -34,6 +37,7 @@ export interface OpenApiParts {
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
+  commands: DeviceCommands;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -64,12 +68,13 @@ export const openApiMissing = (): DeviceCloudError =>
 function createFleet(
   http: HttpContext,
   registry: FleetRegistry,
-  open: OpenApiParts | undefined,
+  openApiParts: () => OpenApiParts | undefined,
   timeout: number,
   now: () => number,
 ): { fleet: Fleet; poller: SharedListPoller } {
   const poller = new SharedListPoller({
     async list(signal) {
+      const open = openApiParts();
       if (!open) throw openApiMissing();
       return (await open.listDevices(http, timeout, signal)).body;
     },
@@ -79,6 +84,23 @@ function createFleet(
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
   return { fleet: new Fleet(registry, poller, serviceNow), poller };
+}
+
+/** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
+const CHIPID = /^\d{1,20}$/;
+
+/** Everything that reaches a device: at once, or when the device shows itself. */
+function createCommands(
+  queues: DeviceQueues,
+  registry: FleetRegistry,
+  rest: Pick<HeldCommandsDeps, 'channels' | 'list' | 'now' | 'explain'>,
+): DeviceCommands {
+  const onChange = (chipid: string): void => {
+    const { waiting, running } = queues.load(chipid);
+    registry.onQueue(chipid, waiting + held.waiting(chipid), running);
+  };
+  const held = new HeldCommands({ ...rest, queues, timers: new TimerQueue(), onChange });
+  return new DeviceCommands(queues, held, (chipid, error) => registry.onError(chipid, error));
 }
 
 /**
@@ -99,7 +121,12 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const queues = createDeviceQueues(settings.deviceGap, explain);
+  const registry = new FleetRegistry(now);
+  let open: OpenApiParts | undefined;
+  const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
+    if (!CHIPID.test(key)) return;
+    registry.onQueue(key, waiting + (open?.commands.waiting(key) ?? 0), running);
+  });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -112,8 +139,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     clock: createServiceClock(now),
   };
 
-  const registry = new FleetRegistry(now);
-  let open: OpenApiParts | undefined;
+  const { fleet, poller } = createFleet(http, registry, () => open, settings.timeout, now);
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
@@ -134,10 +160,10 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       observer: registry,
     });
     const pulses = new Pulses(http, api, explain);
-    open = { api, channels, listening, channelPush, pulses, listDevices: deviceLister(api) };
+    const commands = createCommands(queues, registry, { channels, list: poller, now, explain });
+    const listDevices = deviceLister(api);
+    open = { api, channels, listening, channelPush, pulses, commands, listDevices };
   }
-
-  const { fleet, poller } = createFleet(http, registry, open, settings.timeout, now);
 
   return {
     http,
@@ -153,6 +179,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     async close() {
       registry.close();
       poller.close();
+      open?.commands.close();
       queues.close();
       deadlines.close();
       open?.listening.close();

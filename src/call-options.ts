@@ -1,4 +1,5 @@
 import { invalidInput } from './errors';
+import type { CommandWait } from './fleet/device-commands';
 import { isolatedProgress, type Progress } from './http/progress';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -14,7 +15,6 @@ import {
   type PushFormat,
   type PushOptions,
   type Schedule,
-  type When,
 } from './types';
 import { show } from './util/show';
 
@@ -24,13 +24,6 @@ export interface Limits {
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
   schedule: Schedule | undefined;
-}
-
-/** When a command is sent. */
-export interface Wait {
-  when: When;
-  /** Seconds that it waits for the device. */
-  expires: number;
 }
 
 /** Seconds that a command waits for its device unless its caller says otherwise. */
@@ -73,7 +66,7 @@ export const readDuration = (options: PulseOptions | undefined): number =>
  * Reads `when` and `expires`.
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-export function readWait(options: CommandOptions | undefined): Wait {
+export function readWait(options: CommandOptions | undefined): CommandWait {
   return readInput('options object', () => {
     const { when = 'now', expires } = options ?? {};
     if (WHENS.includes(when)) return { when, expires: secondsOf(expires, 'The expiry', EXPIRES) };

@@ -20,7 +20,15 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readDuration, readFormat, readLimits, readRecovery, type Limits } from './call-options';
+import {
+  checkSentNow,
+  readDuration,
+  readFormat,
+  readLimits,
+  readRecovery,
+  readWait,
+  type Limits,
+} from './call-options';
 import {
   createApplication,
   openApiMissing,
@@ -61,7 +69,8 @@ const CONNECT_LIMITER = createConnectLimiter();
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
  * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
- * (`QUEUE_FULL`), and are never repeated. Reads that only touch the cloud are tried again at most twice.
+ * (`QUEUE_FULL`), and are never repeated. A command may also wait until its device shows itself: see
+ * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient {
   readonly #application: Application;
@@ -106,9 +115,10 @@ export class DeviceCloudClient {
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`; `onProgress`; `when`
+   * and `expires`, see {@link CommandOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
-   * got it
+   * got it; `EXPIRED` if the device did not show itself in time
    */
   async push(
     chipid: Chipid,
@@ -129,6 +139,7 @@ export class DeviceCloudClient {
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
+    checkSentNow(options, 'A push to all devices');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
   }
@@ -148,6 +159,7 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, readFormat(options));
+    checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#open();
     await this.#onDevice(
       device,
@@ -212,14 +224,16 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
+   * `EXPIRED` if the device did not show itself in time
    */
   async setGpioEdge(
     chipid: Chipid,
     pin: Pin,
     level: Level,
-    options?: CallOptions,
+    options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
@@ -267,10 +281,12 @@ export class DeviceCloudClient {
   /**
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
+   * `EXPIRED` if the device did not show itself in time
    */
-  async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+  async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     return this.#callDevice(device, this.#open().api.reboot(device), options);
   }
@@ -426,9 +442,17 @@ export class DeviceCloudClient {
   }
 
   /**
-   * The one way to everything that reaches a device: checks the options, and runs the work when the
-   * commands before it have ended. The work keeps the device's queue until its promise has settled, so
-   * it may make several calls.
+   * The one way to everything that reaches a device: checks the options, waits for the device if `when`
+   * says so, and runs the work when the commands before it have ended. The work keeps the device's queue
+   * until its promise has settled, so it may make several calls:
+   *
+   * ```ts
+   * return this.#onDevice(device, async ({ seconds, signal }) => {
+   *   await callService(http, set, seconds, signal);
+   *   // …
+   *   return callService(http, setBack, seconds, signal);
+   * }, options);
+   * ```
    * @param work is called at most once, with what its calls have to keep to
    */
   #onDevice<T>(
@@ -438,11 +462,12 @@ export class DeviceCloudClient {
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
-    const { signal, progress, schedule } = limits;
+    const wait = readWait(options);
+    const { schedule } = limits;
     let call: Promise<T> | undefined;
     // Once, however often the caller's schedule starts it.
     const start = (): Promise<T> => (call ??= work(limits));
     const command = schedule ? async (): Promise<T> => schedule(start) : start;
-    return this.#application.queues.run(device, command, { signal, progress });
+    return this.#open().commands.run(device, command, limits, wait);
   }
 }

@@ -4,13 +4,17 @@ import type { Progress } from '../http/progress';
 import type { When } from '../types';
 import type { HeldCommands } from './held-commands';
 
-/** What a command is given. */
-export interface DeviceCommandOptions {
-  when: When;
+/** Who may end a command, and who is shown what it waits for. */
+export interface CommandCaller {
+  readonly signal: AbortSignal | undefined;
+  readonly progress: Progress | undefined;
+}
+
+/** When a command is sent. */
+export interface CommandWait {
+  readonly when: When;
   /** Seconds that it waits for its device; `now` does not wait. */
-  expires: number;
-  signal: AbortSignal | undefined;
-  progress: Progress | undefined;
+  readonly expires: number;
 }
 
 /** Own code, which never throws: is called with the error of each command that failed. */
@@ -37,7 +41,8 @@ export class DeviceCommands {
   async run<T>(
     chipid: string,
     command: () => Promise<T>,
-    { when, expires, signal, progress }: DeviceCommandOptions,
+    { signal, progress }: CommandCaller,
+    { when, expires }: CommandWait,
   ): Promise<T> {
     const call = (): Promise<T> => this.#call(chipid, command, signal);
     try {
@@ -49,6 +54,16 @@ export class DeviceCommands {
       if (!signal?.aborted) this.#onError?.(chipid, error);
       throw error;
     }
+  }
+
+  /** How many commands wait for a device and are not in its queue. */
+  waiting(chipid: string): number {
+    return this.#held.waiting(chipid);
+  }
+
+  /** Ends the commands that wait. Those in the queues are ended with the queues. */
+  close(): void {
+    this.#held.close();
   }
 
   /** Before the next command of the device begins, those that wait for the device hear that it is gone. */

@@ -85,8 +85,9 @@ export class HeldCommand implements Timed {
     const { timers, explain } = shared;
     const now = timers.now();
     this.#expiresAt = now + expires * 1000;
-    timers.set(this, when === 'online' ? Math.min(this.#expiresAt, now + CHECK) : this.#expiresAt);
+    // First, since the signal may be invalid.
     this.#ignoreSignal = signal && onAbort(signal, () => this.refuse(explain(signal)));
+    timers.set(this, when === 'online' ? Math.min(this.#expiresAt, now + CHECK) : this.#expiresAt);
   }
 
   /** Whether it waits for its device, and not in the queue. */

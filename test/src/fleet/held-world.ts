@@ -122,10 +122,8 @@ export function heldWorld(gap = 0) {
         running.set(name, call);
         return call.promise;
       };
-      const promise = commands.run(device, command, {
-        ...{ when, expires, signal },
-        progress: (each) => void progress.push(each),
-      });
+      const caller = { signal, progress: (each: CallProgress) => void progress.push(each) };
+      const promise = commands.run(device, command, caller, { when, expires });
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
       promise.then(end, end);

@@ -146,6 +146,32 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
     ],
   ],
   [
+    'callback for progress',
+    [
+      ['text', 'x'],
+      ['an object', {}],
+    ],
+    [
+      (client, bad) => client.app({ onProgress: bad }),
+      (client, bad) => client.devices({ onProgress: bad }),
+      (client, bad) => client.push(1, 'x', { onProgress: bad }),
+      (client, bad) => client.serverUpdate('a', {}, { onProgress: bad }),
+    ],
+  ],
+  [
+    'time for a command',
+    [
+      ['in capitals', 'NOW'],
+      ['null', null],
+      ['an array', ['now']],
+    ],
+    [
+      (client, bad) => client.push(1, 'x', { when: bad }),
+      (client, bad) => client.setGpioEdge(1, 1, 1, { when: bad }),
+      (client, bad) => client.reboot(1, { when: bad }),
+    ],
+  ],
+  [
     'query',
     BAD_QUERIES,
     [(client, bad) => client.serverDevices(bad), (client, bad) => client.serverUploads(bad)],
