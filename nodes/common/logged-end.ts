@@ -18,9 +18,9 @@ export function endLogged(
   done: (error: Error) => void,
 ): void {
   const log = RED.log as unknown as LogHandlers;
-  let logged = false;
+  const lines: unknown[] = [];
   const handler = new EventEmitter().on('log', ({ id, msg }: { id?: string; msg?: unknown }) => {
-    if (id === node.id && msg === error) logged = true;
+    if (id === node.id) lines.push(msg);
   });
   log.addHandler(handler);
   try {
@@ -28,5 +28,5 @@ export function endLogged(
   } finally {
     log.removeHandler(handler);
   }
-  if (!logged) node.error(error);
+  if (!lines.includes(error)) node.error(error);
 }
