@@ -1,5 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperties, prepareMany } from '../common/editor/command';
+import { field, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
@@ -37,5 +38,6 @@ RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_T
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();
+    onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
   },
 });
