@@ -7,12 +7,12 @@ import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
-import { DeviceCloudError } from './errors';
 import { Fleet } from './fleet/fleet';
 import { SharedListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
+import { LatestReader } from './fleet/latest-reader';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi, openApiMissing, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -51,21 +51,14 @@ export interface Application {
   close(): Promise<void>;
 }
 
-/** The error of a call of the open API without its keys. */
-export const openApiMissing = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
-    'The open API needs the appid and the app key. Set them in the configuration.',
-  );
-
-/** What is known of the devices, with the poller of their list. */
+/** What is known of the devices, and what reads more of them: their list and their histories. */
 function createFleet(
   http: HttpContext,
   registry: FleetRegistry,
   open: OpenApiParts | undefined,
   timeout: number,
   now: () => number,
-): { fleet: Fleet; poller: SharedListPoller } {
+): { fleet: Fleet; close: () => void } {
   const poller = new SharedListPoller({
     async list(signal) {
       if (!open) throw openApiMissing();
@@ -76,7 +69,15 @@ function createFleet(
     now,
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
-  return { fleet: new Fleet(registry, poller, serviceNow), poller };
+  const histories = open && new LatestReader(open.listening.shared, registry);
+  return {
+    fleet: new Fleet({ registry, poller, histories, serviceNow }),
+    close() {
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
 }
 
 /**
@@ -134,7 +135,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
   }
 
-  const { fleet, poller } = createFleet(http, registry, open, settings.timeout, now);
+  const { fleet, close: closeFleet } = createFleet(http, registry, open, settings.timeout, now);
 
   return {
     http,
@@ -148,8 +149,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
-      registry.close();
-      poller.close();
+      closeFleet();
       queues.close();
       deadlines.close();
       open?.listening.close();
