@@ -27,12 +27,7 @@ import {
   readWait,
   type Limits,
 } from './call-options';
-import {
-  createApplication,
-  openApiMissing,
-  type Application,
-  type OpenApiParts,
-} from './application';
+import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -43,7 +38,7 @@ import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { CALLING } from './http/progress';
-import { parseKey } from './api/open-api';
+import { openApiMissing, parseKey } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
@@ -433,6 +428,8 @@ export class DeviceCloudClient {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    return this.#open().commands.run(device, () => work(limits), limits, wait);
+    const { commands } = this.#application;
+    if (!commands) throw openApiMissing();
+    return commands.run(device, () => work(limits), limits, wait);
   }
 }
