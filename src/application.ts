@@ -2,20 +2,18 @@ import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
 import type { ConnectLimiter } from './channel/connect-limiter';
-import { TimerQueue } from './channel/timer-queue';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
-import { DeviceCloudError } from './errors';
-import { DeviceCommands } from './fleet/device-commands';
+import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
 import { Fleet } from './fleet/fleet';
-import { HeldCommands, type HeldCommandsDeps } from './fleet/held-commands';
-import { SharedListPoller } from './fleet/list-poller';
+import { SharedListPoller, type ListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
+import { LatestReader } from './fleet/latest-reader';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi, openApiMissing, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
@@ -37,7 +35,6 @@ export interface OpenApiParts {
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
-  commands: DeviceCommands;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -49,6 +46,8 @@ export interface Application {
   /** Seconds a call may take. */
   timeout: number;
   open: OpenApiParts | undefined;
+  /** Everything that reaches a device of the open API. */
+  commands: DeviceCommands | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
@@ -57,24 +56,16 @@ export interface Application {
   close(): Promise<void>;
 }
 
-/** The error of a call of the open API without its keys. */
-export const openApiMissing = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
-    'The open API needs the appid and the app key. Set them in the configuration.',
-  );
-
-/** What is known of the devices, with the poller of their list. */
+/** What is known of the devices, and what reads more of them: their list and their histories. */
 function createFleet(
   http: HttpContext,
   registry: FleetRegistry,
-  openApiParts: () => OpenApiParts | undefined,
+  open: OpenApiParts | undefined,
   timeout: number,
   now: () => number,
-): { fleet: Fleet; poller: SharedListPoller } {
+): { fleet: Fleet; poller: ListPoller; close: () => void } {
   const poller = new SharedListPoller({
     async list(signal) {
-      const open = openApiParts();
       if (!open) throw openApiMissing();
       return (await open.listDevices(http, timeout, signal)).body;
     },
@@ -83,25 +74,20 @@ function createFleet(
     now,
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
-  return { fleet: new Fleet(registry, poller, serviceNow), poller };
+  const histories = open && new LatestReader(open.listening.shared, registry);
+  return {
+    fleet: new Fleet({ registry, poller, histories, serviceNow }),
+    poller,
+    close() {
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
 }
 
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
 const CHIPID = /^\d{1,20}$/;
-
-/** Everything that reaches a device: at once, or when the device shows itself. */
-function createCommands(
-  queues: DeviceQueues,
-  registry: FleetRegistry,
-  rest: Pick<HeldCommandsDeps, 'channels' | 'list' | 'now' | 'explain'>,
-): DeviceCommands {
-  const onChange = (chipid: string): void => {
-    const { waiting, running } = queues.load(chipid);
-    registry.onQueue(chipid, waiting + held.waiting(chipid), running);
-  };
-  const held = new HeldCommands({ ...rest, queues, timers: new TimerQueue(), onChange });
-  return new DeviceCommands(queues, held, (chipid, error) => registry.onError(chipid, error));
-}
 
 /**
  * Puts an application together.
@@ -122,10 +108,10 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
   const registry = new FleetRegistry(now);
-  let open: OpenApiParts | undefined;
+  let commands: DeviceCommands | undefined;
   const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
     if (!CHIPID.test(key)) return;
-    registry.onQueue(key, waiting + (open?.commands.waiting(key) ?? 0), running);
+    registry.onQueue(key, waiting + (commands?.waiting(key) ?? 0), running);
   });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
@@ -139,7 +125,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     clock: createServiceClock(now),
   };
 
-  const { fleet, poller } = createFleet(http, registry, () => open, settings.timeout, now);
+  let open: OpenApiParts | undefined;
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
@@ -160,9 +146,18 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       observer: registry,
     });
     const pulses = new Pulses(http, api, explain);
-    const commands = createCommands(queues, registry, { channels, list: poller, now, explain });
-    const listDevices = deviceLister(api);
-    open = { api, channels, listening, channelPush, pulses, commands, listDevices };
+    open = { api, channels, listening, channelPush, pulses, listDevices: deviceLister(api) };
+  }
+
+  const fleet = createFleet(http, registry, open, settings.timeout, now);
+  if (open) {
+    const { channels } = open;
+    commands = createDeviceCommands(queues, registry, {
+      channels,
+      list: fleet.poller,
+      now,
+      explain,
+    });
   }
 
   return {
@@ -172,14 +167,14 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     timeout: settings.timeout,
     open,
     registry,
-    fleet,
+    fleet: fleet.fleet,
+    commands,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
-      registry.close();
-      poller.close();
-      open?.commands.close();
+      fleet.close();
+      commands?.close();
       queues.close();
       deadlines.close();
       open?.listening.close();

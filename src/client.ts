@@ -29,12 +29,7 @@ import {
   readWait,
   type Limits,
 } from './call-options';
-import {
-  createApplication,
-  openApiMissing,
-  type Application,
-  type OpenApiParts,
-} from './application';
+import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -45,7 +40,7 @@ import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { CALLING } from './http/progress';
-import { parseKey } from './api/open-api';
+import { openApiMissing, parseKey } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
@@ -463,11 +458,13 @@ export class DeviceCloudClient {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
+    const { commands } = this.#application;
+    if (!commands) throw openApiMissing();
     const { schedule } = limits;
     let call: Promise<T> | undefined;
     // Once, however often the caller's schedule starts it.
     const start = (): Promise<T> => (call ??= work(limits));
     const command = schedule ? async (): Promise<T> => schedule(start) : start;
-    return this.#open().commands.run(device, command, limits, wait);
+    return commands.run(device, command, limits, wait);
   }
 }

@@ -2,7 +2,9 @@ import { isDeviceCloudError } from '../errors';
 import type { DeviceQueues } from '../http/device-queue';
 import type { Progress } from '../http/progress';
 import type { When } from '../types';
-import type { HeldCommands } from './held-commands';
+import { TimerQueue } from '../channel/timer-queue';
+import { HeldCommands, type HeldCommandsDeps } from './held-commands';
+import type { FleetRegistry } from './registry';
 
 /** Who may end a command, and who is shown what it waits for. */
 export interface CommandCaller {
@@ -84,3 +86,20 @@ export class DeviceCommands {
 /** Whether a call ended without an answer of the service itself. */
 const isUnanswered = (error: unknown): boolean =>
   isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE');
+
+/**
+ * The commands of an application, which its registry hears of.
+ * @param registry hears how many commands of each device wait, and how its latest failed
+ */
+export function createDeviceCommands(
+  queues: DeviceQueues,
+  registry: FleetRegistry,
+  deps: Pick<HeldCommandsDeps, 'channels' | 'list' | 'now' | 'explain'>,
+): DeviceCommands {
+  const onChange = (chipid: string): void => {
+    const { waiting, running } = queues.load(chipid);
+    registry.onQueue(chipid, waiting + held.waiting(chipid), running);
+  };
+  const held = new HeldCommands({ ...deps, queues, timers: new TimerQueue(), onChange });
+  return new DeviceCommands(queues, held, (chipid, error) => registry.onError(chipid, error));
+}

@@ -149,6 +149,31 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['a', 'b']);
   });
 
+  it('reads the list once more if the reading that it joins began before the device was lost', async () => {
+    const world = heldWorld();
+    world.list.online = ['1'];
+    world.run('a', 'online');
+    await settled();
+    world.run('now', 'now');
+    await world.fail('a', 'TIMEOUT');
+    await world.fail('now', 'TIMEOUT');
+    world.run('b', 'upload');
+    world.run('now', 'now');
+    await world.fail('now', 'TIMEOUT');
+    await world.pass(1);
+    const read = world.list.read.bind(world.list);
+    world.list.age = 1500;
+    world.list.read = () => {
+      const reading = read();
+      world.list.age = 0;
+      return reading;
+    };
+    world.run('c', 'online');
+    await settled();
+    assert.equal(world.list.reads, 3);
+    assert.deepEqual(world.started, ['a', 'now', 'now', 'c']);
+  });
+
   it('is overtaken by one sent `now`', async () => {
     const world = heldWorld();
     world.run('held', 'upload');
@@ -197,6 +222,19 @@ describe('a command that waits for its device', () => {
     await failure(world.run('d', 'upload', { signal: AbortSignal.abort() }).promise, 'UNREACHABLE');
     assert.deepEqual(world.started, ['now', 'c']);
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('does not act if its caller breaks it off in the moment in which its turn comes', async () => {
+    const world = heldWorld();
+    const controller = new AbortController();
+    const onProgress = ({ state }: { state: string }): void => {
+      if (state === 'calling') controller.abort();
+    };
+    const { promise } = world.run('a', 'upload', { signal: controller.signal, onProgress });
+    world.run('b', 'upload');
+    world.channels.upload('1');
+    await failure(promise, 'UNREACHABLE');
+    assert.deepEqual(world.started, ['b']);
   });
 
   it('has room for 100 of a device, apart from those of the queue; the next is QUEUE_FULL', async () => {

@@ -112,7 +112,11 @@ export function heldWorld(gap = 0) {
 
   return {
     ...{ events, list, channels, loads, queues, timers, held, started, running },
-    run(name: string, when: When, { device = '1', expires = 3600, signal }: RunOptions = {}): Fate {
+    run(
+      name: string,
+      when: When,
+      { device = '1', expires = 3600, signal, onProgress }: RunOptions = {},
+    ): Fate {
       const progress: CallProgress[] = [];
       note({ kind: 'run', device, name });
       const command = (): Promise<string> => {
@@ -122,7 +126,11 @@ export function heldWorld(gap = 0) {
         running.set(name, call);
         return call.promise;
       };
-      const caller = { signal, progress: (each: CallProgress) => void progress.push(each) };
+      const show = (each: CallProgress): void => {
+        progress.push(each);
+        onProgress?.(each);
+      };
+      const caller = { signal, progress: show };
       const promise = commands.run(device, command, caller, { when, expires });
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
@@ -159,4 +167,5 @@ interface RunOptions {
   device?: string;
   expires?: number;
   signal?: AbortSignal | undefined;
+  onProgress?: (progress: CallProgress) => void;
 }
