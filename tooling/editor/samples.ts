@@ -43,6 +43,7 @@ const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -98,6 +99,7 @@ export const variants: FlowNode[] = [
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */
