@@ -19,6 +19,7 @@ export interface LatestUpload {
   timestamp: number;
   /** Milliseconds since then. */
   age: number;
+  /** How it came. */
   source: LatestSource;
 }
 

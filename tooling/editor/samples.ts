@@ -68,6 +68,7 @@ const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -127,6 +128,7 @@ export const variants: FlowNode[] = [
   node('push-waits', 'push', { ...CHANGED.push, transport: 'http', ...waits }, 22),
   node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */

@@ -2,6 +2,7 @@ import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import type { RebootConfig } from '../../nodes/reboot/reboot.config';
@@ -26,6 +27,7 @@ export interface NodeProperties {
   'rt-status': RtStatusConfig;
   devices: DevicesConfig;
   history: HistoryConfig;
+  latest: LatestConfig;
   server: ServerConfig;
   listen: ListenConfig;
 }
@@ -76,6 +78,7 @@ const DEFAULTS: NodeProperties = {
     split: false,
     incremental: false,
   },
+  latest: { ...device, datatype: 'auto-detect', missing: 'error' },
   server: {
     app: 'app',
     operation: 'devices',
