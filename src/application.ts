@@ -7,8 +7,14 @@ import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
+import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
+import { Fleet } from './fleet/fleet';
+import { SharedListPoller, type ListPoller } from './fleet/list-poller';
+import { FleetRegistry } from './fleet/registry';
+import { LatestReader } from './fleet/latest-reader';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi, openApiMissing, type OpenApi } from './api/open-api';
+import { Pulses } from './api/pulse';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -28,19 +34,60 @@ export interface OpenApiParts {
   channels: Channels;
   listening: Listening;
   channelPush: ChannelPush;
+  pulses: Pulses;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
   http: HttpContext;
   queues: DeviceQueues;
+  /** This machine's clock, in ms. */
+  now: () => number;
   /** Seconds a call may take. */
   timeout: number;
   open: OpenApiParts | undefined;
+  /** Everything that reaches a device of the open API. */
+  commands: DeviceCommands | undefined;
+  /** What is known of its devices. */
+  registry: FleetRegistry;
+  fleet: Fleet;
   server: ServerApi | undefined;
-  /** Ends every call, closes every connection. */
+  /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
 }
+
+/** What is known of the devices, and what reads more of them: their list and their histories. */
+function createFleet(
+  http: HttpContext,
+  registry: FleetRegistry,
+  open: OpenApiParts | undefined,
+  timeout: number,
+  now: () => number,
+): { fleet: Fleet; poller: ListPoller; close: () => void } {
+  const poller = new SharedListPoller({
+    async list(signal) {
+      if (!open) throw openApiMissing();
+      return (await open.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.onReading(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  const histories = open && new LatestReader(open.listening.shared, registry);
+  return {
+    fleet: new Fleet({ registry, poller, histories, serviceNow }),
+    poller,
+    close() {
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
+}
+
+/** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
+const CHIPID = /^\d{1,20}$/;
 
 /**
  * Puts an application together.
@@ -60,7 +107,12 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const queues = createDeviceQueues(settings.deviceGap, explain);
+  const registry = new FleetRegistry(now);
+  let commands: DeviceCommands | undefined;
+  const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
+    if (!CHIPID.test(key)) return;
+    registry.onQueue(key, waiting + (commands?.waiting(key) ?? 0), running);
+  });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -78,7 +130,9 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = new Channels(channelSettings(settings, identity, tls, proxy, random, limiter));
+    const channels = new Channels(
+      channelSettings(settings, identity, tls, proxy, random, limiter, registry),
+    );
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
@@ -89,24 +143,44 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       },
       now,
       random,
+      observer: registry,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    const pulses = new Pulses(http, api, explain);
+    open = { api, channels, listening, channelPush, pulses, listDevices: deviceLister(api) };
+  }
+
+  const fleet = createFleet(http, registry, open, settings.timeout, now);
+  if (open) {
+    const { channels } = open;
+    commands = createDeviceCommands(queues, registry, {
+      channels,
+      list: fleet.poller,
+      now,
+      explain,
+    });
   }
 
   return {
     http,
     queues,
+    now,
     timeout: settings.timeout,
     open,
+    registry,
+    fleet: fleet.fleet,
+    commands,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
+      fleet.close();
+      commands?.close();
       queues.close();
       deadlines.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();
+      await open?.pulses.close();
       await dispatcher.destroy();
     },
   };

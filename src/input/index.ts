@@ -4,7 +4,8 @@
 export { dropLeadingZeros, parseChipid } from './chipid';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
-export { parseFormat } from './push-payload';
+export { parseFormat, pushMessage } from './push-payload';
+export { readInput } from './readable';
 export { invalidInput } from '../errors';
 export { decodeBase64 } from '../util/base64';
 export { JsonLimitError } from '../util/json-scan';

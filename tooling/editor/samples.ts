@@ -7,10 +7,16 @@ type Samples = Omit<NodeProperties, 'listen'> & {
 
 const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
 
+const many = { many: true, limit: '20', atOnce: '4' } as const;
+/** Commands to several devices cannot wait. */
+const now = { when: 'now', expires: '60' } as const;
+
 /** Each node with every property unlike its default, where there is a choice. */
 const CHANGED: Samples = {
   push: {
     ...device,
+    ...many,
+    ...now,
     target: 'device',
     transport: 'channel',
     format: 'HEX',
@@ -20,17 +26,36 @@ const CHANGED: Samples = {
   },
   gpio: {
     ...device,
+    ...many,
+    ...now,
     operation: 'read',
     pin: '5',
     pinType: 'num',
     level: '1',
     levelType: 'num',
+    duration: '800',
     codes: '{"0":"low","1":"high"}',
     timeout: '0.5',
   },
-  reboot: { ...device, chipid: 'device', chipidType: 'flow', timeout: '30' },
-  refresh: { ...device, chipid: '$$.device', chipidType: 'jsonata', timeout: '20' },
-  'rt-status': { ...device, key: 'temperature', keyType: 'str', timeout: '3' },
+  reboot: {
+    ...device,
+    chipid: 'device',
+    chipidType: 'flow',
+    ...many,
+    many: false,
+    when: 'upload',
+    expires: '7200',
+    timeout: '30',
+  },
+  refresh: {
+    ...device,
+    chipid: '$$.device',
+    chipidType: 'jsonata',
+    ...many,
+    offline: 'answer',
+    timeout: '20',
+  },
+  'rt-status': { ...device, ...many, key: 'temperature', keyType: 'str', timeout: '3' },
   devices: { app: 'app', operation: 'app' },
   history: {
     ...device,
@@ -43,6 +68,7 @@ const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -88,6 +114,8 @@ export const sampleNodes: FlowNode[] = Object.entries(CHANGED).map(([type, prope
   node(type, type, properties as object, line),
 );
 
+const waits = { many: false, when: 'online' } as const;
+
 /** The same nodes with other choices, which show other rows. */
 export const variants: FlowNode[] = [
   node('push-to-app', 'push', { ...CHANGED.push, target: 'app', transport: 'http' }, 10),
@@ -97,7 +125,10 @@ export const variants: FlowNode[] = [
   node('server-devices', 'server', { ...CHANGED.server, operation: 'devices' }, 14),
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
+  node('push-waits', 'push', { ...CHANGED.push, transport: 'http', ...waits }, 22),
+  node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */

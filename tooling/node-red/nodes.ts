@@ -2,6 +2,7 @@ import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import type { RebootConfig } from '../../nodes/reboot/reboot.config';
@@ -26,16 +27,22 @@ export interface NodeProperties {
   'rt-status': RtStatusConfig;
   devices: DevicesConfig;
   history: HistoryConfig;
+  latest: LatestConfig;
   server: ServerConfig;
   listen: ListenConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
 
+const many = { many: false, limit: '100', atOnce: '16' } as const;
+const wait = { when: 'now', expires: '3600' } as const;
+
 /** What the editor saves for a new node. */
 const DEFAULTS: NodeProperties = {
   push: {
     ...device,
+    ...many,
+    ...wait,
     target: 'device',
     transport: 'http',
     format: 'MSG',
@@ -45,17 +52,20 @@ const DEFAULTS: NodeProperties = {
   },
   gpio: {
     ...device,
+    ...many,
+    ...wait,
     operation: 'set',
     pin: 'pin',
     pinType: 'msg',
     level: 'payload',
     levelType: 'msg',
+    duration: '500',
     codes: '{"0":0,"1":1}',
     timeout: '12',
   },
-  reboot: { ...device, timeout: '12' },
-  refresh: { ...device, timeout: '12' },
-  'rt-status': { ...device, key: 'key', keyType: 'msg', timeout: '12' },
+  reboot: { ...device, ...many, ...wait, timeout: '12' },
+  refresh: { ...device, ...many, offline: 'error', timeout: '12' },
+  'rt-status': { ...device, ...many, key: 'key', keyType: 'msg', timeout: '12' },
   devices: { app: 'app', operation: 'list' },
   history: {
     ...device,
@@ -68,6 +78,7 @@ const DEFAULTS: NodeProperties = {
     split: false,
     incremental: false,
   },
+  latest: { ...device, datatype: 'auto-detect', missing: 'error' },
   server: {
     app: 'app',
     operation: 'devices',

@@ -67,7 +67,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ],
 ];
 
-type Method = Exclude<keyof DeviceCloudClient, 'clockSkew' | 'historyEncoding' | 'close'>;
+type Method = Exclude<keyof DeviceCloudClient, 'fleet' | 'clockSkew' | 'historyEncoding' | 'close'>;
 
 /** Arguments that each method takes, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -82,6 +82,7 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   rtStatus: [1, 'key'],
   gpioStatus: [1],
   setGpioEdge: [1, 1, 1],
+  pulseGpio: [1, 1, 1],
   refresh: [1],
   reboot: [1],
   serverDevices: [{}],

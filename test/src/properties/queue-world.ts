@@ -60,7 +60,7 @@ export function createQueueWorld(gap: number) {
       command.running = manual<string>();
       return command.running.promise;
     };
-    order.run(device, start, command.abort.signal).then(settle, settle);
+    order.run(device, start, { signal: command.abort.signal }).then(settle, settle);
   };
 
   const acts: { [Kind in QueueStep['kind']]: (step: Extract<QueueStep, { kind: Kind }>) => void } =
