@@ -1,8 +1,8 @@
+import { TimerQueue } from '../channel/timer-queue';
 import { isDeviceCloudError } from '../errors';
 import type { DeviceQueues } from '../http/device-queue';
 import type { Progress } from '../http/progress';
 import type { When } from '../types';
-import { TimerQueue } from '../channel/timer-queue';
 import { HeldCommands, type HeldCommandsDeps } from './held-commands';
 import type { FleetRegistry } from './registry';
 

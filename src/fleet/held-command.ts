@@ -142,6 +142,8 @@ export class HeldCommand implements Timed {
   takeBack(): void {
     if (this.#isOver || !this.#withdrawal) return;
     this.#withdraw();
+    // Those behind it saw their places change, and may have ended it.
+    if (!this.isWaiting) return;
     this.#holder.watchFor(this);
     this.showWaiting();
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { MAX_HELD_IN_ALL } from '../../../src/fleet/held-commands';
+import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../../tooling/until';
 import { heldWorld } from './held-world';
@@ -235,6 +236,27 @@ describe('a command that waits for its device', () => {
     world.channels.upload('1');
     await failure(promise, 'UNREACHABLE');
     assert.deepEqual(world.started, ['b']);
+  });
+
+  it('keeps nothing if it is broken off while it is taken out of the queue', async () => {
+    const world = heldWorld();
+    const controller = new AbortController();
+    world.list.online = ['1'];
+    world.run('a', 'online');
+    const aborted = world.run('b', 'online', { signal: controller.signal });
+    const places: number[] = [];
+    const onProgress = (progress: CallProgress): void => {
+      if (progress.state === 'waiting') places.push(progress.ahead);
+      if (places.at(-1) === 1) controller.abort();
+    };
+    const last = new AbortController();
+    world.run('c', 'online', { onProgress, signal: last.signal });
+    await settled();
+    await world.fail('a', 'TIMEOUT');
+    assert.deepEqual(places, [2, 1]);
+    await failure(aborted.promise, 'UNREACHABLE');
+    last.abort();
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
   it('has room for 100 of a device, apart from those of the queue; the next is QUEUE_FULL', async () => {
