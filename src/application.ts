@@ -8,6 +8,8 @@ import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { createListening, type Listening } from './recovery/listen';
+import { BoundedPatterns } from './request/bounded-pattern';
+import { Requests } from './request/requests';
 import { openApi, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
@@ -28,6 +30,8 @@ export interface OpenApiParts {
   channels: Channels;
   listening: Listening;
   channelPush: ChannelPush;
+  requests: Requests;
+  patterns: BoundedPatterns;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -90,7 +94,11 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       now,
       random,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    const turns = createDeviceQueues(0, explain);
+    const requests = new Requests({ listening, deadlines, queues, turns });
+    const listDevices = deviceLister(api);
+    const patterns = new BoundedPatterns();
+    open = { api, channels, listening, channelPush, requests, patterns, listDevices };
   }
 
   return {
@@ -104,6 +112,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     async close() {
       queues.close();
       deadlines.close();
+      open?.requests.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();
