@@ -5,6 +5,7 @@ import type {
   ResultAnswer,
   CallOptions,
   Chipid,
+  CommandOptions,
   Day,
   JsonObject,
   Level,
@@ -18,7 +19,8 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery, readRequest } from './call-options';
+import { readFormat, readLimits, readRecovery, type Limits } from './call-options';
+import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
@@ -30,6 +32,7 @@ import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
+import { CALLING } from './http/progress';
 import { parseKey } from './api/open-api';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
@@ -81,7 +84,8 @@ export class DeviceCloudClient {
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
     const { http, timeout } = this.#application;
-    const { seconds, signal } = readLimits(options, timeout);
+    const { seconds, signal, progress } = readLimits(options, timeout);
+    progress?.(CALLING);
     return this.#open().listDevices(http, seconds, signal);
   }
 
@@ -101,7 +105,7 @@ export class DeviceCloudClient {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
-    return this.#onDevice(device, spec, options);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -136,8 +140,8 @@ export class DeviceCloudClient {
     const spec = api.push(device, pushMessage(message, format), format);
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     return requests.run({
-      ...readRequest(options, patterns),
-      ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
+      ...{ ...readRequest(options, patterns), chipid: device, name: spec.call.name },
+      ...{ timeout: seconds, signal },
       push: () => callService(this.#application.http, spec, seconds, signal),
     });
   }
@@ -157,12 +161,11 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, readFormat(options));
-    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
-    await this.#application.queues.run(
+    await this.#onDevice(
       device,
-      () => channelPush.push(device, bytes, seconds, signal),
-      signal,
+      ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
+      options,
     );
   }
 
@@ -204,7 +207,7 @@ export class DeviceCloudClient {
    */
   async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
+    return this.#callDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
   }
 
   /**
@@ -214,7 +217,7 @@ export class DeviceCloudClient {
    */
   async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.gpioStatus(device), options);
+    return this.#callDevice(device, this.#open().api.gpioStatus(device), options);
   }
 
   /**
@@ -233,7 +236,7 @@ export class DeviceCloudClient {
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
-    return this.#onDevice(device, spec, options);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -243,7 +246,7 @@ export class DeviceCloudClient {
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.refresh(device), options);
+    return this.#callDevice(device, this.#open().api.refresh(device), options);
   }
 
   /**
@@ -254,7 +257,7 @@ export class DeviceCloudClient {
    */
   async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.reboot(device), options);
+    return this.#callDevice(device, this.#open().api.reboot(device), options);
   }
 
   /**
@@ -287,7 +290,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#command(id, this.#server().update(id, parseBody(body)), options);
+    return this.#serverCommand(id, this.#server().update(id, parseBody(body)), options);
   }
 
   /**
@@ -302,7 +305,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#command(id, this.#server().passthrough(id, parseBody(body)), options);
+    return this.#serverCommand(id, this.#server().passthrough(id, parseBody(body)), options);
   }
 
   /**
@@ -375,24 +378,50 @@ export class DeviceCloudClient {
     options: CallOptions | undefined,
     usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { seconds, signal } = readLimits(options, usual);
+    const { seconds, signal, progress } = readLimits(options, usual);
+    progress?.(CALLING);
     return callService(this.#application.http, spec, seconds, signal);
   }
 
-  /** @param key commands of the same key go out one at a time */
-  #command<T>(
-    key: string,
+  /** A command of the server API. @param deviceid commands of the same id go out one at a time */
+  #serverCommand<T>(
+    deviceid: string,
     spec: CallSpec<T>,
     options: CallOptions | undefined,
-    usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { http, queues } = this.#application;
+    const { http, queues, timeout } = this.#application;
     // Checked now, not when the commands before it have ended.
-    const { seconds, signal } = readLimits(options, usual);
-    return queues.run(key, () => callService(http, spec, seconds, signal), signal);
+    const { seconds, signal, progress } = readLimits(options, timeout);
+    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    return queues.run(deviceid, call, { signal, progress });
   }
 
-  #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {
-    return this.#command(device, spec, options, DEVICE_TIMEOUT);
+  /** One call to a device over HTTP, in the device's queue. */
+  #callDevice<T>(
+    device: string,
+    spec: CallSpec<T>,
+    options: CommandOptions | undefined,
+  ): Promise<Answer<T>> {
+    const { http } = this.#application;
+    const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
+      callService(http, spec, seconds, signal);
+    return this.#onDevice(device, call, options);
+  }
+
+  /**
+   * The one way to everything that reaches a device: checks the options, and runs the work when the
+   * commands before it have ended. The work keeps the device's queue until its promise has settled, so
+   * it may make several calls.
+   * @param work is called at most once, with what its calls have to keep to
+   */
+  #onDevice<T>(
+    device: string,
+    work: (limits: Limits) => Promise<T>,
+    options: CommandOptions | undefined,
+  ): Promise<T> {
+    // Checked now, not when the commands before it have ended.
+    const limits = readLimits(options, DEVICE_TIMEOUT);
+    const { signal, progress } = limits;
+    return this.#application.queues.run(device, () => work(limits), { signal, progress });
   }
 }
