@@ -5,7 +5,6 @@ import type {
   ResultAnswer,
   CallOptions,
   Chipid,
-  CommandOptions,
   Day,
   JsonObject,
   Level,
@@ -19,7 +18,7 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery, type Limits } from './call-options';
+import { readFormat, readLimits, readRecovery } from './call-options';
 import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
@@ -32,7 +31,6 @@ import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { CALLING } from './http/progress';
 import { parseKey } from './api/open-api';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
@@ -84,8 +82,7 @@ export class DeviceCloudClient {
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
     const { http, timeout } = this.#application;
-    const { seconds, signal, progress } = readLimits(options, timeout);
-    progress?.(CALLING);
+    const { seconds, signal } = readLimits(options, timeout);
     return this.#open().listDevices(http, seconds, signal);
   }
 
@@ -105,7 +102,7 @@ export class DeviceCloudClient {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
-    return this.#callDevice(device, spec, options);
+    return this.#onDevice(device, spec, options);
   }
 
   /**
@@ -140,8 +137,8 @@ export class DeviceCloudClient {
     const spec = api.push(device, pushMessage(message, format), format);
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     return requests.run({
-      ...{ ...readRequest(options, patterns), chipid: device, name: spec.call.name },
-      ...{ timeout: seconds, signal },
+      ...readRequest(options, patterns),
+      ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
       push: () => callService(this.#application.http, spec, seconds, signal),
     });
   }
@@ -161,11 +158,12 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, readFormat(options));
+    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { channelPush } = this.#open();
-    await this.#onDevice(
+    await this.#application.queues.run(
       device,
-      ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
-      options,
+      () => channelPush.push(device, bytes, seconds, signal),
+      signal,
     );
   }
 
@@ -207,7 +205,7 @@ export class DeviceCloudClient {
    */
   async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
     const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
+    return this.#onDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
   }
 
   /**
@@ -217,7 +215,7 @@ export class DeviceCloudClient {
    */
   async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.gpioStatus(device), options);
+    return this.#onDevice(device, this.#open().api.gpioStatus(device), options);
   }
 
   /**
@@ -236,7 +234,7 @@ export class DeviceCloudClient {
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
-    return this.#callDevice(device, spec, options);
+    return this.#onDevice(device, spec, options);
   }
 
   /**
@@ -246,7 +244,7 @@ export class DeviceCloudClient {
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.refresh(device), options);
+    return this.#onDevice(device, this.#open().api.refresh(device), options);
   }
 
   /**
@@ -257,7 +255,7 @@ export class DeviceCloudClient {
    */
   async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.reboot(device), options);
+    return this.#onDevice(device, this.#open().api.reboot(device), options);
   }
 
   /**
@@ -290,7 +288,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#serverCommand(id, this.#server().update(id, parseBody(body)), options);
+    return this.#command(id, this.#server().update(id, parseBody(body)), options);
   }
 
   /**
@@ -305,7 +303,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#serverCommand(id, this.#server().passthrough(id, parseBody(body)), options);
+    return this.#command(id, this.#server().passthrough(id, parseBody(body)), options);
   }
 
   /**
@@ -378,50 +376,24 @@ export class DeviceCloudClient {
     options: CallOptions | undefined,
     usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { seconds, signal, progress } = readLimits(options, usual);
-    progress?.(CALLING);
+    const { seconds, signal } = readLimits(options, usual);
     return callService(this.#application.http, spec, seconds, signal);
   }
 
-  /** A command of the server API. @param deviceid commands of the same id go out one at a time */
-  #serverCommand<T>(
-    deviceid: string,
+  /** @param key commands of the same key go out one at a time */
+  #command<T>(
+    key: string,
     spec: CallSpec<T>,
     options: CallOptions | undefined,
+    usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { http, queues, timeout } = this.#application;
+    const { http, queues } = this.#application;
     // Checked now, not when the commands before it have ended.
-    const { seconds, signal, progress } = readLimits(options, timeout);
-    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    return queues.run(deviceid, call, { signal, progress });
+    const { seconds, signal } = readLimits(options, usual);
+    return queues.run(key, () => callService(http, spec, seconds, signal), signal);
   }
 
-  /** One call to a device over HTTP, in the device's queue. */
-  #callDevice<T>(
-    device: string,
-    spec: CallSpec<T>,
-    options: CommandOptions | undefined,
-  ): Promise<Answer<T>> {
-    const { http } = this.#application;
-    const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
-      callService(http, spec, seconds, signal);
-    return this.#onDevice(device, call, options);
-  }
-
-  /**
-   * The one way to everything that reaches a device: checks the options, and runs the work when the
-   * commands before it have ended. The work keeps the device's queue until its promise has settled, so
-   * it may make several calls.
-   * @param work is called at most once, with what its calls have to keep to
-   */
-  #onDevice<T>(
-    device: string,
-    work: (limits: Limits) => Promise<T>,
-    options: CommandOptions | undefined,
-  ): Promise<T> {
-    // Checked now, not when the commands before it have ended.
-    const limits = readLimits(options, DEVICE_TIMEOUT);
-    const { signal, progress } = limits;
-    return this.#application.queues.run(device, () => work(limits), { signal, progress });
+  #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {
+    return this.#command(device, spec, options, DEVICE_TIMEOUT);
   }
 }

@@ -1,13 +1,13 @@
 import { invalidInput } from './errors';
-import { isolatedProgress } from './http/progress';
 import { readInput } from './input/readable';
 import type { BoundedPatterns } from './request/bounded-pattern';
 import { matcherOf } from './request/matcher';
 import type { Request } from './request/requests';
-import type { RequestOptions, RequestProgress } from './request/types';
+import type { RequestOptions } from './request/types';
 import { readTimeout } from './settings';
 import { DATATYPES, type Datatype } from './types';
 import { show } from './util/show';
+import { catchRejection } from './util/thrown';
 
 /** Seconds from sending the push of a request until its reply. */
 const REPLY_TIMEOUT = 30;
@@ -39,7 +39,13 @@ export function readRequest(
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT),
       datatype: readDatatype(datatype),
       recover: { encoding: recover?.encoding, zone: recover?.zone },
-      onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
+      onProgress(progress) {
+        try {
+          catchRejection(onProgress?.(progress), () => undefined);
+        } catch {
+          // Progress is for show: the request goes on.
+        }
+      },
     };
   });
 }

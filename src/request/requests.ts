@@ -51,8 +51,7 @@ export class Requests {
   run(request: Request): Promise<Reply> {
     const { chipid, matcher, signal } = request;
     const run = (): Promise<Reply> => this.#run(request);
-    const options = { signal, progress: request.onProgress };
-    return matcher.takesAny ? this.#deps.turns.run(chipid, run, options) : run();
+    return matcher.takesAny ? this.#deps.turns.run(chipid, run, signal) : run();
   }
 
   /** Releases the channels. The deadlines and the queues, which end first, end every request. */
@@ -97,7 +96,7 @@ export class Requests {
       const turn = async (): Promise<PendingRequest | undefined> =>
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
-      const pending = await queues.run(chipid, turn, { signal, progress: onProgress });
+      const pending = await queues.run(chipid, turn, signal);
       if (pending) return pending;
     }
   }
