@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import { findApp, type Api, type App } from '../app/app-node';
 import { asError, messageOf } from './errors';
 import { inputReader, type InputTable, type InputValues, type ReadInputs } from './inputs';
@@ -19,6 +19,8 @@ export interface ActionCall<C, K extends string> {
   node: Node;
   /** Ends the call when the node closes. */
   signal: AbortSignal;
+  /** Shows what the call waits for. */
+  onProgress: (progress: RequestProgress) => void;
 }
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
@@ -115,11 +117,12 @@ class ActionLife<C extends object, K extends string> {
 
   async #handle(msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> {
     let failure: Error | undefined;
-    this.#status.begin();
+    const call = this.#status.begin();
+    const onProgress = (progress: RequestProgress): void => this.#status.progress(call, progress);
     try {
-      const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg));
+      const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg, onProgress));
       if (this.#closing.signal.aborted) throw closedMeanwhile();
-      this.#status.succeed();
+      this.#status.succeed(call);
       // A status that an earlier node left is not this call's.
       delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
@@ -127,7 +130,7 @@ class ActionLife<C extends object, K extends string> {
       if (outcome.sent) await this.#waits.unlessClosed(outcome.sent());
     } catch (error) {
       failure = asError(error);
-      this.#status.fail(error);
+      this.#status.fail(call, error);
       delete msg['statusCode'];
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;
@@ -138,7 +141,10 @@ class ActionLife<C extends object, K extends string> {
   }
 
   /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
-  async #outcomeOf(msg: NodeMessage): Promise<Outcome> {
+  async #outcomeOf(
+    msg: NodeMessage,
+    onProgress: (progress: RequestProgress) => void,
+  ): Promise<Outcome> {
     const { node, config, action } = this;
     const { signal } = this.#closing;
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
@@ -148,7 +154,8 @@ class ActionLife<C extends object, K extends string> {
     this.#throwIfClosed();
     const ready = this.#app.client(action.api);
     const client = ready instanceof Promise ? await ready : ready;
-    return action.perform({ client, app: this.#app, config, inputs, msg, node, signal });
+    const app = this.#app;
+    return action.perform({ client, app, config, inputs, msg, node, signal, onProgress });
   }
 
   #throwIfClosed(): void {

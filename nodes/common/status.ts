@@ -1,10 +1,11 @@
 import type { Node, NodeStatus } from 'node-red';
-import { isDeviceCloudError } from '../../src/index';
+import { isDeviceCloudError, type RequestProgress } from '../../src/index';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
   none: {},
   calling: { fill: 'blue', shape: 'dot', text: 'status.calling' },
+  awaitingReply: { fill: 'blue', shape: 'dot', text: 'status.awaiting-reply' },
   connecting: { fill: 'yellow', shape: 'ring', text: 'status.connecting' },
   connected: { fill: 'green', shape: 'dot', text: 'status.connected' },
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
@@ -69,25 +70,37 @@ export class StatusLine {
 /** The status of a node that makes calls: blue while any runs, red after a failure, nothing after a success. */
 export class CallStatus {
   readonly #line: StatusLine;
-  #running = 0;
+  /** The calls that have not ended, and whether the reply is all that one waits for. */
+  readonly #calls = new Map<symbol, boolean>();
 
   constructor(node: Node) {
     this.#line = new StatusLine(node);
   }
 
-  begin(): void {
-    this.#running++;
+  /** @returns the call, for the other methods */
+  begin(): symbol {
+    const call = Symbol('call');
+    this.#calls.set(call, false);
     this.#line.show(STATUS.calling);
+    return call;
   }
 
-  succeed(): void {
-    this.#end();
-    if (this.#running === 0) this.#line.show(STATUS.none);
+  /** Says what a call waits for. */
+  progress(call: symbol, { state }: RequestProgress): void {
+    if (!this.#calls.has(call)) return;
+    this.#calls.set(call, state === 'awaiting-reply');
+    this.#showRunning();
+  }
+
+  succeed(call: symbol): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#line.show(STATUS.none);
+    else this.#showRunning();
   }
 
   /** A call that has succeeded may fail yet, when its messages are sent. */
-  fail(error: unknown): void {
-    this.#end();
+  fail(call: symbol, error: unknown): void {
+    this.#calls.delete(call);
     this.show(failureStatus(error));
   }
 
@@ -101,7 +114,8 @@ export class CallStatus {
     this.#line.close();
   }
 
-  #end(): void {
-    this.#running = Math.max(0, this.#running - 1);
+  #showRunning(): void {
+    const isAwaiting = [...this.#calls.values()].every((awaitsReply) => awaitsReply);
+    this.#line.show(isAwaiting ? STATUS.awaitingReply : STATUS.calling);
   }
 }

@@ -66,6 +66,21 @@ const CHANGED: Samples = {
     recover: 'restart',
     inputs: 0,
   },
+  request: {
+    ...device,
+    format: 'B64',
+    message: 'AQL/',
+    messageType: 'str',
+    match: 'jsonata',
+    property: 'reply.id',
+    equals: '7',
+    equalsType: 'num',
+    pattern: '^OK',
+    expression: 'upload.id = request.id',
+    replyTimeout: '60',
+    datatype: 'json',
+    timeout: '7',
+  },
 };
 
 /**
@@ -98,6 +113,9 @@ export const variants: FlowNode[] = [
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('request-property', 'request', { ...CHANGED.request, match: 'property' }, 22),
+  node('request-pattern', 'request', { ...CHANGED.request, match: 'pattern' }, 23),
+  node('request-next', 'request', { ...CHANGED.request, match: 'next' }, 24),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */
@@ -106,6 +124,7 @@ export const bareNodes: FlowNode[] = [
   node('bare-gpio', 'gpio', { app: 'app' }, 19),
   node('bare-history', 'history', { app: 'app' }, 20),
   node('bare-server', 'server', { app: 'app' }, 21),
+  node('bare-request', 'request', { app: 'app' }, 25),
 ];
 
 const APP: AppConfig = {
