@@ -2,8 +2,16 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
-const FOLDERS = ['util', 'input', 'http', 'api', 'channel', 'recovery', 'fleet'];
-const HEAD = ['address', 'application', 'call-options', 'client', 'index', 'settings'];
+const FOLDERS = ['util', 'input', 'http', 'api', 'channel', 'recovery', 'fleet', 'request'];
+const HEAD = [
+  'address',
+  'application',
+  'call-options',
+  'client',
+  'index',
+  'request-options',
+  'settings',
+];
 
 const forbid = (names, message) => ({
   group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),

@@ -15,6 +15,8 @@ import { LatestReader } from './fleet/latest-reader';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, openApiMissing, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
+import { BoundedPatterns } from './request/bounded-pattern';
+import { Requests } from './request/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -35,6 +37,8 @@ export interface OpenApiParts {
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
+  requests: Requests;
+  patterns: BoundedPatterns;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -146,7 +150,14 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       observer: registry,
     });
     const pulses = new Pulses(http, api, explain);
-    open = { api, channels, listening, channelPush, pulses, listDevices: deviceLister(api) };
+    const turns = createDeviceQueues(0, explain);
+    const requests = new Requests({
+      ...{ listening, deadlines, queues, turns },
+      onPushError: (chipid, error) => commands?.failed(chipid, error),
+    });
+    const patterns = new BoundedPatterns();
+    const listDevices = deviceLister(api);
+    open = { api, channels, listening, channelPush, pulses, requests, patterns, listDevices };
   }
 
   const fleet = createFleet(http, registry, open, settings.timeout, now);
@@ -177,6 +188,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       commands?.close();
       queues.close();
       deadlines.close();
+      open?.requests.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();

@@ -29,10 +29,12 @@ import {
   readWait,
   type Limits,
 } from './call-options';
+import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
+import type { Reply, RequestOptions } from './request/types';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { DeviceCloudError } from './errors';
@@ -137,6 +139,32 @@ export class DeviceCloudClient {
     checkSentNow(options, 'A push to all devices');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
+  }
+
+  /**
+   * Pushes to one device and waits for its reply: the next upload that matches (section 4.2, endpoint 3,
+   * and section 6). It joins the device's channel, waits until that is connected, pushes in the order of
+   * all commands to the device, and waits. The channel recovers uploads that it misses meanwhile, and is
+   * released five minutes after the last request. One upload answers one request, the oldest that it
+   * matches; listeners receive it all the same.
+   * @param chipid the device
+   * @param message as for {@link push}
+   * @param options `match` says which upload is the reply
+   * @returns the reply; one that came although the outcome of the push is unknown is `uncertain`
+   * @throws DeviceCloudError `NOT_CONNECTED`: the channel did not come up, nothing was sent; `NO_REPLY`: the
+   * push was accepted, and nothing matched in time; otherwise the error of the push
+   */
+  async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
+    const device = parseChipid(chipid);
+    const format = readFormat(options);
+    const { api, requests, patterns } = this.#open();
+    const spec = api.push(device, pushMessage(message, format), format);
+    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    return requests.run({
+      ...readRequest(options, patterns),
+      ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
+      push: () => callService(this.#application.http, spec, seconds, signal),
+    });
   }
 
   /**

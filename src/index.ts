@@ -20,6 +20,7 @@ export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';
 export { guessEncoding } from './recovery/guess-encoding';
+export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
 export type { Upload } from './channel/frames';
 export * from './types';
 export { decodeUpload } from './util/decode';

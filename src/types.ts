@@ -173,8 +173,10 @@ export const PUSH_FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'] as const;
 /** A format of a push: text, hexadecimal, AT command, Lua, Base64. */
 export type PushFormat = (typeof PUSH_FORMATS)[number];
 
+/** How uploaded bytes may become a payload. */
+export const DATATYPES = ['auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
 /** How uploaded bytes become a payload. */
-export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+export type Datatype = (typeof DATATYPES)[number];
 
 /** What every call over HTTP resolves to. */
 export interface Answer<T> {

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { DeviceCloudError, type CallProgress, type DeviceCloudClient } from '../../src/index';
+import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import { findApp, type Api, type App } from '../app/app-node';
 import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
@@ -22,7 +22,7 @@ export interface ActionCall<C, K extends string> {
   /** Ends the call when the node closes. */
   signal: AbortSignal;
   /** Shows what the call waits for. */
-  onProgress: (progress: CallProgress) => void;
+  onProgress: (progress: RequestProgress) => void;
 }
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
@@ -143,7 +143,7 @@ class ActionLife<C extends object, K extends string> {
   async #handle(msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> {
     let failure: Error | undefined;
     const call = this.#status.begin();
-    const onProgress = (progress: CallProgress): void => this.#status.progress(call, progress);
+    const onProgress = (progress: RequestProgress): void => this.#status.progress(call, progress);
     try {
       const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg, onProgress));
       const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
@@ -173,7 +173,7 @@ class ActionLife<C extends object, K extends string> {
   /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
   async #outcomeOf(
     msg: NodeMessage,
-    onProgress: (progress: CallProgress) => void,
+    onProgress: (progress: RequestProgress) => void,
   ): Promise<Outcome> {
     const { node, config, action } = this;
     const { signal } = this.#closing;

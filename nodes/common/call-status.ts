@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from 'node-red';
-import type { CallProgress } from '../../src/index';
+import type { RequestProgress } from '../../src/index';
 import { failureStatus, STATUS, StatusLine } from './status';
 
 /** The most commands ahead that a status counts. */
@@ -16,23 +16,24 @@ export function waitingStatus(ahead: number): NodeStatus {
 }
 
 /** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
-function statusOf(calls: Iterable<CallProgress | undefined>): NodeStatus {
+function statusOf(calls: Iterable<RequestProgress | undefined>): NodeStatus {
   let ahead = Infinity;
-  let awaiting = false;
+  let awaited: NodeStatus | undefined;
   for (const progress of calls) {
     if (progress?.state === 'calling') return STATUS.calling;
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
-    if (progress?.state === 'awaiting-device') awaiting = true;
+    if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
+    if (progress?.state === 'awaiting-reply') awaited = STATUS.awaitingReply;
   }
   if (ahead < Infinity) return waitingStatus(ahead);
-  return awaiting ? STATUS.awaitingDevice : STATUS.calling;
+  return awaited ?? STATUS.calling;
 }
 
 /** The status of a node that makes calls: blue while any runs or waits, red after a failure, nothing after a success. */
 export class CallStatus {
   readonly #line: StatusLine;
   /** The calls that have not ended, and what each waits for once it is known. */
-  readonly #calls = new Map<symbol, CallProgress | undefined>();
+  readonly #calls = new Map<symbol, RequestProgress | undefined>();
   readonly #status = (): NodeStatus => statusOf(this.#calls.values());
 
   constructor(node: Node) {
@@ -49,7 +50,7 @@ export class CallStatus {
   }
 
   /** Says what a call waits for. Most calls end before it is shown. */
-  progress(call: symbol, progress: CallProgress): void {
+  progress(call: symbol, progress: RequestProgress): void {
     if (!this.#calls.has(call)) return;
     this.#calls.set(call, progress);
     this.#line.updateLater(this.#status);

@@ -7,6 +7,7 @@ export const STATUS = {
   calling: { fill: 'blue', shape: 'dot', text: 'status.calling' },
   waiting: { fill: 'blue', shape: 'dot', text: 'status.waiting' },
   awaitingDevice: { fill: 'blue', shape: 'dot', text: 'status.awaiting-device' },
+  awaitingReply: { fill: 'blue', shape: 'dot', text: 'status.awaiting-reply' },
   connecting: { fill: 'yellow', shape: 'ring', text: 'status.connecting' },
   connected: { fill: 'green', shape: 'dot', text: 'status.connected' },
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },

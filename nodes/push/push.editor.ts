@@ -1,12 +1,12 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { payloadOf } from '../common/editor/payload';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
 import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
-import { payloadOf } from './payload.editor';
 import type { PUSH_TYPE, PushConfig } from './push.config';
 
 type Config = PushConfig & Named;
@@ -21,7 +21,7 @@ const overChannel = (node: Node): boolean =>
 const mayWait = (node: Node): boolean => toDevice(node) && !overChannel(node);
 
 function messageError(text: string, node: Node): string | undefined {
-  const payload = payloadOf(text, current(node, 'format') as Format);
+  const payload = payloadOf(text, current(node, 'format'));
   return 'error' in payload ? payload.error : undefined;
 }
 

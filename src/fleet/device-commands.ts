@@ -58,6 +58,12 @@ export class DeviceCommands {
     }
   }
 
+  /** A command that went through the queue without this class, the push of a request, has failed. */
+  failed(chipid: string, error: unknown): void {
+    if (isUnanswered(error)) this.#held.lost(chipid);
+    this.#onError?.(chipid, error);
+  }
+
   /** How many commands wait for a device and are not in its queue. */
   waiting(chipid: string): number {
     return this.#held.waiting(chipid);

@@ -30,8 +30,23 @@ export type Listen = (
   recover?: RecoverOptions,
 ) => ChannelSubscription;
 
+/** A subscription with recovery, as the parts of the application hold it. */
+export interface RecoveringChannel extends OpenSubscription {
+  /**
+   * Whether everything that came before now has been emitted: what is replayed from now on came later.
+   * It may change when `save` of the options is called, or the channel's state changes.
+   */
+  readonly isComplete: boolean;
+}
+
 export interface Listening {
   listen: Listen;
+  /** As `listen` with recovery. */
+  recover: (
+    chipid: string,
+    listener: ChannelListener,
+    options: RecoverOptions,
+  ) => RecoveringChannel;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
   readonly historyEncoding: Encoding | undefined;
   /** What recoveries share, for another reading of a history within the same limits. */
@@ -41,7 +56,7 @@ export interface Listening {
 }
 
 /** A subscription with recovery: channel, recovery, listener. */
-class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
+class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly encoding: RecoveryDevice['encoding'];
   readonly zone: number;
   readonly listener: IsolatedListener;
@@ -70,6 +85,10 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
 
   get channel(): OpenSubscription['channel'] {
     return this.subscription.channel;
+  }
+
+  get isComplete(): boolean {
+    return this.recovery.isComplete;
   }
 
   get start(): Position | undefined {
@@ -107,13 +126,14 @@ export function createListening(deps: ListeningDeps): Listening {
     limits: LIMITS,
   };
   const active = new Set<Recovery>();
+  const recover: Listening['recover'] = (chipid, listener, options) =>
+    new RecoveringSubscription(chipid, listener, options, active, shared, channels);
 
   return {
     shared,
-    listen: (chipid, listener, recover) =>
-      recover
-        ? new RecoveringSubscription(chipid, listener, recover, active, shared, channels)
-        : channels.join(chipid, listener),
+    listen: (chipid, listener, options) =>
+      options ? recover(chipid, listener, options) : channels.join(chipid, listener),
+    recover,
     get historyEncoding() {
       return facts.encoding;
     },

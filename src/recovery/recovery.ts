@@ -47,6 +47,11 @@ export class Recovery implements ChannelListener, ReadingOwner {
     return this.delivery.isHolding;
   }
 
+  /** Whether everything that came before now has been emitted: what is replayed from now on came later. */
+  get isComplete(): boolean {
+    return this.delivery.ledger.isComplete;
+  }
+
   onState(state: ChannelState, reason?: string): void {
     if (this.closed) return;
     this.joined(state);

@@ -7,6 +7,7 @@ import { messageBytes } from './formats';
 import type { UploadEntry } from './history';
 import type { Settings } from './options';
 import { notFound } from './refusal';
+import { answerQuestion } from './reply';
 import type { Received } from './simulated-device';
 import { createTimers, type Timers } from './timers';
 
@@ -110,7 +111,9 @@ export function createService(settings: Settings, faults: Faults): Service {
       const at = settings.now();
       device.pushHistory.add({ id: ++lastPush, chipid: device.chipid, format, message, bytes, at });
       if (device.online) {
-        device.receive({ at, via, format, bytes, text: bytes.toString('utf8') });
+        const text = bytes.toString('utf8');
+        device.receive({ at, via, format, bytes, text });
+        answerQuestion(service, device, text);
       }
     },
     deleteApp() {

@@ -92,6 +92,21 @@ const CHANGED: Samples = {
     recover: 'restart',
     inputs: 0,
   },
+  request: {
+    ...device,
+    format: 'B64',
+    message: 'AQL/',
+    messageType: 'str',
+    match: 'jsonata',
+    property: 'reply.id',
+    equals: '7',
+    equalsType: 'num',
+    pattern: '^OK',
+    expression: 'upload.id = request.id',
+    replyTimeout: '60',
+    datatype: 'json',
+    timeout: '7',
+  },
 };
 
 /**
@@ -129,6 +144,9 @@ export const variants: FlowNode[] = [
   node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
   node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
+  node('request-property', 'request', { ...CHANGED.request, match: 'property' }, 25),
+  node('request-pattern', 'request', { ...CHANGED.request, match: 'pattern' }, 26),
+  node('request-next', 'request', { ...CHANGED.request, match: 'next' }, 27),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */
@@ -137,6 +155,7 @@ export const bareNodes: FlowNode[] = [
   node('bare-gpio', 'gpio', { app: 'app' }, 19),
   node('bare-history', 'history', { app: 'app' }, 20),
   node('bare-server', 'server', { app: 'app' }, 21),
+  node('bare-request', 'request', { app: 'app' }, 28),
 ];
 
 const APP: AppConfig = {

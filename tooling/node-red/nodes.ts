@@ -7,6 +7,7 @@ import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import type { RebootConfig } from '../../nodes/reboot/reboot.config';
 import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
+import type { RequestConfig } from '../../nodes/request/request.config';
 import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
 import type { ServerConfig } from '../../nodes/server/server.config';
 import type { Simulator } from '../../src/simulator';
@@ -30,6 +31,7 @@ export interface NodeProperties {
   latest: LatestConfig;
   server: ServerConfig;
   listen: ListenConfig;
+  request: RequestConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
@@ -100,6 +102,21 @@ const DEFAULTS: NodeProperties = {
     refresh: '60',
     datatype: 'auto-detect',
     recover: 'reconnect',
+  },
+  request: {
+    ...device,
+    format: 'MSG',
+    message: 'payload',
+    messageType: 'msg',
+    match: 'property',
+    property: '',
+    equals: '',
+    equalsType: 'str',
+    pattern: '',
+    expression: '',
+    replyTimeout: '30',
+    datatype: 'auto-detect',
+    timeout: '12',
   },
 };
 

@@ -79,6 +79,7 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   uploads: [1],
   pushes: [1],
   sync: ['20260101', '20260102'],
+  request: [1, 'x'],
   rtStatus: [1, 'key'],
   gpioStatus: [1],
   setGpioEdge: [1, 1, 1],
