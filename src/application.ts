@@ -7,6 +7,10 @@ import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
+import { DeviceCloudError } from './errors';
+import { Fleet } from './fleet/fleet';
+import { SharedListPoller } from './fleet/list-poller';
+import { FleetRegistry } from './fleet/registry';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
@@ -34,12 +38,45 @@ export interface OpenApiParts {
 export interface Application {
   http: HttpContext;
   queues: DeviceQueues;
+  /** This machine's clock, in ms. */
+  now: () => number;
   /** Seconds a call may take. */
   timeout: number;
   open: OpenApiParts | undefined;
+  /** What is known of its devices. */
+  registry: FleetRegistry;
+  fleet: Fleet;
   server: ServerApi | undefined;
   /** Ends every call, closes every connection. */
   close(): Promise<void>;
+}
+
+/** The error of a call of the open API without its keys. */
+export const openApiMissing = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The open API needs the appid and the app key. Set them in the configuration.',
+  );
+
+/** What is known of the devices, with the poller of their list. */
+function createFleet(
+  http: HttpContext,
+  registry: FleetRegistry,
+  open: OpenApiParts | undefined,
+  timeout: number,
+  now: () => number,
+): { fleet: Fleet; poller: SharedListPoller } {
+  const poller = new SharedListPoller({
+    async list(signal) {
+      if (!open) throw openApiMissing();
+      return (await open.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.onReading(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  return { fleet: new Fleet(registry, poller, serviceNow), poller };
 }
 
 /**
@@ -73,12 +110,15 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     clock: createServiceClock(now),
   };
 
+  const registry = new FleetRegistry(now);
   let open: OpenApiParts | undefined;
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = new Channels(channelSettings(settings, identity, tls, proxy, random, limiter));
+    const channels = new Channels(
+      channelSettings(settings, identity, tls, proxy, random, limiter, registry),
+    );
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
@@ -89,19 +129,27 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       },
       now,
       random,
+      observer: registry,
     });
     open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
   }
 
+  const { fleet, poller } = createFleet(http, registry, open, settings.timeout, now);
+
   return {
     http,
     queues,
+    now,
     timeout: settings.timeout,
     open,
+    registry,
+    fleet,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
+      registry.close();
+      poller.close();
       queues.close();
       deadlines.close();
       open?.listening.close();

@@ -19,7 +19,12 @@ import type {
   UploadRecord,
 } from './types';
 import { readFormat, readLimits, readRecovery } from './call-options';
-import { createApplication, type Application, type OpenApiParts } from './application';
+import {
+  createApplication,
+  openApiMissing,
+  type Application,
+  type OpenApiParts,
+} from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -30,6 +35,8 @@ import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { parseKey } from './api/open-api';
+import type { Fleet } from './fleet/fleet';
+import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
@@ -70,7 +77,11 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    return this.#call(this.#open().api.app(), options);
+    const { registry, now } = this.#application;
+    const at = now();
+    const answer = await this.#call(this.#open().api.app(), options);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body.online) });
+    return answer;
   }
 
   /**
@@ -79,9 +90,12 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, timeout } = this.#application;
+    const { http, timeout, registry, now } = this.#application;
     const { seconds, signal } = readLimits(options, timeout);
-    return this.#open().listDevices(http, seconds, signal);
+    const at = now();
+    const answer = await this.#open().listDevices(http, seconds, signal);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body) });
+    return answer;
   }
 
   /**
@@ -303,6 +317,11 @@ export class DeviceCloudClient {
     return listening.listen(device, listener, options);
   }
 
+  /** What is known of the devices: who is online, the channels, the latest uploads. */
+  get fleet(): Fleet {
+    return this.#application.fleet;
+  }
+
   /**
    * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
    * status; undefined before the first. Signatures carry a timestamp that the service may check
@@ -328,10 +347,7 @@ export class DeviceCloudClient {
   #open(): OpenApiParts {
     const { open } = this.#application;
     if (open) return open;
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      'The open API needs the appid and the app key. Set them in the configuration.',
-    );
+    throw openApiMissing();
   }
 
   #server(): ServerApi {

@@ -9,6 +9,11 @@ export type {
   ChannelListener,
   ChannelView,
 } from './channel/types';
+export type { DeviceSnapshot, Fleet, FleetChanges } from './fleet/fleet';
+export type { FleetError } from './fleet/device';
+export type { LatestSource, LatestUpload } from './fleet/latest';
+export type { ListUser } from './fleet/list-poller';
+export type { ListReading } from './fleet/list-reading';
 export type { RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';

@@ -4,7 +4,7 @@ import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
-import type { ChannelState, ChannelView } from './types';
+import type { ChannelObserver, ChannelState, ChannelView } from './types';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -15,6 +15,8 @@ export interface ChannelSettings extends ConnectionSettings {
   limiter: ConnectLimiter;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** Hears of every channel of the application. */
+  observer?: ChannelObserver | undefined;
   /** Ends connections that are still being made below the sockets. */
   close?(): void;
 }
@@ -89,6 +91,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   /** Closes it for good, without a call of any listener. */
   close(): void {
+    if (!this.#closed) this.#settings.observer?.onClosed(this.#chipid);
     this.#closed = true;
     this.state = 'disconnected';
     for (const listener of this.#listeners) listener.release();
@@ -109,6 +112,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       ? { fault: 'a frame is binary' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
+      this.#settings.observer?.onLive(frame.upload);
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
@@ -158,6 +162,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   #setState(state: ChannelState): void {
     this.state = state;
+    this.#settings.observer?.onState(this.#chipid, state, this.reason);
     for (const listener of this.#listeners) listener.onState(state, this.reason);
   }
 

@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
 import type { ConnectLimiter } from './connect-limiter';
+import type { ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
@@ -58,6 +59,7 @@ export function channelSettings(
   proxy: Proxy | undefined,
   random: () => number,
   limiter: ConnectLimiter,
+  observer: ChannelObserver,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -72,6 +74,7 @@ export function channelSettings(
     ping: settings.ping,
     timers: new TimerQueue(),
     limiter,
+    observer,
     random,
   };
 }

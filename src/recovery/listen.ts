@@ -7,7 +7,7 @@ import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
 import { HistoryFacts, type Encoding } from './facts';
 import { checkStart, type Position } from './position';
-import type { RecoveryDevice, RecoveryShared } from './deps';
+import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
 import { ReadLimiter } from './read-limiter';
@@ -20,6 +20,7 @@ interface ListeningDeps {
   readUploads: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
   now: () => number;
   random: () => number;
+  observer: RecoveryObserver;
 }
 
 /** Joins a channel as a listener, with or without recovery. */
@@ -33,6 +34,8 @@ export interface Listening {
   listen: Listen;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
   readonly historyEncoding: Encoding | undefined;
+  /** What recoveries share, for another reading of a history within the same limits. */
+  readonly shared: RecoveryShared;
   /** Ends every recovery; the channels are closed by themselves. */
   close(): void;
 }
@@ -94,11 +97,11 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, now, random } = deps;
+  const { appid, channels, readUploads, now, random, observer } = deps;
   const limiter = new ReadLimiter();
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
-    ...{ appid, limiter, facts, now, random },
+    ...{ appid, limiter, facts, now, random, observer },
     read: readUploads,
     budgets: new Budgets(),
     limits: LIMITS,
@@ -106,6 +109,7 @@ export function createListening(deps: ListeningDeps): Listening {
   const active = new Set<Recovery>();
 
   return {
+    shared,
     listen: (chipid, listener, recover) =>
       recover
         ? new RecoveringSubscription(chipid, listener, recover, active, shared, channels)

@@ -53,7 +53,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ['a signal that takes no listener', () => ({ signal: { aborted: false, addEventListener: fail, removeEventListener: fail } })], // prettier-ignore
 ];
 
-type Method = Exclude<keyof DeviceCloudClient, 'clockSkew' | 'historyEncoding' | 'close'>;
+type Method = Exclude<keyof DeviceCloudClient, 'fleet' | 'clockSkew' | 'historyEncoding' | 'close'>;
 
 /** Arguments that each method takes, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
