@@ -11,6 +11,7 @@ import { DeviceCloudError } from './errors';
 import { Fleet } from './fleet/fleet';
 import { SharedListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
+import { Watches } from './fleet/watches';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
@@ -27,6 +28,7 @@ const MAX_REASON = 300;
 
 /** What needs the application's id and key: interfaces B and C. */
 export interface OpenApiParts {
+  appid: string;
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
@@ -65,7 +67,7 @@ function createFleet(
   open: OpenApiParts | undefined,
   timeout: number,
   now: () => number,
-): { fleet: Fleet; poller: SharedListPoller } {
+): { fleet: Fleet; close: () => void } {
   const poller = new SharedListPoller({
     async list(signal) {
       if (!open) throw openApiMissing();
@@ -76,7 +78,15 @@ function createFleet(
     now,
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
-  return { fleet: new Fleet(registry, poller, serviceNow), poller };
+  const watches = new Watches(() => {
+    if (!open) throw openApiMissing();
+    return { appid: open.appid, registry, poller, now };
+  });
+  const close = (): void => {
+    watches.close();
+    poller.close();
+  };
+  return { fleet: new Fleet(registry, poller, watches, serviceNow), close };
 }
 
 /**
@@ -131,10 +141,17 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       random,
       observer: registry,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    open = {
+      appid: identity.appid,
+      api,
+      channels,
+      listening,
+      channelPush,
+      listDevices: deviceLister(api),
+    };
   }
 
-  const { fleet, poller } = createFleet(http, registry, open, settings.timeout, now);
+  const { fleet, close: closeFleet } = createFleet(http, registry, open, settings.timeout, now);
 
   return {
     http,
@@ -149,7 +166,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
       registry.close();
-      poller.close();
+      closeFleet();
       queues.close();
       deadlines.close();
       open?.listening.close();

@@ -9,6 +9,8 @@ import type { LatestUpload } from './latest';
 import type { ListPoller, ListUser } from './list-poller';
 import type { ListReading } from './list-reading';
 import type { FleetRegistry } from './registry';
+import type { FleetWatch, WatchListener, WatchOptions } from './watch-types';
+import type { Watches } from './watches';
 
 /** What is known of a device at a moment; times in ms by this clock. */
 export interface DeviceSnapshot {
@@ -57,12 +59,19 @@ export interface FleetChanges {
 export class Fleet {
   readonly #registry: FleetRegistry;
   readonly #poller: ListPoller;
+  readonly #watches: Watches;
   readonly #serviceNow: () => number;
 
   /** @param serviceNow the service's clock, in ms */
-  constructor(registry: FleetRegistry, poller: ListPoller, serviceNow: () => number) {
+  constructor(
+    registry: FleetRegistry,
+    poller: ListPoller,
+    watches: Watches,
+    serviceNow: () => number,
+  ) {
     this.#registry = registry;
     this.#poller = poller;
+    this.#watches = watches;
     this.#serviceNow = serviceNow;
   }
 
@@ -135,6 +144,16 @@ export class Fleet {
     throw invalidInput(
       `The interval of the list must be a number of seconds from 1 to ${MAX_SECONDS}, but is ${show(seconds)}.`,
     );
+  }
+
+  /**
+   * Watches who is online: by the list, which it polls, and by the uploads on channels that are open. It opens
+   * no channel and calls no device. A read that fails makes no device offline.
+   * @returns the watch, to be closed when it is no longer needed; it ends with the client, too
+   * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
+   */
+  watch(options: WatchOptions, listener: WatchListener): FleetWatch {
+    return this.#watches.start(options, listener);
   }
 
   #show(device: FleetDevice): DeviceSnapshot {
