@@ -66,6 +66,17 @@ const CHANGED: Samples = {
     recover: 'restart',
     inputs: 0,
   },
+  events: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    events: ['presence', 'channel', 'recovery'],
+    refresh: '30',
+    misses: '3',
+    silence: '120',
+    settle: '5',
+    start: 'current',
+  },
 };
 
 /**
@@ -97,6 +108,7 @@ export const variants: FlowNode[] = [
   node('server-devices', 'server', { ...CHANGED.server, operation: 'devices' }, 14),
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
+  node('events-all', 'events', { ...CHANGED.events, devices: 'all', start: 'none' }, 22),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
 ];
 

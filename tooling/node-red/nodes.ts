@@ -1,5 +1,6 @@
 import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
+import type { EventsConfig } from '../../nodes/events/events.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
@@ -28,6 +29,7 @@ export interface NodeProperties {
   history: HistoryConfig;
   server: ServerConfig;
   listen: ListenConfig;
+  events: EventsConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
@@ -89,6 +91,17 @@ const DEFAULTS: NodeProperties = {
     refresh: '60',
     datatype: 'auto-detect',
     recover: 'reconnect',
+  },
+  events: {
+    app: 'app',
+    devices: 'all',
+    chipids: [],
+    events: ['presence'],
+    refresh: '60',
+    misses: '2',
+    silence: '0',
+    settle: '10',
+    start: 'none',
   },
 };
 
