@@ -7,13 +7,13 @@ import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
-import { DeviceCloudError } from './errors';
 import { Fleet } from './fleet/fleet';
 import { SharedListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
+import { LatestReader } from './fleet/latest-reader';
 import { Watches } from './fleet/watches';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi, openApiMissing, type OpenApi } from './api/open-api';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -28,7 +28,6 @@ const MAX_REASON = 300;
 
 /** What needs the application's id and key: interfaces B and C. */
 export interface OpenApiParts {
-  appid: string;
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
@@ -53,14 +52,7 @@ export interface Application {
   close(): Promise<void>;
 }
 
-/** The error of a call of the open API without its keys. */
-export const openApiMissing = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'NOT_CONFIGURED',
-    'The open API needs the appid and the app key. Set them in the configuration.',
-  );
-
-/** What is known of the devices, with the poller of their list. */
+/** What is known of the devices, and what reads more of them: their list and their histories. */
 function createFleet(
   http: HttpContext,
   registry: FleetRegistry,
@@ -78,15 +70,20 @@ function createFleet(
     now,
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  const histories = open && new LatestReader(open.listening.shared, registry);
   const watches = new Watches(() => {
     if (!open) throw openApiMissing();
-    return { appid: open.appid, registry, poller, now };
+    return { appid: open.listening.shared.appid, registry, poller, now };
   });
-  const close = (): void => {
-    watches.close();
-    poller.close();
+  return {
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
+    close() {
+      watches.close();
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
   };
-  return { fleet: new Fleet(registry, poller, watches, serviceNow), close };
 }
 
 /**
@@ -141,14 +138,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       random,
       observer: registry,
     });
-    open = {
-      appid: identity.appid,
-      api,
-      channels,
-      listening,
-      channelPush,
-      listDevices: deviceLister(api),
-    };
+    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
   }
 
   const { fleet, close: closeFleet } = createFleet(http, registry, open, settings.timeout, now);
@@ -165,7 +155,6 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
-      registry.close();
       closeFleet();
       queues.close();
       deadlines.close();

@@ -19,12 +19,7 @@ import type {
   UploadRecord,
 } from './types';
 import { readFormat, readLimits, readRecovery } from './call-options';
-import {
-  createApplication,
-  openApiMissing,
-  type Application,
-  type OpenApiParts,
-} from './application';
+import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -34,7 +29,7 @@ import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { parseKey } from './api/open-api';
+import { openApiMissing, parseKey } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';

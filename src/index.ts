@@ -12,6 +12,7 @@ export type {
 export type { DeviceSnapshot, Fleet, FleetChanges } from './fleet/fleet';
 export type { FleetError } from './fleet/device';
 export type { LatestSource, LatestUpload } from './fleet/latest';
+export type { HistoryOptions } from './fleet/latest-history';
 export type { ListUser } from './fleet/list-poller';
 export type { ListReading } from './fleet/list-reading';
 export type {

@@ -1,4 +1,5 @@
 import type { ChannelState } from '../channel/types';
+import { openApiMissing } from '../api/open-api';
 import { invalidInput } from '../errors';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
@@ -6,11 +7,24 @@ import type { Chipid } from '../types';
 import { show } from '../util/show';
 import type { FleetDevice, FleetError } from './device';
 import type { LatestUpload } from './latest';
+import { readHistoryOptions, type HistoryOptions } from './latest-history';
+import type { LatestReader } from './latest-reader';
 import type { ListPoller, ListUser } from './list-poller';
 import type { ListReading } from './list-reading';
 import type { FleetRegistry } from './registry';
 import type { FleetWatch, WatchListener, WatchOptions } from './watch-types';
 import type { Watches } from './watches';
+
+/** What the fleet is made of. */
+export interface FleetParts {
+  registry: FleetRegistry;
+  poller: ListPoller;
+  /** Undefined without the keys of the open API. */
+  histories: LatestReader | undefined;
+  watches: Watches;
+  /** The service's clock, in ms. */
+  serviceNow: () => number;
+}
 
 /** What is known of a device at a moment; times in ms by this clock. */
 export interface DeviceSnapshot {
@@ -59,18 +73,14 @@ export interface FleetChanges {
 export class Fleet {
   readonly #registry: FleetRegistry;
   readonly #poller: ListPoller;
+  readonly #histories: LatestReader | undefined;
   readonly #watches: Watches;
   readonly #serviceNow: () => number;
 
-  /** @param serviceNow the service's clock, in ms */
-  constructor(
-    registry: FleetRegistry,
-    poller: ListPoller,
-    watches: Watches,
-    serviceNow: () => number,
-  ) {
+  constructor({ registry, poller, histories, watches, serviceNow }: FleetParts) {
     this.#registry = registry;
     this.#poller = poller;
+    this.#histories = histories;
     this.#watches = watches;
     this.#serviceNow = serviceNow;
   }
@@ -105,6 +115,21 @@ export class Fleet {
   latest(chipid: Chipid): LatestUpload | undefined {
     const device = this.#registry.get(parseChipid(chipid));
     return device?.latest?.toLatest(device.chipid, this.#serviceNow());
+  }
+
+  /**
+   * The latest upload of a device; if none is known, the newest of its history, which is read once (section
+   * 4.2, endpoint 5). Those who ask at the same time share a reading, and few histories are read at once. One
+   * that was empty is not read again for a minute.
+   * @param options how the history is written
+   * @returns undefined if the history is empty
+   * @throws DeviceCloudError `INVALID_INPUT`, and as for `uploads` of the client
+   */
+  async readLatest(chipid: Chipid, options?: HistoryOptions): Promise<LatestUpload | undefined> {
+    const [device, settings] = [parseChipid(chipid), readHistoryOptions(options)];
+    if (!this.#histories) throw openApiMissing();
+    const latest = await this.#histories.read(device, settings);
+    return latest?.toLatest(device, this.#serviceNow());
   }
 
   /** The latest uploads of all devices that have one. */

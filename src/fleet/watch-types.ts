@@ -2,6 +2,7 @@ import type { Chipid } from '../types';
 
 /** The groups of events that a watch can be asked for. */
 export const EVENT_KINDS = ['presence', 'channel', 'recovery'] as const;
+/** A group of events: who is online, which channels break, what is recovered. */
 export type FleetEventKind = (typeof EVENT_KINDS)[number];
 
 /** Each event and the group it belongs to. */
@@ -17,10 +18,12 @@ export const EVENTS = {
   recovering: 'recovery',
   recovered: 'recovery',
 } as const satisfies Record<string, FleetEventKind>;
+/** What has happened. */
 export type FleetEventName = keyof typeof EVENTS;
 
 /** A change of a device's state, or of what can be known of all. Times are in ms since 1970, by this clock. */
 export interface FleetEvent {
+  /** What has happened. */
   event: FleetEventName;
   /** The application. */
   appid: string;
@@ -62,6 +65,7 @@ export interface WatchOptions {
 
 /** What a watch calls. What a callback throws, or its promise rejects with, is a warning of the process. */
 export interface WatchListener {
+  /** Something has changed. */
   onEvent(event: FleetEvent): void;
   /** What `state()` returns has changed. Called often: read it when it is needed. */
   onState?(): void;

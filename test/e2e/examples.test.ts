@@ -9,6 +9,7 @@ import { examples, ofType } from './examples/files';
 import { filesAndDatabases } from './examples/files-and-databases';
 import { lists } from './examples/lists';
 import { mqtt } from './examples/mqtt';
+import { presence } from './examples/presence';
 import { retry } from './examples/retry';
 import { silentDevices } from './examples/silent-devices';
 import { useStage } from './examples/stage';
@@ -79,5 +80,6 @@ describe('the examples', () => {
     filesAndDatabases(stage);
     silentDevices(stage);
     mqtt(stage);
+    presence(stage);
   });
 });

@@ -138,9 +138,9 @@ describe('the poller of the list', () => {
     await subject.fail();
     assert.deepEqual([polling.errors.length, subject.failed.length], [1, 1]);
     await subject.pass(10);
-    const asking = subject.poller.read();
+    const asking = assert.rejects(subject.poller.read(), /failed/);
     await subject.fail();
-    await assert.rejects(asking, /failed/);
+    await asking;
     await subject.pass(10);
     await subject.answer('1');
     assert.deepEqual(polling.readings, [['1']]);
@@ -151,9 +151,9 @@ describe('the poller of the list', () => {
     const polling = user();
     subject.poller.poll(10, polling);
     await subject.answer();
-    const asking = subject.poller.read();
+    const asking = assert.rejects(subject.poller.read(), /failed/);
     await subject.fail();
-    await assert.rejects(asking, /failed/);
+    await asking;
     assert.deepEqual([polling.errors, subject.failed], [[], []]);
   });
 
@@ -182,10 +182,10 @@ describe('the poller of the list', () => {
     const subject = createSubject();
     const polling = user();
     subject.poller.poll(10, polling);
-    const asking = subject.poller.read();
+    const asking = assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
     subject.poller.close();
     await subject.answer('1');
-    await assert.rejects(asking, { code: 'UNREACHABLE' });
+    await asking;
     await assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
     subject.poller.poll(10, polling);
     await subject.pass(1000);
