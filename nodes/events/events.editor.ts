@@ -1,6 +1,6 @@
 import { said, t } from '../common/editor/catalogue';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
-import { current, field, onChange, opened, show } from '../common/editor/form';
+import { current, field, fieldValue, onChange, opened, show } from '../common/editor/form';
 import {
   appProperty,
   labelOf,
@@ -94,10 +94,11 @@ RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYP
     const adapt = (): void => {
       show('#misses-row, #silence-row', isChecked('presence'));
       show('#settle-row', isChecked('channel'));
-      show('#channel-note', isChecked('channel') || isChecked('recovery'));
+      const silence = isChecked('presence') && Number(fieldValue(field('silence'))) > 0;
+      show('#channel-note', silence || isChecked('channel') || isChecked('recovery'));
     };
     for (const kind of KINDS) box(kind).on('change', adapt);
-    adapt();
+    onChange(['silence'], adapt);
     onChange(['start'], () => show('#state-note', current(this, 'start') !== 'current'));
   },
   oneditsave: function () {
