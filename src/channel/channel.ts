@@ -112,7 +112,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       ? { fault: 'a frame is binary' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
-      this.#settings.observer?.onLive(frame.upload);
+      this.#settings.observer?.onLive(frame.upload, frame.base64);
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {

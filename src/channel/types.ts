@@ -53,8 +53,11 @@ export interface ChannelView {
 export interface ChannelObserver {
   /** A channel has changed its state. @param reason as for a listener */
   onState(chipid: string, state: ChannelState, reason: string | undefined): void;
-  /** An upload has arrived live. Its bytes are the listener's, which may change them. */
-  onLive(upload: Upload): void;
+  /**
+   * An upload has arrived live. Its bytes are the listener's, which may change them.
+   * @param base64 the bytes as they came
+   */
+  onLive(upload: Upload, base64: string): void;
   /** A channel was closed for good: nobody listens any more. */
   onClosed(chipid: string): void;
 }

@@ -4,7 +4,9 @@ import type { KeptUpload } from './latest';
 
 /** An error of a call to a device. */
 export interface FleetError {
+  /** `ERROR` if it is no error of this package. */
   code: ErrorCode | 'ERROR';
+  /** What happened, and what to do. */
   message: string;
   /** When it came, in ms. */
   at: number;

@@ -50,6 +50,7 @@ export interface DeviceSnapshot {
   waiting: number;
   /** Commands that have been sent and not answered. */
   running: number;
+  /** The last error of a call to it. */
   lastError: FleetError | null;
 }
 
@@ -139,7 +140,10 @@ export class Fleet {
       if (latest) yield latest.toLatest(chipid, now);
   }
 
-  /** @param revision of an earlier answer; 0: all devices */
+  /**
+   * The devices of which anything has changed since an earlier answer, for a display that is kept up to date.
+   * @param revision of that answer; 0: all devices
+   */
   changesSince(revision: number): FleetChanges {
     const changes = this.#registry.changesSince(revision);
     return { ...changes, devices: changes.devices.map((device) => this.#show(device)) };

@@ -19,16 +19,17 @@ export interface LatestUpload {
   timestamp: number;
   /** Milliseconds since then. */
   age: number;
+  /** How it came. */
   source: LatestSource;
 }
 
 /** An upload as it is kept: there is one for each device. */
 export class KeptUpload {
   /**
-   * The bytes, a character each. A Buffer is shared with the listener's flow, which may change it, and keeps
-   * the whole of its pool alive; a string does neither.
+   * The bytes in Base64. A Buffer is shared with the listener's flow, which may change it, and keeps the whole
+   * of its pool alive; the text that came in the frame does neither, and costs no copy.
    */
-  readonly bytes: string;
+  readonly base64: string;
   readonly truncated: boolean;
   readonly timestamp: number;
   readonly id: ServiceInteger | undefined;
@@ -40,10 +41,12 @@ export class KeptUpload {
     readonly at: number,
     /** How often the device's channel had been connected. */
     readonly connection: number,
+    base64?: string,
   ) {
     const { body } = upload;
     this.truncated = body.length > MAX_BODY;
-    this.bytes = body.toString('latin1', 0, MAX_BODY);
+    const isWhole = base64 !== undefined && !this.truncated;
+    this.base64 = isWhole ? base64 : body.toString('base64', 0, MAX_BODY);
     this.timestamp = upload.timestamp;
     this.id = upload.id;
   }
@@ -51,7 +54,7 @@ export class KeptUpload {
   /** @param now by the service's clock */
   toLatest(chipid: string, now: number): LatestUpload {
     const { truncated, timestamp, source } = this;
-    const body = Buffer.from(this.bytes, 'latin1');
+    const body = Buffer.from(this.base64, 'base64');
     return { chipid, body, truncated, timestamp, age: Math.max(0, now - timestamp), source };
   }
 }

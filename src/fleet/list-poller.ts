@@ -8,6 +8,7 @@ export type { ListReading } from './list-reading';
 
 /** Who polls the list. Reads that others ask for reach it, too; what a callback throws goes no further. */
 export interface ListUser {
+  /** The list was read. */
   onReading?(reading: ListReading): void;
   /** A reading by the poller failed. */
   onReadError?(error: unknown): void;

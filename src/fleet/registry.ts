@@ -133,13 +133,13 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onState?.(device);
   }
 
-  onLive(upload: Upload): void {
+  onLive(upload: Upload, base64?: string): void {
     if (this.#closed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
     device.misses = 0;
-    device.latest = new KeptUpload(upload, 'live', at, device.connections);
+    device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
 

@@ -79,7 +79,7 @@ export interface WatchListener {
 export interface FleetWatch {
   /** How many devices it knows, and how many of them are online. */
   counts(): { devices: number; online: number };
-  /** What to keep for the watch after the next start: JSON, without secrets. */
+  /** What to keep for the watch after the next start: JSON, without secrets. Also once it has ended. */
   state(): object;
   /** Ends it: nothing is called any more. May be called again. */
   close(): void;

@@ -67,7 +67,7 @@ export class Watch implements FleetWatch {
   close(): void {
     this.#teller.close();
     for (const leave of this.#leave) leave();
-    this.#devices.clear();
+    this.#devices.stop();
   }
 
   #makeDevices(timers: TimerQueue): WatchedDevices {

@@ -24,6 +24,11 @@ export class WatchedDevice {
   ) {}
 }
 
+function stop({ silence, channel }: WatchedDevice): void {
+  silence?.close();
+  channel?.close();
+}
+
 /** The devices of a watch, within bounds: only offline ones are forgotten, since they come back as `online`. */
 export class WatchedDevices {
   readonly #devices = new Map<string, WatchedDevice>();
@@ -64,8 +69,9 @@ export class WatchedDevices {
     this.#full = false;
   }
 
-  clear(): void {
-    for (const device of this.#devices.values()) this.#forget(device);
+  /** Ends their timers. What is known of them stays, to be kept until the next start. */
+  stop(): void {
+    for (const device of this.#devices.values()) stop(device);
   }
 
   #makeRoom(): boolean {
@@ -78,9 +84,8 @@ export class WatchedDevices {
     return !this.#full;
   }
 
-  #forget({ chipid, silence, channel }: WatchedDevice): void {
-    silence?.close();
-    channel?.close();
-    this.#devices.delete(chipid);
+  #forget(device: WatchedDevice): void {
+    stop(device);
+    this.#devices.delete(device.chipid);
   }
 }

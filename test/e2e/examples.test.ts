@@ -7,6 +7,7 @@ import { dashboard } from './examples/dashboard';
 import { errors } from './examples/errors';
 import { examples, ofType } from './examples/files';
 import { filesAndDatabases } from './examples/files-and-databases';
+import { latest } from './examples/latest';
 import { lists } from './examples/lists';
 import { mqtt } from './examples/mqtt';
 import { presence } from './examples/presence';
@@ -76,6 +77,7 @@ describe('the examples', () => {
     commands(stage);
     retry(stage);
     errors(stage);
+    latest(stage);
     lists(stage);
     filesAndDatabases(stage);
     silentDevices(stage);

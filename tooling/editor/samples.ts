@@ -43,6 +43,7 @@ const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -110,6 +111,7 @@ export const variants: FlowNode[] = [
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
   node('events-all', 'events', { ...CHANGED.events, devices: 'all', start: 'none' }, 22),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */

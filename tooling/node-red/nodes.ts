@@ -3,6 +3,7 @@ import type { DevicesConfig } from '../../nodes/devices/devices.config';
 import type { EventsConfig } from '../../nodes/events/events.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import type { RebootConfig } from '../../nodes/reboot/reboot.config';
@@ -27,6 +28,7 @@ export interface NodeProperties {
   'rt-status': RtStatusConfig;
   devices: DevicesConfig;
   history: HistoryConfig;
+  latest: LatestConfig;
   server: ServerConfig;
   listen: ListenConfig;
   events: EventsConfig;
@@ -70,6 +72,7 @@ const DEFAULTS: NodeProperties = {
     split: false,
     incremental: false,
   },
+  latest: { ...device, datatype: 'auto-detect', missing: 'error' },
   server: {
     app: 'app',
     operation: 'devices',

@@ -29,7 +29,8 @@ function createSubject() {
     reader,
     asked,
     pass: (ms: number) => (now += ms),
-    ask: async (chipid = '1') => (await reader.read(chipid, SETTINGS))?.bytes,
+    ask: async (chipid = '1') =>
+      (await reader.read(chipid, SETTINGS))?.toLatest(chipid, now).body.toString(),
   };
 }
 

@@ -106,6 +106,18 @@ describe('a watch over real connections', () => {
     assert.deepEqual(told, []);
   });
 
+  it('has its state when the client was closed before it, as a deploy may do', async () => {
+    const service = await simulator({ devices: 2 });
+    const client = clientOf(service.baseUrl);
+    const first = await watch(client);
+    await client.close();
+    const state = first.watch.state();
+    first.watch.close();
+    assert.deepEqual(first.watch.counts(), { devices: 2, online: 2 });
+    const second = await watch(clientOf(service.baseUrl), { state });
+    assert.deepEqual(second.events, []);
+  });
+
   it('needs the keys of the open API, and a listener', () => {
     const client = new DeviceCloudClient({ baseUrl: 'http://127.0.0.1:1' });
     assert.throws(() => client.fleet.watch({}, { onEvent: () => undefined }), {

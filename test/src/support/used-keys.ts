@@ -13,7 +13,7 @@ export interface UsedKeys {
 }
 
 /** The test of an application neither waits for other calls nor opens a channel. */
-const NOT_IN_A_TEST = ['QUEUE_FULL', 'NOT_CONNECTED'];
+const NOT_IN_A_TEST = ['QUEUE_FULL', 'NOT_CONNECTED', 'NO_VALUE'];
 
 /** What can stand in a key that is put together, where it is not a choice of the dialog. */
 const VALUES: Record<string, readonly string[]> = {
