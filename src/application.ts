@@ -12,6 +12,7 @@ import { Fleet } from './fleet/fleet';
 import { SharedListPoller, type ListPoller } from './fleet/list-poller';
 import { FleetRegistry } from './fleet/registry';
 import { LatestReader } from './fleet/latest-reader';
+import { Watches } from './fleet/watches';
 import { createListening, type Listening } from './recovery/listen';
 import { openApi, openApiMissing, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
@@ -79,10 +80,15 @@ function createFleet(
   });
   const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
   const histories = open && new LatestReader(open.listening.shared, registry);
+  const watches = new Watches(() => {
+    if (!open) throw openApiMissing();
+    return { appid: open.listening.shared.appid, registry, poller, now };
+  });
   return {
-    fleet: new Fleet({ registry, poller, histories, serviceNow }),
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
     poller,
     close() {
+      watches.close();
       registry.close();
       poller.close();
       histories?.close();

@@ -15,6 +15,14 @@ export type { LatestSource, LatestUpload } from './fleet/latest';
 export type { HistoryOptions } from './fleet/latest-history';
 export type { ListUser } from './fleet/list-poller';
 export type { ListReading } from './fleet/list-reading';
+export type {
+  FleetEvent,
+  FleetEventKind,
+  FleetEventName,
+  FleetWatch,
+  WatchListener,
+  WatchOptions,
+} from './fleet/watch-types';
 export type { RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';

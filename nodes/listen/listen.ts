@@ -3,11 +3,11 @@ import { DeviceCloudError, type DeviceCloudClient, type Upload } from '../../src
 import { findApp, type App } from '../app/app-node';
 import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
+import { readListEntry } from '../common/list-entry';
 import { failureStatus, StatusLine } from '../common/status';
 import { numberOf } from '../common/values';
 import { channelsStatus } from './channels-status';
 import { changeDevices } from './dynamic';
-import { readListEntry } from './list-entry';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
 import { uploadMessage } from './message';

@@ -12,6 +12,8 @@ import type { LatestReader } from './latest-reader';
 import type { ListPoller, ListUser } from './list-poller';
 import type { ListReading } from './list-reading';
 import type { FleetRegistry } from './registry';
+import type { FleetWatch, WatchListener, WatchOptions } from './watch-types';
+import type { Watches } from './watches';
 
 /** What the fleet is made of. */
 export interface FleetParts {
@@ -19,6 +21,7 @@ export interface FleetParts {
   poller: ListPoller;
   /** Undefined without the keys of the open API. */
   histories: LatestReader | undefined;
+  watches: Watches;
   /** The service's clock, in ms. */
   serviceNow: () => number;
 }
@@ -72,12 +75,14 @@ export class Fleet {
   readonly #registry: FleetRegistry;
   readonly #poller: ListPoller;
   readonly #histories: LatestReader | undefined;
+  readonly #watches: Watches;
   readonly #serviceNow: () => number;
 
-  constructor({ registry, poller, histories, serviceNow }: FleetParts) {
+  constructor({ registry, poller, histories, watches, serviceNow }: FleetParts) {
     this.#registry = registry;
     this.#poller = poller;
     this.#histories = histories;
+    this.#watches = watches;
     this.#serviceNow = serviceNow;
   }
 
@@ -168,6 +173,16 @@ export class Fleet {
     throw invalidInput(
       `The interval of the list must be a number of seconds from 1 to ${MAX_SECONDS}, but is ${show(seconds)}.`,
     );
+  }
+
+  /**
+   * Watches who is online: by the list, which it polls, and by the uploads on channels that are open. It opens
+   * no channel and calls no device. A read that fails makes no device offline.
+   * @returns the watch, to be closed when it is no longer needed; it ends with the client, too
+   * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
+   */
+  watch(options: WatchOptions, listener: WatchListener): FleetWatch {
+    return this.#watches.start(options, listener);
   }
 
   #show(device: FleetDevice): DeviceSnapshot {

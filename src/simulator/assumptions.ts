@@ -78,6 +78,18 @@ export const isMessage = (message: string | undefined): message is string => mes
 /** 4.2: which of the two spellings of endpoint 2 answers; the other one is 404. */
 export const DEVICES_PATH = 'list';
 
+/**
+ * 4.2.2: which devices are in the list of online devices. A device that sleeps, as one that is off,
+ * leaves it at once and is back as soon as it wakes. Nothing is kept for it meanwhile, its pins keep
+ * their levels, and to wake is no reset.
+ */
+export const isOnline = (device: {
+  readonly on: boolean;
+  readonly rebooting: boolean;
+  readonly disabled: boolean;
+  readonly asleep: boolean;
+}): boolean => device.on && !device.rebooting && !device.disabled && !device.asleep;
+
 /** 4.2.9: the number of pins, one character each in `result`; index = pin. */
 export const PINS = 16;
 

@@ -10,6 +10,7 @@ import { filesAndDatabases } from './examples/files-and-databases';
 import { latest } from './examples/latest';
 import { lists } from './examples/lists';
 import { mqtt } from './examples/mqtt';
+import { presence } from './examples/presence';
 import { retry } from './examples/retry';
 import { silentDevices } from './examples/silent-devices';
 import { useStage } from './examples/stage';
@@ -81,5 +82,6 @@ describe('the examples', () => {
     filesAndDatabases(stage);
     silentDevices(stage);
     mqtt(stage);
+    presence(stage);
   });
 });

@@ -107,6 +107,17 @@ const CHANGED: Samples = {
     datatype: 'json',
     timeout: '7',
   },
+  events: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    events: ['presence', 'channel', 'recovery'],
+    refresh: '30',
+    misses: '3',
+    silence: '120',
+    settle: '5',
+    start: 'current',
+  },
 };
 
 /**
@@ -142,6 +153,7 @@ export const variants: FlowNode[] = [
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
   node('push-waits', 'push', { ...CHANGED.push, transport: 'http', ...waits }, 22),
   node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
+  node('events-all', 'events', { ...CHANGED.events, devices: 'all', start: 'none' }, 29),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
   node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
   node('request-property', 'request', { ...CHANGED.request, match: 'property' }, 25),

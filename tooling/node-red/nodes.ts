@@ -1,5 +1,6 @@
 import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
+import type { EventsConfig } from '../../nodes/events/events.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
 import type { LatestConfig } from '../../nodes/latest/latest.config';
@@ -32,6 +33,7 @@ export interface NodeProperties {
   server: ServerConfig;
   listen: ListenConfig;
   request: RequestConfig;
+  events: EventsConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
@@ -117,6 +119,17 @@ const DEFAULTS: NodeProperties = {
     replyTimeout: '30',
     datatype: 'auto-detect',
     timeout: '12',
+  },
+  events: {
+    app: 'app',
+    devices: 'all',
+    chipids: [],
+    events: ['presence'],
+    refresh: '60',
+    misses: '2',
+    silence: '0',
+    settle: '10',
+    start: 'none',
   },
 };
 
