@@ -492,7 +492,7 @@ export class DeviceCloudClient {
     let call: Promise<T> | undefined;
     // Once, however often the caller's schedule starts it.
     const start = (): Promise<T> => (call ??= work(limits));
-    const command = schedule ? async (): Promise<T> => schedule(start) : start;
+    const command = async (): Promise<T> => (schedule ? schedule(start) : start());
     return commands.run(device, command, limits, wait);
   }
 }
