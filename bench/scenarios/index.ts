@@ -1,6 +1,7 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
+import { fleetScenarios } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
@@ -12,6 +13,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   push(plan),
   json(plan),
   ...uploadScenarios(plan),
+  ...fleetScenarios(plan),
   ...channelScenarios(plan),
   growth(),
   start(plan),
