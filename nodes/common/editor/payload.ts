@@ -8,7 +8,9 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function hexBytes(text: string): Payload {
   const digits = text.replace(/ /g, '');
   if (!/^[0-9a-f]*$/i.test(digits)) return { error: t('common.error.hex-digit') };
-  return digits.length % 2 === 0 ? { bytes: digits.length / 2 } : { error: t('common.error.hex-pair') };
+  return digits.length % 2 === 0
+    ? { bytes: digits.length / 2 }
+    : { error: t('common.error.hex-pair') };
 }
 
 function base64Bytes(text: string): Payload {
