@@ -124,11 +124,11 @@ export class Watch implements FleetWatch {
     this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
 
-  #uploaded({ chipid }: FleetDevice): void {
+  #uploaded({ chipid, lastUpload }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
     const was = device.presence.online;
-    const changed = device.presence.uploaded(this.#source.now());
+    const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
     const wasSilent = device.silence?.heard() ?? false;
     if (changed) this.#teller.presenceChanged(device, was);
     if (!wasSilent) return;
