@@ -79,6 +79,7 @@ export class ReplyWorld {
       deadlines: this.#deadlines,
       queues: this.#queues,
       turns: createDeviceQueues(0),
+      onPushError: () => undefined,
     });
   }
 
