@@ -96,6 +96,9 @@ function createFleet(
   };
 }
 
+/** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
+const REVISIONS_PER_MS = 1024;
+
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
 const CHIPID = /^\d{1,20}$/;
 
@@ -117,7 +120,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const registry = new FleetRegistry(now);
+  const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
   let commands: DeviceCommands | undefined;
   const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
     if (!CHIPID.test(key)) return;

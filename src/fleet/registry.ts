@@ -67,10 +67,10 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   #seen = 0;
   #closed = false;
 
-  constructor(now: () => number) {
+  /** @param first the revision to begin with: higher than any of an earlier registry of the application */
+  constructor(now: () => number, first = 0) {
     this.#now = now;
-    // More than a thousand changes in each millisecond would be needed to overtake it.
-    this.#first = this.revision = now() * 1024;
+    this.#first = this.revision = first;
   }
 
   get size(): number {
