@@ -11,7 +11,7 @@ const START = Date.UTC(2026, 0, 2);
 /** A registry, its clock, and ways to tell it what happens. */
 function createSubject() {
   let now = START;
-  const registry = new FleetRegistry(() => now);
+  const registry = new FleetRegistry(() => now, now * 1024);
   const upload = (chipid: string, body = 'x', more: Partial<Upload> = {}): Upload => ({
     ...{ chipid, appid: '1', timestamp: now, body: Buffer.from(body) },
     ...more,
