@@ -4,6 +4,7 @@ import { channelScenarios } from './channels';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
+import { restartScenarios } from './restart';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
 
@@ -13,6 +14,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   json(plan),
   ...uploadScenarios(plan),
   ...channelScenarios(plan),
+  ...restartScenarios(plan),
   growth(),
   start(plan),
 ];
