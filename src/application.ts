@@ -1,7 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import type { ConnectLimiter } from './channel/connect-limiter';
+import type { ConnectLimiters } from './channel/connect-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
@@ -104,10 +104,10 @@ const CHIPID = /^\d{1,20}$/;
 
 /**
  * Puts an application together.
- * @param limiter spreads the connects of its channels; shared by all applications of a process
+ * @param limiters spread the connects of its channels; shared by all applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limiter: ConnectLimiter): Application {
+export function createApplication(options: ClientOptions, limiters: ConnectLimiters): Application {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -144,7 +144,7 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
     const channels = new Channels(
-      channelSettings(settings, identity, tls, proxy, random, limiter, registry),
+      channelSettings(settings, identity, tls, proxy, random, limiters, registry),
     );
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({

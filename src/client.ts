@@ -31,7 +31,7 @@ import {
 } from './call-options';
 import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
-import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
+import { ConnectLimiters } from './channel/connect-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
@@ -56,8 +56,8 @@ import type { ClientOptions } from './settings';
  */
 const DEVICE_TIMEOUT = 12;
 
-/** The limit that all clients of a process share unless they are given another. */
-const CONNECT_LIMITER = createConnectLimiter();
+/** The limiters that all clients of a process share unless they are given others. */
+const CONNECT_LIMITERS = new ConnectLimiters();
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -74,11 +74,11 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
-   * @param connectLimiter internal: spreads the connects of channels, default one for the whole process
+   * @param connectLimiters internal: spread the connects of channels, default those of the whole process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions, connectLimiter: ConnectLimiter = CONNECT_LIMITER) {
-    this.#application = createApplication(options, connectLimiter);
+  constructor(options: ClientOptions, connectLimiters: ConnectLimiters = CONNECT_LIMITERS) {
+    this.#application = createApplication(options, connectLimiters);
   }
 
   /**

@@ -5,6 +5,7 @@ import { fleetScenarios } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
+import { restartScenarios } from './restart';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
 
@@ -15,6 +16,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   ...uploadScenarios(plan),
   ...fleetScenarios(plan),
   ...channelScenarios(plan),
+  ...restartScenarios(plan),
   growth(),
   start(plan),
 ];
