@@ -4,6 +4,7 @@
 export { dropLeadingZeros, parseChipid } from './chipid';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
+export { keyWarnings } from './pasted-key';
 export { parseFormat } from './push-payload';
 export { invalidInput } from '../errors';
 export { decodeBase64 } from '../util/base64';
