@@ -19,6 +19,7 @@ import type {
   UploadRecord,
 } from './types';
 import { readFormat, readLimits, readRecovery } from './call-options';
+import type { Explanation } from './api/explain';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
@@ -29,10 +30,11 @@ import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { parseKey } from './api/open-api';
+import { parseKey, type OpenApi } from './api/open-api';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
+import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
 
 /**
@@ -301,6 +303,19 @@ export class DeviceCloudClient {
     const { listening } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
     return listening.listen(device, listener, options);
+  }
+
+  /**
+   * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
+   * sign: method, path, parameters, the text that is signed, and a `curl` command.
+   * @param call the name of a method that sends a request
+   * @param args what that method takes
+   * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
+   */
+  explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
+    const { settings, options } = this.#application;
+    const open = (): OpenApi => this.#open().api;
+    return explainCall({ settings, options, open, server: () => this.#server() }, call, args);
   }
 
   /**
