@@ -19,7 +19,6 @@ import type {
   UploadRecord,
 } from './types';
 import { readFormat, readLimits, readRecovery } from './call-options';
-import type { Explanation } from './api/explain';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
@@ -30,10 +29,11 @@ import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { parseKey, type OpenApi } from './api/open-api';
+import { parseKey } from './api/open-api';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
+import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
 
@@ -306,19 +306,6 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
-   * sign: method, path, parameters, the text that is signed, and a `curl` command.
-   * @param call the name of a method that sends a request
-   * @param args what that method takes
-   * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
-   */
-  explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
-    const { settings, options } = this.#application;
-    const open = (): OpenApi => this.#open().api;
-    return explainCall({ settings, options, open, server: () => this.#server() }, call, args);
-  }
-
-  /**
    * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
    * status; undefined before the first. Signatures carry a timestamp that the service may check
    * (section 5).
@@ -333,6 +320,19 @@ export class DeviceCloudClient {
    */
   get historyEncoding(): Encoding | undefined {
     return this.#application.open?.listening.historyEncoding;
+  }
+
+  /**
+   * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
+   * sign: method, path, parameters, the text that is signed, and a `curl` command.
+   * @param call the name of a method that sends a request
+   * @param args what that method takes
+   * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
+   */
+  explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
+    const { settings, options } = this.#application;
+    const [open, server] = [() => this.#open().api, () => this.#server()];
+    return explainCall({ settings, options, open, server }, call, args);
   }
 
   /** Ends every call with an error and closes every channel and connection. Idempotent. */
