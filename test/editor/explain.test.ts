@@ -94,6 +94,11 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     it('is a button in the test of a refused key, beside what looks wrong about it', async () => {
       const { page } = here.editor;
       await openDialog(here.editor, 'app');
+      await page.fill('#node-config-input-appid', '１０００１');
+      await page.click('#device-cloud-test');
+      const unsent = await page.locator('#device-cloud-test-result > li').allInnerTexts();
+      assert.match(unsent.join(), language === 'zh-CN' ? /全角/ : /full-width/);
+      await page.fill('#node-config-input-appid', here.simulator.appid);
       await page.fill('#node-config-input-appkey', 'Key-Ｗith blank ');
       await page.click('#device-cloud-test');
       await page.waitForSelector('#device-cloud-test:enabled');
