@@ -16,7 +16,7 @@ const DEVICE = '10000001';
 
 const HOSTILE: readonly [what: string, text: string][] = [
   ['quotes', `'"''"'"`],
-  ['substitutions', '$(touch /tmp/x) `id` ${APPKEY} $APPKEY $((1+1)) !!'],
+  ['substitutions', '$(echo x) `id` ${APPKEY} $APPKEY $((1+1)) !!'],
   ['line ends', 'a\nb\r\n; rm -rf nothing\n'],
   ['formats of printf', '%s %d %% \\n \\047 \\c \\\\'],
   ['control characters', '\0\u0003\u0004\u001b[2J\u007f\u009b\u202e'],
