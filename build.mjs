@@ -52,6 +52,17 @@ async function bundle(node) {
   return script;
 }
 
+/**
+ * The shared texts. The editor fills no values into the text of a status, so each number of commands that
+ * wait has a text of its own.
+ */
+function sharedTexts(file) {
+  const texts = JSON.parse(read(`nodes/common/locales/${file}`));
+  const { 'waiting-n': waiting, ...status } = texts.status;
+  for (let n = 1; n <= 99; n++) status[`waiting-${n}`] = waiting.replace('__n__', n);
+  return { ...texts, status };
+}
+
 /** Template, script, and for each language the labels and the help. */
 async function editor(node) {
   const from = `nodes/${node}`;
@@ -63,10 +74,12 @@ async function editor(node) {
   for (const file of readdirSync(`${from}/locales`).filter((name) => name.endsWith('.json'))) {
     const language = file.replace('.json', '');
     const own = JSON.parse(read(`${from}/locales/${file}`));
-    const shared = JSON.parse(read(`nodes/common/locales/${file}`));
     const help = read(`${from}/locales/${language}.md`);
     const tag = `<script type="text/markdown" data-help-name="device-cloud-${node}">`;
-    write(`${to}/locales/${language}/${node}.json`, JSON.stringify({ ...shared, ...own }));
+    write(
+      `${to}/locales/${language}/${node}.json`,
+      JSON.stringify({ ...sharedTexts(file), ...own }),
+    );
     write(`${to}/locales/${language}/${node}.html`, `${tag}\n${help}</script>\n`);
   }
 }

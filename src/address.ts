@@ -17,7 +17,10 @@ const refuse = (what: string): DeviceCloudError =>
  * What was typed is not repeated in the error when it may hold a password.
  * @throws DeviceCloudError `NOT_CONFIGURED` that says which part is wrong
  */
-export function parseBaseUrl(text: string): Address {
+export function parseBaseUrl(text: unknown): Address {
+  // A program that is not in TypeScript may leave it out.
+  if (text === undefined || text === null) throw refuse('The address of the service is missing.');
+  if (typeof text !== 'string') throw refuse('The address of the service is not text.');
   if (text.trim() === '') throw refuse('The address of the service is missing.');
   let url: URL;
   try {

@@ -1,14 +1,23 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import type { ConnectLimiter } from './channel/connect-limiter';
+import type { ConnectLimiters } from './channel/connect-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
+import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
+import { Fleet } from './fleet/fleet';
+import { SharedListPoller, type ListPoller } from './fleet/list-poller';
+import { FleetRegistry } from './fleet/registry';
+import { LatestReader } from './fleet/latest-reader';
+import { Watches } from './fleet/watches';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, type OpenApi } from './api/open-api';
+import { openApi, openApiMissing, type OpenApi } from './api/open-api';
+import { Pulses } from './api/pulse';
+import { BoundedPatterns } from './request/bounded-pattern';
+import { Requests } from './request/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
@@ -28,6 +37,9 @@ export interface OpenApiParts {
   channels: Channels;
   listening: Listening;
   channelPush: ChannelPush;
+  pulses: Pulses;
+  requests: Requests;
+  patterns: BoundedPatterns;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -37,20 +49,68 @@ export interface Application {
   options: ClientOptions;
   http: HttpContext;
   queues: DeviceQueues;
+  /** This machine's clock, in ms. */
+  now: () => number;
   /** Seconds a call may take. */
   timeout: number;
   open: OpenApiParts | undefined;
+  /** Everything that reaches a device of the open API. */
+  commands: DeviceCommands | undefined;
+  /** What is known of its devices. */
+  registry: FleetRegistry;
+  fleet: Fleet;
   server: ServerApi | undefined;
-  /** Ends every call, closes every connection. */
+  /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
 }
 
+/** What is known of the devices, and what reads more of them: their list and their histories. */
+function createFleet(
+  http: HttpContext,
+  registry: FleetRegistry,
+  open: OpenApiParts | undefined,
+  timeout: number,
+  now: () => number,
+): { fleet: Fleet; poller: ListPoller; close: () => void } {
+  const poller = new SharedListPoller({
+    async list(signal) {
+      if (!open) throw openApiMissing();
+      return (await open.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.onReading(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  const histories = open && new LatestReader(open.listening.shared, registry);
+  const watches = new Watches(() => {
+    if (!open) throw openApiMissing();
+    return { appid: open.listening.shared.appid, registry, poller, now };
+  });
+  return {
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
+    poller,
+    close() {
+      watches.close();
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
+}
+
+/** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
+const REVISIONS_PER_MS = 1024;
+
+/** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
+const CHIPID = /^\d{1,20}$/;
+
 /**
  * Puts an application together.
- * @param limiter spreads the connects of its channels; shared by all applications of a process
+ * @param limiters spread the connects of its channels; shared by all applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limiter: ConnectLimiter): Application {
+export function createApplication(options: ClientOptions, limiters: ConnectLimiters): Application {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -63,7 +123,12 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
-  const queues = createDeviceQueues(settings.deviceGap, explain);
+  const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
+  let commands: DeviceCommands | undefined;
+  const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
+    if (!CHIPID.test(key)) return;
+    registry.onQueue(key, waiting + (commands?.waiting(key) ?? 0), running);
+  });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -81,7 +146,9 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
-    const channels = new Channels(channelSettings(settings, identity, tls, proxy, random, limiter));
+    const channels = new Channels(
+      channelSettings(settings, identity, tls, proxy, random, limiters, registry),
+    );
     const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
@@ -92,8 +159,28 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
       },
       now,
       random,
+      observer: registry,
     });
-    open = { api, channels, listening, channelPush, listDevices: deviceLister(api) };
+    const pulses = new Pulses(http, api, explain);
+    const turns = createDeviceQueues(0, explain);
+    const requests = new Requests({
+      ...{ listening, deadlines, queues, turns },
+      onPushError: (chipid, error) => commands?.failed(chipid, error),
+    });
+    const patterns = new BoundedPatterns();
+    const listDevices = deviceLister(api);
+    open = { api, channels, listening, channelPush, pulses, requests, patterns, listDevices };
+  }
+
+  const fleet = createFleet(http, registry, open, settings.timeout, now);
+  if (open) {
+    const { channels } = open;
+    commands = createDeviceCommands(queues, registry, {
+      channels,
+      list: fleet.poller,
+      now,
+      explain,
+    });
   }
 
   return {
@@ -101,17 +188,25 @@ export function createApplication(options: ClientOptions, limiter: ConnectLimite
     options,
     http,
     queues,
+    now,
     timeout: settings.timeout,
     open,
+    registry,
+    fleet: fleet.fleet,
+    commands,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
+      fleet.close();
+      commands?.close();
       queues.close();
       deadlines.close();
+      open?.requests.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();
+      await open?.pulses.close();
       await dispatcher.destroy();
     },
   };

@@ -1,18 +1,51 @@
+import { invalidInput } from './errors';
+import type { CommandWait } from './fleet/device-commands';
+import { isolatedProgress, type Progress } from './http/progress';
+import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
 import { parseSignal } from './input/signal';
 import type { RecoverOptions } from './recovery/options';
-import { readTimeout } from './settings';
-import type { CallOptions, PushFormat, PushOptions } from './types';
+import { readTimeout, secondsOf } from './settings';
+import {
+  WHENS,
+  type CallOptions,
+  type CommandOptions,
+  type PulseOptions,
+  type PushFormat,
+  type PushOptions,
+  type Schedule,
+} from './types';
+import { show } from './util/show';
 
-/** What ends a call before its answer. */
+/** What ends a call before its answer, and who is shown what it waits for. */
 export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
+  progress: Progress | undefined;
+  schedule: Schedule | undefined;
+}
+
+/** Seconds that a command waits for its device unless its caller says otherwise. */
+const EXPIRES = 3600;
+
+function readProgress(options: CallOptions | undefined): Progress | undefined {
+  const onProgress: unknown = options?.onProgress;
+  if (onProgress === undefined || onProgress === null) return undefined;
+  if (typeof onProgress === 'function')
+    return isolatedProgress((progress) => onProgress.call(options, progress) as unknown);
+  throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
+}
+
+function readSchedule(options: CallOptions | undefined): Schedule | undefined {
+  const schedule: unknown = options?.schedule;
+  if (schedule === undefined || schedule === null) return undefined;
+  if (typeof schedule === 'function') return options?.schedule;
+  throw invalidInput(`schedule must be a function, but is ${show(schedule)}.`);
 }
 
 /**
- * Reads `timeout` and `signal`.
+ * Reads `timeout`, `signal`, `onProgress` and `schedule`.
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
@@ -20,7 +53,35 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
   return readInput('options object', () => ({
     seconds: readTimeout(options?.timeout, usual),
     signal: parseSignal(options?.signal),
+    progress: readProgress(options),
+    schedule: readSchedule(options),
   }));
+}
+
+/** Reads `duration`, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */
+export const readDuration = (options: PulseOptions | undefined): number =>
+  readInput('options object', () => parseDuration(options?.duration ?? 500));
+
+/**
+ * Reads `when` and `expires`.
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+ */
+export function readWait(options: CommandOptions | undefined): CommandWait {
+  return readInput('options object', () => {
+    const { when = 'now', expires } = options ?? {};
+    if (WHENS.includes(when)) return { when, expires: secondsOf(expires, 'The expiry', EXPIRES) };
+    throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
+  });
+}
+
+/**
+ * Checks that a push that cannot wait for a device is not asked to.
+ * @param what the push, as the error names it
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+ */
+export function checkSentNow(options: CommandOptions | undefined, what: string): void {
+  if (readWait(options).when !== 'now')
+    throw invalidInput(`${what} cannot wait for a device: when must be now.`);
 }
 
 /** Reads `format`. @throws DeviceCloudError `INVALID_INPUT` */

@@ -5,11 +5,13 @@ import type {
   ResultAnswer,
   CallOptions,
   Chipid,
+  CommandOptions,
   Day,
   JsonObject,
   Level,
   Pin,
   PushMessage,
+  PulseOptions,
   PushOptions,
   Query,
   AppRecord,
@@ -18,18 +20,31 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery } from './call-options';
+import {
+  checkSentNow,
+  readDuration,
+  readFormat,
+  readLimits,
+  readRecovery,
+  readWait,
+  type Limits,
+} from './call-options';
+import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
-import { createConnectLimiter, type ConnectLimiter } from './channel/connect-limiter';
+import { ConnectLimiters } from './channel/connect-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
+import type { Reply, RequestOptions } from './request/types';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { DeviceCloudError } from './errors';
 import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { parseKey } from './api/open-api';
+import { CALLING } from './http/progress';
+import { openApiMissing, parseKey } from './api/open-api';
+import type { Fleet } from './fleet/fleet';
+import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
@@ -43,8 +58,8 @@ import type { ClientOptions } from './settings';
  */
 const DEVICE_TIMEOUT = 12;
 
-/** The limit that all clients of a process share unless they are given another. */
-const CONNECT_LIMITER = createConnectLimiter();
+/** The limiters that all clients of a process share unless they are given others. */
+const CONNECT_LIMITERS = new ConnectLimiters();
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -53,18 +68,19 @@ const CONNECT_LIMITER = createConnectLimiter();
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
  * missing or an invalid time-out, and the codes of the service and the network. Calls that reach a
  * device go out one at a time per device, in the order in which they were made, at most 100 waiting
- * (`QUEUE_FULL`), and are never repeated. Reads that only touch the cloud are tried again at most twice.
+ * (`QUEUE_FULL`), and are never repeated. A command may also wait until its device shows itself: see
+ * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
 export class DeviceCloudClient {
   readonly #application: Application;
 
   /**
    * Nothing is opened before the first call.
-   * @param connectLimiter internal: spreads the connects of channels, default one for the whole process
+   * @param connectLimiters internal: spread the connects of channels, default those of the whole process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions, connectLimiter: ConnectLimiter = CONNECT_LIMITER) {
-    this.#application = createApplication(options, connectLimiter);
+  constructor(options: ClientOptions, connectLimiters: ConnectLimiters = CONNECT_LIMITERS) {
+    this.#application = createApplication(options, connectLimiters);
   }
 
   /**
@@ -72,7 +88,11 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
-    return this.#call(this.#open().api.app(), options);
+    const { registry, now } = this.#application;
+    const at = now();
+    const answer = await this.#call(this.#open().api.app(), options);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body.online) });
+    return answer;
   }
 
   /**
@@ -81,18 +101,23 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, timeout } = this.#application;
-    const { seconds, signal } = readLimits(options, timeout);
-    return this.#open().listDevices(http, seconds, signal);
+    const { http, timeout, registry, now } = this.#application;
+    const { seconds, signal, progress } = readLimits(options, timeout);
+    progress?.(CALLING);
+    const at = now();
+    const answer = await this.#open().listDevices(http, seconds, signal);
+    registry.takeList({ at, polled: false, ...byChipid(answer.body) });
+    return answer;
   }
 
   /**
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
+   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`; `onProgress`; `when`
+   * and `expires`, see {@link CommandOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
-   * got it
+   * got it; `EXPIRED` if the device did not show itself in time
    */
   async push(
     chipid: Chipid,
@@ -102,7 +127,7 @@ export class DeviceCloudClient {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     const spec = this.#open().api.push(device, pushMessage(message, format), format);
-    return this.#onDevice(device, spec, options);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -113,8 +138,35 @@ export class DeviceCloudClient {
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
     const format = readFormat(options);
+    checkSentNow(options, 'A push to all devices');
     const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
     return this.#call(spec, options, DEVICE_TIMEOUT);
+  }
+
+  /**
+   * Pushes to one device and waits for its reply: the next upload that matches (section 4.2, endpoint 3,
+   * and section 6). It joins the device's channel, waits until that is connected, pushes in the order of
+   * all commands to the device, and waits. The channel recovers uploads that it misses meanwhile, and is
+   * released five minutes after the last request. One upload answers one request, the oldest that it
+   * matches; listeners receive it all the same.
+   * @param chipid the device
+   * @param message as for {@link push}
+   * @param options `match` says which upload is the reply
+   * @returns the reply; one that came although the outcome of the push is unknown is `uncertain`
+   * @throws DeviceCloudError `NOT_CONNECTED`: the channel did not come up, nothing was sent; `NO_REPLY`: the
+   * push was accepted, and nothing matched in time; otherwise the error of the push
+   */
+  async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
+    const device = parseChipid(chipid);
+    const format = readFormat(options);
+    const { api, requests, patterns } = this.#open();
+    const spec = api.push(device, pushMessage(message, format), format);
+    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    return requests.run({
+      ...readRequest(options, patterns),
+      ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
+      push: () => callService(this.#application.http, spec, seconds, signal),
+    });
   }
 
   /**
@@ -132,12 +184,12 @@ export class DeviceCloudClient {
   ): Promise<void> {
     const device = parseChipid(chipid);
     const bytes = pushBytes(message, readFormat(options));
-    const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    checkSentNow(options, 'A push over the channel');
     const { channelPush } = this.#open();
-    await this.#application.queues.run(
+    await this.#onDevice(
       device,
-      () => channelPush.push(device, bytes, seconds, signal),
-      signal,
+      ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
+      options,
     );
   }
 
@@ -179,7 +231,7 @@ export class DeviceCloudClient {
    */
   async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
+    return this.#callDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
   }
 
   /**
@@ -189,7 +241,7 @@ export class DeviceCloudClient {
    */
   async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.gpioStatus(device), options);
+    return this.#callDevice(device, this.#open().api.gpioStatus(device), options);
   }
 
   /**
@@ -197,18 +249,48 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
+   * `EXPIRED` if the device did not show itself in time
    */
   async setGpioEdge(
     chipid: Chipid,
     pin: Pin,
     level: Level,
-    options?: CallOptions,
+    options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
     const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
-    return this.#onDevice(device, spec, options);
+    return this.#callDevice(device, spec, options);
+  }
+
+  /**
+   * Sets a pin, waits, and sets it to the opposite level (section 4.2, endpoint 10, twice). No other
+   * command to the device comes between the two. If it is unknown whether the first was carried out, the
+   * opposite is sent all the same, once, and the call fails.
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level the level of the pulse, as for {@link setGpioEdge}
+   * @param options `duration` of the pulse in milliseconds, 1 to 60,000, default 500; `timeout` of each of
+   * the two in seconds, default 12; `signal`: when it aborts, or the client is closed, the opposite is sent
+   * at once, and given up after 3 s
+   * @returns the answer to the second command
+   * @throws DeviceCloudError whose message says at which level the pin was left, or may have been left
+   */
+  async pulseGpio(
+    chipid: Chipid,
+    pin: Pin,
+    level: Level,
+    options?: PulseOptions,
+  ): Promise<Answer<ResultAnswer>> {
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
+    const { pulses } = this.#open();
+    const work = ({ seconds, signal }: Limits): Promise<Answer<ResultAnswer>> =>
+      pulses.run(pulse, seconds, signal);
+    return this.#onDevice(device, work, options);
   }
 
   /**
@@ -218,18 +300,20 @@ export class DeviceCloudClient {
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.refresh(device), options);
+    return this.#callDevice(device, this.#open().api.refresh(device), options);
   }
 
   /**
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`
-   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset
+   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
+   * {@link CommandOptions}
+   * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
+   * `EXPIRED` if the device did not show itself in time
    */
-  async reboot(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+  async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
     const device = parseChipid(chipid);
-    return this.#onDevice(device, this.#open().api.reboot(device), options);
+    return this.#callDevice(device, this.#open().api.reboot(device), options);
   }
 
   /**
@@ -262,7 +346,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#command(id, this.#server().update(id, parseBody(body)), options);
+    return this.#serverCommand(id, this.#server().update(id, parseBody(body)), options);
   }
 
   /**
@@ -277,7 +361,7 @@ export class DeviceCloudClient {
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
     const id = parseDeviceid(deviceid);
-    return this.#command(id, this.#server().passthrough(id, parseBody(body)), options);
+    return this.#serverCommand(id, this.#server().passthrough(id, parseBody(body)), options);
   }
 
   /**
@@ -303,6 +387,11 @@ export class DeviceCloudClient {
     const { listening } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
     return listening.listen(device, listener, options);
+  }
+
+  /** What is known of the devices: who is online, the channels, the latest uploads. */
+  get fleet(): Fleet {
+    return this.#application.fleet;
   }
 
   /**
@@ -343,10 +432,7 @@ export class DeviceCloudClient {
   #open(): OpenApiParts {
     const { open } = this.#application;
     if (open) return open;
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      'The open API needs the appid and the app key. Set them in the configuration.',
-    );
+    throw openApiMissing();
   }
 
   #server(): ServerApi {
@@ -363,24 +449,65 @@ export class DeviceCloudClient {
     options: CallOptions | undefined,
     usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { seconds, signal } = readLimits(options, usual);
+    const { seconds, signal, progress } = readLimits(options, usual);
+    progress?.(CALLING);
     return callService(this.#application.http, spec, seconds, signal);
   }
 
-  /** @param key commands of the same key go out one at a time */
-  #command<T>(
-    key: string,
+  /** A command of the server API. @param deviceid commands of the same id go out one at a time */
+  #serverCommand<T>(
+    deviceid: string,
     spec: CallSpec<T>,
     options: CallOptions | undefined,
-    usual = this.#application.timeout,
   ): Promise<Answer<T>> {
-    const { http, queues } = this.#application;
+    const { http, queues, timeout } = this.#application;
     // Checked now, not when the commands before it have ended.
-    const { seconds, signal } = readLimits(options, usual);
-    return queues.run(key, () => callService(http, spec, seconds, signal), signal);
+    const { seconds, signal, progress } = readLimits(options, timeout);
+    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    return queues.run(deviceid, call, { signal, progress });
   }
 
-  #onDevice<T>(device: string, spec: CallSpec<T>, options?: CallOptions): Promise<Answer<T>> {
-    return this.#command(device, spec, options, DEVICE_TIMEOUT);
+  /** One call to a device over HTTP, in the device's queue. */
+  #callDevice<T>(
+    device: string,
+    spec: CallSpec<T>,
+    options: CommandOptions | undefined,
+  ): Promise<Answer<T>> {
+    const { http } = this.#application;
+    const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
+      callService(http, spec, seconds, signal);
+    return this.#onDevice(device, call, options);
+  }
+
+  /**
+   * The one way to everything that reaches a device: checks the options, waits for the device if `when`
+   * says so, and runs the work when the commands before it have ended. The work keeps the device's queue
+   * until its promise has settled, so it may make several calls:
+   *
+   * ```ts
+   * return this.#onDevice(device, async ({ seconds, signal }) => {
+   *   await callService(http, set, seconds, signal);
+   *   // …
+   *   return callService(http, setBack, seconds, signal);
+   * }, options);
+   * ```
+   * @param work is called at most once, with what its calls have to keep to
+   */
+  #onDevice<T>(
+    device: string,
+    work: (limits: Limits) => Promise<T>,
+    options: CommandOptions | undefined,
+  ): Promise<T> {
+    // Checked now, not when the commands before it have ended.
+    const limits = readLimits(options, DEVICE_TIMEOUT);
+    const wait = readWait(options);
+    const { commands } = this.#application;
+    if (!commands) throw openApiMissing();
+    const { schedule } = limits;
+    let call: Promise<T> | undefined;
+    // Once, however often the caller's schedule starts it.
+    const start = (): Promise<T> => (call ??= work(limits));
+    const command = async (): Promise<T> => (schedule ? schedule(start) : start());
+    return commands.run(device, command, limits, wait);
   }
 }

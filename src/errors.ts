@@ -24,6 +24,18 @@ export const ERROR_CODES = [
 /** The stable name of a kind of failure. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** Codes that leave it open whether a command was carried out. */
+const MAY_HAVE_ACTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'GATEWAY',
+  'SERVER_ERROR',
+  'UNEXPECTED_STATUS',
+  'TIMEOUT',
+  'CONNECTION_LOST',
+  'INVALID_RESPONSE',
+  'NOT_ACCEPTED',
+  'NO_REPLY',
+]);
+
 /**
  * The one error of this package. `code` is stable; `message` names the call and the device, repeats
  * what the service said, and says what to do. There is never a `cause`: an error of a library below
@@ -36,11 +48,24 @@ export class DeviceCloudError extends Error {
   readonly code: ErrorCode;
   /** The HTTP status, where there was an answer. */
   declare readonly statusCode?: number;
+  readonly #uncertain: boolean;
 
-  constructor(code: ErrorCode, message: string, statusCode?: number) {
+  /** @param uncertain where it is not as the code alone says */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    statusCode?: number,
+    uncertain = MAY_HAVE_ACTED.has(code),
+  ) {
     super(message);
     this.code = code;
     if (statusCode !== undefined) this.statusCode = statusCode;
+    this.#uncertain = uncertain;
+  }
+
+  /** Of a command: whether it may have been carried out all the same. If false, it certainly was not. */
+  get uncertain(): boolean {
+    return this.#uncertain;
   }
 }
 

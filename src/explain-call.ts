@@ -16,7 +16,7 @@ import {
   type ServerApi,
   type ServerApiCall,
 } from './api/server-api';
-import { readFormat, readLimits } from './call-options';
+import { readDuration, readFormat, readLimits } from './call-options';
 import type { DeviceCloudClient } from './client';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
@@ -39,6 +39,7 @@ export type ExplainedCall =
   | 'rtStatus'
   | 'gpioStatus'
   | 'setGpioEdge'
+  | 'pulseGpio'
   | 'refresh'
   | 'reboot'
   | 'serverDevices'
@@ -133,6 +134,13 @@ const CALLS: { readonly [C in ExplainedCall]: Explain<C> } = {
     const device = parseChipid(chipid);
     const api = from.open();
     return open(from, api.setGpioEdge(device, parsePin(pin), parseLevel(level)), options);
+  },
+  pulseGpio(from, [chipid, pin, level, options]) {
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    readDuration(options);
+    // The first of the two: the second has the opposite level.
+    return open(from, from.open().setGpioEdge(device, number, edge), options);
   },
   refresh(from, [chipid, options]) {
     const device = parseChipid(chipid);

@@ -9,11 +9,26 @@ export type {
   ChannelListener,
   ChannelView,
 } from './channel/types';
+export type { DeviceSnapshot, Fleet, FleetChanges } from './fleet/fleet';
+export type { FleetError } from './fleet/device';
+export type { LatestSource, LatestUpload } from './fleet/latest';
+export type { HistoryOptions } from './fleet/latest-history';
+export type { ListUser } from './fleet/list-poller';
+export type { ListReading } from './fleet/list-reading';
+export type {
+  FleetEvent,
+  FleetEventKind,
+  FleetEventName,
+  FleetWatch,
+  WatchListener,
+  WatchOptions,
+} from './fleet/watch-types';
 export type { RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';
 export { guessEncoding } from './recovery/guess-encoding';
+export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
 export type { Upload } from './channel/frames';
 export * from './types';
 export type { Explanation, ExplainNote, ExplainWarning } from './api/explain';

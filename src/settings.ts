@@ -152,9 +152,18 @@ export function readSettings(options: ClientOptions): Settings {
 }
 
 /**
+ * Checks a duration in seconds.
+ * @param what the option, as the error names it
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function secondsOf(seconds: number | undefined, what: string, usual: number): number {
+  return numberOf(seconds, what, usual, 0.001, MAX_SECONDS);
+}
+
+/**
  * Checks a time-out in seconds.
  * @throws DeviceCloudError `NOT_CONFIGURED`
  */
 export function readTimeout(seconds: number | undefined, usual: number): number {
-  return numberOf(seconds, 'The time-out', usual, 0.001, MAX_SECONDS);
+  return secondsOf(seconds, 'The time-out', usual);
 }

@@ -32,22 +32,46 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Is called whenever it changes what the call waits for; what it throws is ignored. */
   onProgress?: (progress: CallProgress) => void;
+  /**
+   * Of a call to a device: is called once its turn in the device's queue has come, calls `start` when it
+   * likes, at most once, and returns its promise. So who calls many devices decides how many run at once,
+   * and each call keeps its place in the order of arrival.
+   */
+  schedule?: Schedule;
 }
+
+/** Starts a call now or later. */
+export type Schedule = <T>(start: () => Promise<T>) => Promise<T>;
 
 /** What a call waits for: the device to show itself, the commands before it, or the answer. */
 export type CallProgress =
   { state: 'awaiting-device' } | { state: 'waiting'; ahead: number } | { state: 'calling' };
 
-/** When a command is sent: at once, when the device is in the list of online devices, after its next upload. */
+/** The times at which a command can be sent: see {@link CommandOptions}. */
 export const WHENS = ['now', 'online', 'upload'] as const;
+/** When a command is sent: see {@link CommandOptions}. */
 export type When = (typeof WHENS)[number];
 
-/** What a caller may set for one command. */
+/**
+ * What a caller may set for one command. A command that waits for its device is sent at most once, whatever
+ * the outcome. Until then it keeps the device's channel open, and blocks no other command. Those that wait
+ * for one device, at most 100, are sent in the order of arrival once it shows itself. If a call gets no answer
+ * (`TIMEOUT`, `GATEWAY`, `CONNECTION_LOST`, `UNREACHABLE`), the rest of them wait for its next sign.
+ */
 export interface CommandOptions extends CallOptions {
-  /** Default `now`. */
+  /**
+   * `now` (default): at once. `online`: at once if the device is in the list of online devices, otherwise when it
+   * is next listed (the list is read every 60 seconds) or uploads. `upload`: right after its next live upload.
+   */
   when?: When;
-  /** Seconds that the command waits for the device, default 3600. */
+  /** Seconds after which a command that is still waiting fails with `EXPIRED`, and is not sent; default 3600. */
   expires?: number;
+}
+
+/** What a caller may set for a pulse. */
+export interface PulseOptions extends CommandOptions {
+  /** Milliseconds between the two levels, 1 to 60,000; default 500. */
+  duration?: number;
 }
 
 /** How to push. */
@@ -149,8 +173,10 @@ export const PUSH_FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'] as const;
 /** A format of a push: text, hexadecimal, AT command, Lua, Base64. */
 export type PushFormat = (typeof PUSH_FORMATS)[number];
 
+/** How uploaded bytes may become a payload. */
+export const DATATYPES = ['auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
 /** How uploaded bytes become a payload. */
-export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+export type Datatype = (typeof DATATYPES)[number];
 
 /** What every call over HTTP resolves to. */
 export interface Answer<T> {

@@ -1,9 +1,11 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
+import { fleetScenarios } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
+import { restartScenarios } from './restart';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
 
@@ -12,7 +14,9 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   push(plan),
   json(plan),
   ...uploadScenarios(plan),
+  ...fleetScenarios(plan),
   ...channelScenarios(plan),
+  ...restartScenarios(plan),
   growth(),
   start(plan),
 ];

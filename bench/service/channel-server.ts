@@ -47,6 +47,10 @@ const CHANNEL_PATH = /^\/noticed\/peer\?.*\bchipid=(\d+)/;
 export class ChannelServer {
   open = 0;
   ended = 0;
+  histories = 0;
+  /** The most channels that opened in a second since the last drop. */
+  most = 0;
+  #latest: number[] = [];
   readonly #devices = new Map<string, Device>();
   readonly #webSockets = new WebSocketServer({ noServer: true });
 
@@ -61,8 +65,17 @@ export class ChannelServer {
   readonly answer: RequestListener = (request, response) => {
     const chipid = HISTORY_PATH.exec(request.url ?? '')?.[1];
     if (chipid === undefined) response.writeHead(404).end('{"msg":"not found"}');
-    else response.end(historyOf(indexOf(chipid), this.#device(chipid).sent));
+    else {
+      this.histories++;
+      response.end(historyOf(indexOf(chipid), this.#device(chipid).sent));
+    }
   };
+
+  /** Ends all channels at once, as a restart does. */
+  drop(): void {
+    this.most = 0;
+    for (const { socket } of this.#devices.values()) socket?.destroy();
+  }
 
   /** Uploads on all channels, as fast as they are read. @returns how many uploads were sent */
   async flood(seconds: number, window: number): Promise<number> {
@@ -78,6 +91,13 @@ export class ChannelServer {
     return sent() - before;
   }
 
+  #count(): void {
+    const now = performance.now();
+    this.#latest.push(now);
+    while ((this.#latest[0] ?? now) <= now - 1000) this.#latest.shift();
+    this.most = Math.max(this.most, this.#latest.length);
+  }
+
   #device(chipid: string): Device {
     const device = this.#devices.get(chipid) ?? new Device(indexOf(chipid));
     this.#devices.set(chipid, device);
@@ -87,6 +107,7 @@ export class ChannelServer {
   #openChannel(device: Device, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#webSockets.handleUpgrade(request, socket, head, (channel) => {
       this.open++;
+      this.#count();
       device.socket = socket;
       device.unread = 0;
       channel.on('error', () => undefined);

@@ -14,6 +14,10 @@ export interface State {
   /** Channels that are open, and those that have ended. */
   open: number;
   ended: number;
+  /** Histories that were read. */
+  histories: number;
+  /** The most channels that opened in a second since all were ended. */
+  most: number;
 }
 
 /** Uploads that were sent, and the CPU of the service for them. */
@@ -26,7 +30,7 @@ export interface Flood {
 export const CONTROL = '/control';
 
 const LOOK = 100;
-/** Milliseconds in which 5,000 channels open at 20 a second. */
+/** Milliseconds in which 5,000 channels open at 20 a second, and histories are read. */
 const PATIENCE = 300_000;
 
 /** The service, as a subject controls it. */
@@ -38,6 +42,18 @@ export class ServiceClient {
   /** Uploads for `seconds` on all channels, on each at most `window` blocks that are not yet read. */
   flood = (seconds: number, window: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, window }) });
+
+  /** Ends all channels at once. */
+  drop = (): Promise<State> => this.#ask({ method: 'DELETE' });
+
+  /** Waits until so many histories were read. @throws Error if they are not */
+  async historiesRead(count: number): Promise<void> {
+    const deadline = Date.now() + PATIENCE;
+    while ((await this.state()).histories < count) {
+      if (Date.now() > deadline) throw new Error('Not all histories were read.');
+      await sleep(LOOK);
+    }
+  }
 
   /** Waits until exactly this number of channels is open. @throws Error if it is not reached */
   async channelsOpen(count: number): Promise<void> {

@@ -27,8 +27,11 @@ export async function startService(): Promise<{ addresses: Addresses; close: () 
   const channels = new ChannelServer();
 
   async function control(request: IncomingMessage): Promise<State | Flood> {
-    const { open, ended } = channels;
-    if (request.method === 'GET') return { cpu: cpuSoFar(), pushes: pushes.count, open, ended };
+    if (request.method === 'DELETE') channels.drop();
+    const { open, ended, histories, most } = channels;
+    if (request.method !== 'POST') {
+      return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, histories, most };
+    }
     const { seconds, window } = (await json(request)) as { seconds: number; window: number };
     const before = cpuSoFar();
     const sent = await channels.flood(seconds, window);

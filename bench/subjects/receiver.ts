@@ -3,6 +3,7 @@ import { startMeter } from '../meter';
 import type { Job, Subject, Values } from '../scenario';
 import { READING } from '../service/readings';
 import { bareChannels, type BareUpload } from './bare-channels';
+import { bareReconnecting } from './bare-reconnecting';
 import { coreUploads } from './core-flows';
 import { createEnds, endNodes, registerEnds } from './ends';
 import { fail, startNodeRed } from './node-red';
@@ -14,6 +15,12 @@ export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's
 export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
 export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
+
+/** A subject that reconnects, and receives nothing. */
+export const RECONNECTING: Subject = {
+  name: 'limit-reconnecting',
+  label: 'bare ws behind the same limiter',
+};
 
 /** Opens channels up to a given number; it may return before they are open. */
 type Open = (channels: number) => Promise<void>;
@@ -55,6 +62,21 @@ export class Receiver {
     return seconds;
   }
 
+  /** Ends all channels at once. @returns seconds until all are open again, and their histories read */
+  async restart(channels: number): Promise<Values> {
+    const { service, subject } = this.job;
+    const { histories } = await service.state();
+    const start = performance.now();
+    const seconds = (): number => (performance.now() - start) / 1000;
+    await service.drop();
+    await service.channelsOpen(channels);
+    const connected = seconds();
+    if (subject === OURS.name) await service.historiesRead(histories + channels);
+    const recovered = seconds();
+    const { most } = await service.state();
+    return { connected, recovered, most };
+  }
+
   /** Receives uploads for so long, and counts that each that was sent has come once. */
   async flood(seconds: number, window: number): Promise<Values> {
     this.received = 0;
@@ -74,7 +96,8 @@ async function opener(
   baseUrl: string,
   onUpload: (upload: { payload?: unknown }) => void,
 ): Promise<Open> {
-  if (subject === 'limit') return bareChannels(baseUrl, onUpload);
+  if (subject === LIMIT.name) return bareChannels(baseUrl, onUpload);
+  if (subject === RECONNECTING.name) return bareReconnecting(baseUrl, packageFolder);
   const ends = createEnds();
   ends.onMessage = onUpload;
   const nodeRed = await startNodeRed(packageFolder, registerEnds(ends));

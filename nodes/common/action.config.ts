@@ -13,6 +13,30 @@ export interface DeviceCallConfig extends DeviceConfig {
   timeout: number | string;
 }
 
+/** What a node has that may call several devices for one message. A flow of version 0.1 has none of it. */
+export interface ManyConfig extends DeviceCallConfig {
+  /** Whether the device may be an array of chip numbers. */
+  many?: boolean;
+  /** The most of them, default {@link LIMIT}. */
+  limit?: number | string;
+  /** How many calls run at once, default {@link AT_ONCE}. */
+  atOnce?: number | string;
+}
+
+export const LIMIT = 100;
+export const AT_ONCE = 16;
+/** The most that either may be. */
+export const MAX_MANY = 10_000;
+
+/** What a node has whose command may wait for its device. A flow of version 0.1 has none of it. */
+export interface WhenConfig {
+  when?: 'now' | 'online' | 'upload';
+  /** Seconds that the command waits, default {@link EXPIRES}. */
+  expires?: number | string;
+}
+
+export const EXPIRES = 3600;
+
 /** The service's own limit of 10 seconds (section 8), plus the network. */
 export const DEVICE_TIMEOUT = 12;
 

@@ -1,10 +1,12 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import { findApp, type Api, type App } from '../app/app-node';
+import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
 import { inputReader, type InputTable, type InputValues, type ReadInputs } from './inputs';
+import { endLogged } from './logged-end';
 import { SerialQueue } from './serial-queue';
-import { CallStatus, failureStatus } from './status';
+import { failureStatus } from './status';
 import { closedMeanwhile, createWaits } from './unless-closed';
 
 /** What an action node gets to do its work with. */
@@ -19,12 +21,18 @@ export interface ActionCall<C, K extends string> {
   node: Node;
   /** Ends the call when the node closes. */
   signal: AbortSignal;
+  /** Shows what the call waits for. */
+  onProgress: (progress: RequestProgress) => void;
 }
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
   /** Called when the messages have been sent; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
+  /** The message ends with this error instead. */
+  error?: Error;
+  /** Whether the fields go on the message even if it ends with an error, such as that of a close. */
+  always?: boolean;
 };
 
 /** What is an action node's own. */
@@ -35,6 +43,8 @@ export interface Action<C, K extends string> {
   inputs: (config: C) => InputTable<K>;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
+  /** Seconds for which a close waits for the calls to end by themselves, default 0. */
+  closing?: (config: C) => number;
   /** Makes the call. Whatever it throws ends the message with an error. */
   perform: (call: ActionCall<C, K>) => Promise<Outcome>;
 }
@@ -75,9 +85,11 @@ class ActionLife<C extends object, K extends string> {
   readonly #readings = new SerialQueue();
   /** Whole messages, of a node that is sequential. */
   readonly #messages = new SerialQueue();
+  /** The messages that have not ended. */
+  readonly #open = new Set<Promise<void>>();
 
   constructor(
-    RED: NodeAPI,
+    private readonly RED: NodeAPI,
     private readonly node: Node,
     private readonly config: C,
     private readonly action: Action<C, K>,
@@ -98,28 +110,48 @@ class ActionLife<C extends object, K extends string> {
   take(msg: NodeMessageInFlow, send: Send, done: Done): void {
     const handle = (): Promise<void> => this.#handle(msg, send, done);
     const handled = this.action.sequential?.(this.config) ? this.#messages.add(handle) : handle();
-    // An error out of `done` itself, say of another package's hook, must not end the process.
-    handled.catch((error: unknown) => this.node.error(asError(error)));
+    this.#open.add(handled);
+    handled
+      // An error out of `done` itself, say of another package's hook, must not end the process.
+      .catch((error: unknown) => this.node.error(asError(error)))
+      .finally(() => this.#open.delete(handled));
   }
 
   close(done: () => void): void {
     this.#status.close();
     this.#closing.abort('the node was closed');
     this.#app.leave(this.node);
-    // The calls that are broken off end their messages first; then whatever still waits is ended.
-    setImmediate(() => {
-      this.#waits.end();
-      setImmediate(done);
+    void this.#patience().then(() => {
+      // The calls that are broken off end their messages first; then whatever still waits is ended.
+      setImmediate(() => {
+        this.#waits.end();
+        setImmediate(done);
+      });
     });
+  }
+
+  /** Waits until all messages have ended, for as long as the action asks for. */
+  async #patience(): Promise<void> {
+    const seconds = this.action.closing?.(this.config) ?? 0;
+    if (seconds === 0 || this.#open.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, seconds * 1000)));
+    await Promise.race([Promise.allSettled(this.#open), late]);
+    clearTimeout(timer);
   }
 
   async #handle(msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> {
     let failure: Error | undefined;
-    this.#status.begin();
+    const call = this.#status.begin();
+    const onProgress = (progress: RequestProgress): void => this.#status.progress(call, progress);
     try {
-      const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg));
-      if (this.#closing.signal.aborted) throw closedMeanwhile();
-      this.#status.succeed();
+      const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg, onProgress));
+      const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
+      if (error) {
+        if (outcome.always && 'set' in outcome) Object.assign(msg, outcome.set);
+        throw error;
+      }
+      this.#status.succeed(call);
       // A status that an earlier node left is not this call's.
       delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
@@ -127,18 +159,22 @@ class ActionLife<C extends object, K extends string> {
       if (outcome.sent) await this.#waits.unlessClosed(outcome.sent());
     } catch (error) {
       failure = asError(error);
-      this.#status.fail(error);
+      this.#status.fail(call, error);
       delete msg['statusCode'];
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;
       }
     }
     // Outside, since an error of `done` itself would call it a second time.
-    done(failure);
+    if (failure && this.#closing.signal.aborted) endLogged(this.RED, this.node, failure, done);
+    else done(failure);
   }
 
   /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
-  async #outcomeOf(msg: NodeMessage): Promise<Outcome> {
+  async #outcomeOf(
+    msg: NodeMessage,
+    onProgress: (progress: RequestProgress) => void,
+  ): Promise<Outcome> {
     const { node, config, action } = this;
     const { signal } = this.#closing;
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
@@ -148,7 +184,8 @@ class ActionLife<C extends object, K extends string> {
     this.#throwIfClosed();
     const ready = this.#app.client(action.api);
     const client = ready instanceof Promise ? await ready : ready;
-    return action.perform({ client, app: this.#app, config, inputs, msg, node, signal });
+    const app = this.#app;
+    return action.perform({ client, app, config, inputs, msg, node, signal, onProgress });
   }
 
   #throwIfClosed(): void {

@@ -5,6 +5,9 @@ import { isDeviceCloudError } from '../../src/index';
 export const STATUS = {
   none: {},
   calling: { fill: 'blue', shape: 'dot', text: 'status.calling' },
+  waiting: { fill: 'blue', shape: 'dot', text: 'status.waiting' },
+  awaitingDevice: { fill: 'blue', shape: 'dot', text: 'status.awaiting-device' },
+  awaitingReply: { fill: 'blue', shape: 'dot', text: 'status.awaiting-reply' },
   connecting: { fill: 'yellow', shape: 'ring', text: 'status.connecting' },
   connected: { fill: 'green', shape: 'dot', text: 'status.connected' },
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
@@ -50,6 +53,13 @@ export class StatusLine {
     if (!this.#timer) this.#tick();
   }
 
+  /** Shows what the function returns, a moment later: what lasts no longer than that is never shown. */
+  updateLater(status: () => NodeStatus): void {
+    if (this.#closed) return;
+    this.#pending = status;
+    this.#timer ??= setTimeout(() => this.#tick(), INTERVAL);
+  }
+
   /** Shows nothing from now on. */
   close(): void {
     this.#closed = true;
@@ -63,45 +73,5 @@ export class StatusLine {
     if (!status) return;
     this.#timer = setTimeout(() => this.#tick(), INTERVAL);
     this.show(status());
-  }
-}
-
-/** The status of a node that makes calls: blue while any runs, red after a failure, nothing after a success. */
-export class CallStatus {
-  readonly #line: StatusLine;
-  #running = 0;
-
-  constructor(node: Node) {
-    this.#line = new StatusLine(node);
-  }
-
-  begin(): void {
-    this.#running++;
-    this.#line.show(STATUS.calling);
-  }
-
-  succeed(): void {
-    this.#end();
-    if (this.#running === 0) this.#line.show(STATUS.none);
-  }
-
-  /** A call that has succeeded may fail yet, when its messages are sent. */
-  fail(error: unknown): void {
-    this.#end();
-    this.show(failureStatus(error));
-  }
-
-  /** Shows a status that no call has led to. */
-  show(status: NodeStatus): void {
-    this.#line.show(status);
-  }
-
-  /** Shows nothing from now on. */
-  close(): void {
-    this.#line.close();
-  }
-
-  #end(): void {
-    this.#running = Math.max(0, this.#running - 1);
   }
 }

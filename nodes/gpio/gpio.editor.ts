@@ -1,4 +1,5 @@
 import { t } from '../common/editor/catalogue';
+import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
@@ -11,12 +12,13 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
-import type { GPIO_TYPE, GpioConfig } from './gpio.config';
+import { DURATION, MAX_DURATION, type GPIO_TYPE, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & Named;
 type Node = EditorNode<Config>;
 
 const sets = (node: Node): boolean => current(node, 'operation') !== 'read';
+const pulses = (node: Node): boolean => current(node, 'operation') === 'pulse';
 const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') === '';
 
 const pinNumber = wholeNumber(0, 999_999_999);
@@ -42,7 +44,8 @@ function labelText(node: Node): string {
     return pin === undefined ? t('node.read') : t('node.read-pin', { pin });
   }
   const level = node.levelType === 'num' ? t(node.level === '0' ? 'level.low' : 'level.high') : '';
-  const what = pin === undefined ? t('node.set') : t('node.set-pin', { pin });
+  const verb = node.operation === 'pulse' ? 'pulse' : 'set';
+  const what = pin === undefined ? t(`node.${verb}`) : t(`node.${verb}-pin`, { pin });
   return level === '' ? what : `${what} ${level}`;
 }
 
@@ -58,10 +61,12 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
+    ...manyProperties<Config>(),
+    ...whenProperties<Config>(sets),
     operation: {
       value: 'set',
       label: t('common.label.operation'),
-      validate: validator(orDefault(oneOf('set', 'read'))),
+      validate: validator(orDefault(oneOf('set', 'read', 'pulse'))),
     },
     pin: {
       value: 'pin',
@@ -75,6 +80,11 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
       validate: typedValidator<Config>('levelType', {}, sets),
     },
     levelType: { value: 'msg' },
+    duration: {
+      value: DURATION,
+      label: t('label.duration'),
+      validate: validator<Config>(orDefault(wholeNumber(1, MAX_DURATION)), pulses),
+    },
     codes: {
       value: '{"0":0,"1":1}',
       label: t('label.codes'),
@@ -96,7 +106,11 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC]);
     typedInput('level', ['msg', namedNumbers(t('type.level'), levels), ...DYNAMIC]);
     jsonInput('codes');
+    prepareMany();
+    const adaptWhen = prepareWhen(() => sets(this));
     const adapt = (): void => {
+      adaptWhen();
+      show('#duration-row', pulses(this));
       show('#level-row', sets(this));
       show('#level-note', fieldValue(field('levelType')) !== 'num');
       show('#pins-row, #codes-row', !sets(this));
@@ -107,5 +121,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
   },
   oneditsave: function () {
     if (!sets(this) && fieldValue(pins()) === 'all') field('pin').val('');
+    saveWhen(() => sets(this));
   },
 });

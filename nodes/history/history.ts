@@ -2,6 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
 import { chipidText, deviceOf } from '../common/device-call';
+import { nameField, nameOf } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { decodeRecord, type HistoryRecord } from './body';
 import { HISTORY_TYPE, type HistoryConfig } from './history.config';
@@ -38,7 +39,7 @@ function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecor
 
 /** Reads, decodes and hands over the records that are due. */
 async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
-  const { app, config, inputs, msg, node } = call;
+  const { app, client, config, inputs, msg, node } = call;
   const { statusCode, body } = await read(call);
   const operation = operationOf(config);
   const chipid = operation === 'sync' ? undefined : chipidText(deviceOf(inputs));
@@ -47,10 +48,15 @@ async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
   const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
-  const fields = { statusCode, ...(chipid === undefined ? {} : { chipid }) };
+  const ofDevice = chipid === undefined ? {} : { chipid, ...nameField(client, chipid, msg) };
+  const fields = { statusCode, ...ofDevice };
   const sent = due && { sent: due.remember };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
-  const messages = splitRecords(RED, msg, records, decoded, { zone: app.historyZone, fields });
+  const messages = splitRecords(RED, msg, records, decoded, {
+    zone: app.historyZone,
+    nameOf: (device) => nameOf(client, device),
+    fields,
+  });
   return { messages, ...sent };
 }
 

@@ -3,7 +3,7 @@ import { contextGet, contextSet } from '../common/context';
 import { isObject } from '../common/values';
 import { chipidOf, type HistoryRecord } from './body';
 import { completeMark } from './mark';
-import { advance, MAX_OTHERS, type Position } from './position';
+import { advance, roomFor, type Position, type Room } from './position';
 import { readPosition, savePosition } from './saved-position';
 
 /** Key in the node's context: a {@link Position} for each operation and device, `uploads:10000001`. */
@@ -11,6 +11,8 @@ const POSITIONS = 'positions';
 
 /** How many devices are remembered; the one read longest ago is forgotten first. */
 const MAX_DEVICES = 10_000;
+/** Beside the positions once one was forgotten: that is said once. */
+const FORGOTTEN = 'forgotten';
 
 type Positions = Record<string, unknown>;
 
@@ -33,16 +35,30 @@ function byDevice<R extends HistoryRecord>(
 }
 
 /** Moves the devices just read to the end, and drops those read longest ago. */
-function merge(stored: Positions, read: Positions): Positions {
-  const kept = Object.entries(stored).filter(([place]) => !Object.hasOwn(read, place));
-  return Object.fromEntries([...kept, ...Object.entries(read)].slice(-MAX_DEVICES));
+function merge(stored: Positions, read: Positions): { positions: Positions; forgets: boolean } {
+  const kept = Object.entries(stored).filter(
+    ([place]) => place !== FORGOTTEN && !Object.hasOwn(read, place),
+  );
+  const all = [...kept, ...Object.entries(read)];
+  const has = stored[FORGOTTEN] === true;
+  const forgets = all.length > MAX_DEVICES;
+  const positions = Object.fromEntries(all.slice(-MAX_DEVICES));
+  if (has || forgets) positions[FORGOTTEN] = true;
+  return { positions, forgets: forgets && !has };
 }
 
-function warnOfOverflow(node: Node, devices: number): void {
+function warnOfOverflow(node: Node, devices: number, { others }: Room): void {
   node.warn(
-    `The history of ${devices === 1 ? 'a device' : `${devices} devices`} has more than ${MAX_OTHERS} ` +
+    `The history of ${devices === 1 ? 'a device' : `${devices} devices`} has more than ${others} ` +
       'records whose ids are not numbers and whose times have no order. No more are remembered, so ' +
       'some of them will be emitted again.',
+  );
+}
+
+function warnOfForgotten(node: Node): void {
+  node.warn(
+    'This node has read the histories of more than 10,000 devices. It forgets those that it read ' +
+      'longest ago, and will emit their records again when it next reads them. Use several nodes.',
   );
 }
 
@@ -71,19 +87,26 @@ export async function onlyNew<R extends HistoryRecord>(
   const read: Positions = earlier ? { [operation]: savePosition(common) } : {};
   let overflowing = 0;
   const fresh = new Set<R>();
-  for (const [device, group] of byDevice(records, chipid)) {
-    const place = `${operation}:${device}`;
+  const groups = byDevice(records, chipid);
+  const placeOf = (device: string): string => `${operation}:${device}`;
+  const added = [...groups.keys()].filter((device) => !Object.hasOwn(stored, placeOf(device)));
+  const room = roomFor(Math.min(Object.keys(stored).length + added.length, MAX_DEVICES));
+  for (const [device, group] of groups) {
+    const place = placeOf(device);
     const start = Object.hasOwn(stored, place) ? readPosition(stored[place]) : common;
-    const { fresh: news, position } = advance(start, group);
+    const { fresh: news, position } = advance(start, group, room);
     for (const record of news) fresh.add(record);
     read[place] = savePosition(position);
     if (position.overflow && !start.overflow) overflowing++;
   }
-  if (overflowing > 0) warnOfOverflow(node, overflowing);
+  if (overflowing > 0) warnOfOverflow(node, overflowing, room);
   return {
     fresh: records.filter((record) => fresh.has(record)),
     remember: async () => {
-      if (records.length > 0) await contextSet(node, POSITIONS, merge(stored, read));
+      if (records.length === 0) return;
+      const { positions, forgets } = merge(stored, read);
+      await contextSet(node, POSITIONS, positions);
+      if (forgets) warnOfForgotten(node);
     },
   };
 }

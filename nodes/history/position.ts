@@ -19,11 +19,25 @@ export interface Position {
   earlier?: boolean;
 }
 
-/** How many records of a device are remembered one by one. */
-export const MAX_EMITTED = 256;
+/** How much is remembered of a device. */
+export interface Room {
+  /** Records that are remembered one by one. */
+  emitted: number;
+  /** More of them, by a fingerprint of 12 characters, if nothing orders them. */
+  others: number;
+}
 
-/** How many more are remembered by a fingerprint, of 12 characters, if nothing orders them. */
-export const MAX_OTHERS = 5000;
+/** All devices of a node share its context: so much is remembered of each, and of all together. */
+const MOST: Room = { emitted: 256, others: 5000 };
+const OF_ALL: Room = { emitted: 320_000, others: 1_000_000 };
+
+/** @param devices how many the node remembers */
+export function roomFor(devices: number): Room {
+  return {
+    emitted: Math.min(MOST.emitted, Math.ceil(OF_ALL.emitted / devices)),
+    others: Math.min(MOST.others, Math.ceil(OF_ALL.others / devices)),
+  };
+}
 
 /** Finds again the records that an earlier version saved without their times. */
 function namedAgain({ emitted, before }: Position, keys: readonly string[]): string[] {
@@ -46,13 +60,18 @@ function emittedBy(emitted: readonly string[], mark: Mark | undefined, others: r
 }
 
 /** The fingerprints to keep: of what this answer shows rather than of what it no longer shows. */
-function keepOthers(others: readonly string[], keys: readonly string[], added: readonly string[]) {
+function keepOthers(
+  others: readonly string[],
+  keys: readonly string[],
+  added: readonly string[],
+  max: number,
+) {
   const shown = new Set(others.length > 0 ? keys.map(fingerprint) : []);
   const again = others.filter((hash) => shown.has(hash));
   const gone = others.filter((hash) => !shown.has(hash));
   const current = [...again, ...added.map(fingerprint)];
-  const kept = [...new Set([...gone, ...current])].slice(-MAX_OTHERS);
-  return { kept, overflow: current.length > MAX_OTHERS };
+  const kept = [...new Set([...gone, ...current])].slice(-max);
+  return { kept, overflow: current.length > max };
 }
 
 /**
@@ -62,6 +81,7 @@ function keepOthers(others: readonly string[], keys: readonly string[], added: r
 export function advance<R extends HistoryRecord>(
   start: Position,
   records: readonly R[],
+  room: Room = MOST,
 ): { fresh: R[]; position: Position } {
   const keys = records.map(keyOf);
   const mark = start.before && completeMark(start.before, records);
@@ -76,15 +96,15 @@ export function advance<R extends HistoryRecord>(
     return true;
   });
   const newest = [...emitted, ...news].sort(compare);
-  const dropped = newest.splice(0, Math.max(0, newest.length - MAX_EMITTED));
+  const dropped = newest.splice(0, Math.max(0, newest.length - room.emitted));
   const before = dropped.length > 0 ? extend(mark, dropped) : mark;
   const loose = dropped.filter((key) => !(before && covers(before, key)));
-  const { kept, overflow } = keepOthers(others, keys, loose);
+  const { kept, overflow } = keepOthers(others, keys, loose, room.others);
   const same = [...(before?.same ?? [])];
   const position: Position = { emitted: newest };
   if (before) position.before = before;
-  if (before?.same) before.same = new Set(same.slice(-MAX_OTHERS));
+  if (before?.same) before.same = new Set(same.slice(-room.others));
   if (kept.length > 0) position.others = kept;
-  if (overflow || same.length > MAX_OTHERS) position.overflow = true;
+  if (overflow || same.length > room.others) position.overflow = true;
   return { fresh, position };
 }

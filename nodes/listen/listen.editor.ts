@@ -1,4 +1,5 @@
-import { said, t } from '../common/editor/catalogue';
+import { t } from '../common/editor/catalogue';
+import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
   appProperty,
@@ -7,25 +8,14 @@ import {
   takeOnlyApp,
   type Named,
 } from '../common/editor/properties';
-import type { EditorNode, ValidatorOptions, Validity } from '../common/editor/red';
+import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator } from '../common/editor/validators';
-import { deviceError, listed, prepareList } from './device-list.editor';
 import type { LISTEN_TYPE, ListenConfig } from './listen.config';
 
 type Config = ListenConfig & Named & { inputs: number };
 type Node = EditorNode<Config>;
 
 const mode = (node: Node): string => current(node, 'devices');
-
-function chipidsError(chipids: unknown): string | undefined {
-  if (!Array.isArray(chipids) || chipids.length === 0) return t('error.no-device');
-  return chipids.map((chipid) => deviceError(String(chipid))).find((error) => error !== undefined);
-}
-
-function validateChipids(this: Node, value: unknown, options: ValidatorOptions): Validity {
-  const error = mode(this) === 'list' ? chipidsError(value) : undefined;
-  return error === undefined ? true : said(options.label ?? '', error);
-}
 
 function labelText(node: Node): string {
   if (node.devices === 'online' || node.devices === 'dynamic') return t(`node.${node.devices}`);
@@ -47,10 +37,10 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     app: appProperty(),
     devices: {
       value: 'list',
-      label: t('label.devices'),
+      label: t('common.label.devices'),
       validate: validator(orDefault(oneOf('list', 'online', 'dynamic'))),
     },
-    chipids: { value: [], label: t('label.devices'), validate: validateChipids },
+    chipids: chipidsProperty(),
     refresh: {
       value: 60,
       label: t('label.refresh'),

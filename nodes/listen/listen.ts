@@ -3,11 +3,11 @@ import { DeviceCloudError, type DeviceCloudClient, type Upload } from '../../src
 import { findApp, type App } from '../app/app-node';
 import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
+import { readListEntry } from '../common/list-entry';
 import { failureStatus, StatusLine } from '../common/status';
 import { numberOf } from '../common/values';
 import { channelsStatus } from './channels-status';
 import { changeDevices } from './dynamic';
-import { readListEntry } from './list-entry';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
 import { uploadMessage } from './message';
@@ -27,7 +27,8 @@ class ListenLife implements DevicesListener {
   readonly #log = createFaultLog((line) => this.node.warn(line));
   readonly #datatype: ListenConfig['datatype'];
   readonly #closing = new AbortController();
-  /** Undefined until it has started. */
+  /** Undefined until it has started, as the devices are. */
+  #client: DeviceCloudClient | undefined;
   #devices: ListenedDevices | undefined;
   #positions: Positions | undefined;
   #stopWatching: (() => void) | undefined;
@@ -69,7 +70,8 @@ class ListenLife implements DevicesListener {
   }
 
   onUpload(upload: Upload): void {
-    const { message, error } = uploadMessage(upload, this.#datatype);
+    const name = this.#client?.fleet.name(upload.chipid);
+    const { message, error } = uploadMessage(upload, this.#datatype, name);
     if (error) this.node.error(error, message);
     else this.node.send(message);
   }
@@ -122,6 +124,7 @@ class ListenLife implements DevicesListener {
   #listen(client: DeviceCloudClient, recover: Recover | undefined): void {
     const { devices: mode, refresh, chipids } = this.config;
     const devices = new ListenedDevices(client, this, recover);
+    this.#client = client;
     this.#devices = devices;
     if (mode === 'online') {
       const found = (online: string[]): void => devices.replace(online);

@@ -3,17 +3,25 @@ import { DeviceCloudError, type Datatype, type Upload } from '../../src/index';
 import { decodeBody } from '../common/decode';
 
 /** Makes the message of an upload, with the bytes as they came. */
-function rawMessage({ chipid, appid, timestamp, body, replayed, id }: Upload): NodeMessage {
+function rawMessage(
+  { chipid, appid, timestamp, body, replayed, id }: Upload,
+  name: string | undefined,
+): NodeMessage {
   const message: NodeMessage = { topic: chipid, chipid, appid, timestamp, payload: body };
+  if (name !== undefined) message['name'] = name;
   return replayed ? Object.assign(message, { replayed, id }) : message;
 }
 
-/** The message of an upload, or the error and the message it goes with if its body cannot be decoded. */
+/**
+ * The message of an upload, or the error and the message it goes with if its body cannot be decoded.
+ * @param name the device's, if a list has shown it
+ */
 export function uploadMessage(
   upload: Upload,
   datatype: Datatype,
+  name: string | undefined,
 ): { message: NodeMessage; error?: DeviceCloudError } {
-  const message = rawMessage(upload);
+  const message = rawMessage(upload, name);
   const decoded = decodeBody(upload.body, datatype);
   if ('value' in decoded) return { message: Object.assign(message, { payload: decoded.value }) };
   const error = new DeviceCloudError(

@@ -1,5 +1,4 @@
-import { DeviceCloudError, type DeviceCloudClient, type DeviceRecord } from '../../src/index';
-import { parseChipid } from '../../src/input';
+import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
 import { MAX_SECONDS } from '../common/values';
 
 /** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
@@ -18,8 +17,9 @@ const noChipid = (): DeviceCloudError =>
   );
 
 /**
- * Reads the list of online devices, now and again whenever the period has passed.
- * @param seconds from one reading to the next
+ * Follows the list of online devices. All nodes of an application share one poller, so it may be read more
+ * often than this one asks for.
+ * @param seconds from one reading to the next, at most
  * @returns stops it
  */
 export function watchOnline(
@@ -28,35 +28,12 @@ export function watchOnline(
   found: (chipids: string[]) => void,
   failed: (error: unknown) => void,
 ): () => void {
-  const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-
-  /** A record without a proper chip number must not keep the other devices from being listened to. */
-  const readChipid = ({ chipid }: DeviceRecord): string[] => {
-    try {
-      return [parseChipid(chipid)];
-    } catch {
-      failed(noChipid());
-      return [];
-    }
-  };
-
-  const read = async (): Promise<void> => {
-    try {
-      const { body } = await client.devices({ signal: abort.signal });
-      if (!abort.signal.aborted) found(body.flatMap(readChipid));
-    } catch (error) {
-      if (!abort.signal.aborted) failed(error);
-    }
-    if (!abort.signal.aborted) timer = setTimeout(run, periodOf(seconds) * 1000);
-  };
-  const run = (): void => {
-    read().catch(failed);
-  };
-
-  run();
-  return () => {
-    abort.abort();
-    clearTimeout(timer);
-  };
+  return client.fleet.pollList(periodOf(seconds), {
+    onReading({ devices, invalid }) {
+      // Such a record must not keep the other devices from being listened to.
+      if (invalid > 0) failed(noChipid());
+      found([...devices.keys()]);
+    },
+    onReadError: failed,
+  });
 }

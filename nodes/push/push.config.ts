@@ -1,8 +1,8 @@
-import type { DeviceCallConfig, ValueType } from '../common/action.config';
+import type { ManyConfig, ValueType, WhenConfig } from '../common/action.config';
 
 export const PUSH_TYPE = 'device-cloud-push';
 
-export interface PushConfig extends DeviceCallConfig {
+export interface PushConfig extends ManyConfig, WhenConfig {
   target: 'device' | 'app';
   transport: 'http' | 'channel';
   /** `msg` takes the format from `msg.format`. */

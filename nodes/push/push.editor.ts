@@ -1,11 +1,12 @@
 import { t } from '../common/editor/catalogue';
+import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { payloadOf } from '../common/editor/payload';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
 import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
-import { payloadOf } from './payload.editor';
 import type { PUSH_TYPE, PushConfig } from './push.config';
 
 type Config = PushConfig & Named;
@@ -16,8 +17,11 @@ const toDevice = (node: Node): boolean => current(node, 'target') !== 'app';
 const overChannel = (node: Node): boolean =>
   toDevice(node) && current(node, 'transport') === 'channel';
 
+/** A push over the channel is sent when the channel is there. */
+const mayWait = (node: Node): boolean => toDevice(node) && !overChannel(node);
+
 function messageError(text: string, node: Node): string | undefined {
-  const payload = payloadOf(text, current(node, 'format') as Format);
+  const payload = payloadOf(text, current(node, 'format'));
   return 'error' in payload ? payload.error : undefined;
 }
 
@@ -52,6 +56,8 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     app: appProperty(),
     chipid: chipidProperty<Config>(toDevice),
     chipidType: { value: 'msg' },
+    ...manyProperties<Config>(toDevice),
+    ...whenProperties<Config>(mayWait),
     target: { value: 'device' },
     transport: { value: 'http' },
     format: { value: 'MSG', label: t('label.format'), validate: validator(formatError) },
@@ -76,7 +82,11 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));
     typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
+    const adaptMany = prepareMany(() => toDevice(this));
+    const adaptWhen = prepareWhen(() => mayWait(this));
     onChange(['target', 'transport'], () => {
+      adaptMany();
+      adaptWhen();
       show('#device-row, #transport-row', toDevice(this));
       show('#app-note', !toDevice(this));
       show('#channel-note', overChannel(this));
@@ -95,5 +105,6 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
   oneditsave: function () {
     // A channel belongs to one device: the hidden choice must not prevent a push to all.
     if (!toDevice(this)) field('transport').val('http');
+    saveWhen(() => mayWait(this));
   },
 });

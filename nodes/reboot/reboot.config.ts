@@ -1,5 +1,5 @@
-import type { DeviceCallConfig } from '../common/action.config';
+import type { ManyConfig, WhenConfig } from '../common/action.config';
 
 export const REBOOT_TYPE = 'device-cloud-reboot';
 
-export type RebootConfig = DeviceCallConfig;
+export interface RebootConfig extends ManyConfig, WhenConfig {}

@@ -1,9 +1,12 @@
 import { t } from '../common/editor/catalogue';
+import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
 
-RED.nodes.registerType<RebootConfig & Named>('device-cloud-reboot' satisfies typeof REBOOT_TYPE, {
+type Config = RebootConfig & Named;
+
+RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#7fa9a5',
@@ -15,6 +18,8 @@ RED.nodes.registerType<RebootConfig & Named>('device-cloud-reboot' satisfies typ
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
+    ...manyProperties<Config>(),
+    ...whenProperties<Config>(),
     timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),
@@ -26,5 +31,8 @@ RED.nodes.registerType<RebootConfig & Named>('device-cloud-reboot' satisfies typ
   onadd: takeOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
+    prepareMany();
+    prepareWhen();
   },
+  oneditsave: () => saveWhen(),
 });

@@ -1,33 +1,43 @@
 import { t } from '../common/editor/catalogue';
+import { manyProperties, prepareMany } from '../common/editor/command';
+import { field, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
+import { oneOf, orDefault, validator } from '../common/editor/validators';
 import type { REFRESH_TYPE, RefreshConfig } from './refresh.config';
 
-RED.nodes.registerType<RefreshConfig & Named>(
-  'device-cloud-refresh' satisfies typeof REFRESH_TYPE,
-  {
-    category: 'device cloud',
-    categoryDescription: `${CATALOGUE}:palette.description`,
-    color: '#7fa9a5',
-    icon: 'device-cloud-refresh.svg',
-    inputs: 1,
-    outputs: 1,
-    defaults: {
-      name: { value: '' },
-      app: appProperty(),
-      chipid: chipidProperty(),
-      chipidType: { value: 'msg' },
-      timeout: timeoutProperty(),
+type Config = RefreshConfig & Named;
+
+RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-refresh.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty(),
+    chipidType: { value: 'msg' },
+    ...manyProperties<Config>(),
+    offline: {
+      value: 'error',
+      label: t('label.offline'),
+      validate: validator(orDefault(oneOf('error', 'answer'))),
     },
-    paletteLabel: t('paletteLabel'),
-    label: function () {
-      return labelOf(this.name, t('node.refresh'), fixedDevice(this));
-    },
-    labelStyle,
-    outputLabels: t('output'),
-    onadd: takeOnlyApp,
-    oneditprepare: function () {
-      prepareDevice(this);
-    },
+    timeout: timeoutProperty(),
   },
-);
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t('node.refresh'), fixedDevice(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: takeOnlyApp,
+  oneditprepare: function () {
+    prepareDevice(this);
+    prepareMany();
+    onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
+  },
+});

@@ -1,19 +1,33 @@
 import type { NodeAPI } from 'node-red';
+import { isDeviceCloudError } from '../../src/index';
 import { registerAction } from '../common/action';
-import { callDevice } from '../common/device-call';
+import { answerFields, callDevice, type CallFields, type CallOne } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
 import { REFRESH_TYPE, type RefreshConfig } from './refresh.config';
 
-/** Has the service probe a device; it may take 10 seconds (endpoint 11). */
+/** That a device did not answer, as an answer. Of a call that was not sent nothing follows. */
+function offlineAnswer(error: unknown): CallFields {
+  if (!isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY') || !error.uncertain) throw error;
+  const { message, statusCode } = error;
+  const fields = { payload: { status: null, msg: message }, online: false };
+  return statusCode === undefined ? fields : { ...fields, statusCode };
+}
+
+/** Has the service probe devices; it may take 10 seconds (endpoint 11). */
 export = function (RED: NodeAPI): void {
   registerAction<RefreshConfig, 'chipid'>(RED, REFRESH_TYPE, {
     api: 'open',
     inputs: () => CHIPID_INPUT,
-    perform: (call) =>
-      callDevice(
-        call,
-        (chipid, options) => call.client.refresh(chipid, options),
-        ({ body }) => ({ online: body.status === 'online' }),
-      ),
+    perform(call) {
+      const refresh: CallOne = async (chipid, options) => {
+        const answer = await call.client.refresh(chipid, options);
+        return { ...answerFields(answer), online: answer.body.status === 'online' };
+      };
+      return callDevice(call, (chipid, options) =>
+        call.config.offline === 'answer'
+          ? refresh(chipid, options).catch(offlineAnswer)
+          : refresh(chipid, options),
+      );
+    },
   });
 };

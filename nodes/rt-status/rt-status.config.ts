@@ -1,8 +1,8 @@
-import type { DeviceCallConfig, ValueType } from '../common/action.config';
+import type { ManyConfig, ValueType } from '../common/action.config';
 
 export const RT_STATUS_TYPE = 'device-cloud-rt-status';
 
-export interface RtStatusConfig extends DeviceCallConfig {
+export interface RtStatusConfig extends ManyConfig {
   /** The callback's key as registered in the device's firmware. */
   key: string;
   keyType: ValueType;

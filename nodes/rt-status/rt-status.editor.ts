@@ -1,4 +1,5 @@
 import { t } from '../common/editor/catalogue';
+import { manyProperties, prepareMany } from '../common/editor/command';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
@@ -19,6 +20,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
+    ...manyProperties<Config>(),
     key: {
       value: 'key',
       label: t('label.key'),
@@ -37,6 +39,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
   onadd: takeOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
+    prepareMany();
     typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC]);
   },
 });

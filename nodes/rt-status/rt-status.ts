@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { registerAction } from '../common/action';
-import { callDevice } from '../common/device-call';
+import { answerFields, callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
 import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
 
@@ -11,7 +11,9 @@ export = function (RED: NodeAPI): void {
     inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
     perform(call) {
       const key = call.inputs.key as string;
-      return callDevice(call, (chipid, options) => call.client.rtStatus(chipid, key, options));
+      return callDevice(call, async (chipid, options) =>
+        answerFields(await call.client.rtStatus(chipid, key, options)),
+      );
     },
   });
 };

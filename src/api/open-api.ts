@@ -7,7 +7,7 @@ import type {
   SyncRecord,
   UploadRecord,
 } from '../types';
-import { invalidInput } from '../errors';
+import { DeviceCloudError, invalidInput } from '../errors';
 import { MAX_RECOVERY_ANSWER } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
@@ -30,6 +30,13 @@ export function parseKey(value: unknown): string {
     `The key of the callback must be text that is not empty, but is ${show(value)}.`,
   );
 }
+
+/** The error of a call without the keys that it needs. */
+export const openApiMissing = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The open API needs the appid and the app key. Set them in the configuration.',
+  );
 
 /** The two spellings of endpoint 2 that the service's document shows. */
 export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;

@@ -1,8 +1,11 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import WebSocket, { type ClientOptions, type RawData } from 'ws';
 
 /** What a {@link ChannelSocket} calls. */
 export interface SocketListener {
   onOpen(): void;
+  /** The service has answered without opening it. The listener ends it. */
+  onRefusal(answer: IncomingMessage): void;
   onMessage(data: Buffer, isBinary: boolean): void;
   onPing(data: Buffer): void;
   onPong(data: Buffer): void;
@@ -52,6 +55,7 @@ export class ChannelSocket extends WebSocket implements Listened {
     super(url, { ...OPTIONS, ...options });
     // The handler of errors is never removed: one may come late, after the close.
     this.on('error', onError).on('open', onOpen).on('close', onClose);
+    this.on('unexpected-response', onRefusal);
   }
 }
 
@@ -62,9 +66,14 @@ function onError(this: WebSocket, error: Error): void {
   listenerOf(this).onError(error);
 }
 
+function onRefusal(this: WebSocket, _request: ClientRequest, answer: IncomingMessage): void {
+  listenerOf(this).onRefusal(answer);
+}
+
 /** Adds the other handlers only now: with a sixth event, the table of an emitter doubles its size. */
 function onOpen(this: WebSocket): void {
-  this.off('open', onOpen).on('message', onMessage).on('ping', onPing).on('pong', onPong);
+  this.off('open', onOpen).off('unexpected-response', onRefusal);
+  this.on('message', onMessage).on('ping', onPing).on('pong', onPong);
   listenerOf(this).onOpen();
 }
 

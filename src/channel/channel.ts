@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { readFrame, type Upload } from './frames';
+import type { ConnectAttempt } from './connect-attempt';
 import type { ConnectLimiter } from './connect-limiter';
 import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
+import { readRetryAfter } from './retry-after';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
-import type { ChannelState, ChannelView } from './types';
+import type { ChannelObserver, ChannelState, ChannelView } from './types';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -12,9 +15,11 @@ export interface ChannelSettings extends ConnectionSettings {
   appid: string;
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
-  limiter: ConnectLimiter;
+  limiter: Pick<ConnectLimiter, 'acquire' | 'ended'>;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** Hears of every channel of the application. */
+  observer?: ChannelObserver | undefined;
   /** Ends connections that are still being made below the sockets. */
   close?(): void;
 }
@@ -44,8 +49,8 @@ export class Channel implements ChannelView, ConnectionEvents {
   #backoff: ReconnectBackoff | undefined;
   #connection: Connection | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
-  /** Leaves the queue of the connect limiter. */
-  #cancelAttempt: (() => void) | undefined;
+  /** From its place in the queue of the connect limiter until it opens or fails. */
+  #attempt: ConnectAttempt | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
   #closed = false;
@@ -54,7 +59,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   constructor(chipid: string, settings: ChannelSettings) {
     this.#chipid = chipid;
     this.#settings = settings;
-    this.#attempt();
+    this.#startAttempt();
   }
 
   /** How many listeners it has. */
@@ -89,6 +94,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   /** Closes it for good, without a call of any listener. */
   close(): void {
+    if (!this.#closed) this.#settings.observer?.onClosed(this.#chipid);
     this.#closed = true;
     this.state = 'disconnected';
     for (const listener of this.#listeners) listener.release();
@@ -98,6 +104,8 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   opened(): void {
+    this.#attempt?.opened();
+    this.#attempt = undefined;
     this.#flaws = undefined;
     this.reason = undefined;
     this.#setState('connected');
@@ -109,6 +117,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       ? { fault: 'a frame is binary' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
+      this.#settings.observer?.onLive(frame.upload, frame.base64);
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
@@ -117,25 +126,28 @@ export class Channel implements ChannelView, ConnectionEvents {
     }
   }
 
-  ended(reason: string, openFor: number): void {
+  ended(reason: string, openFor: number, refusal: IncomingHttpHeaders = {}): void {
+    const { limiter, now } = this.#settings;
+    if (this.#attempt) this.#attempt.failed(reason, readRetryAfter(refusal, now()));
+    else limiter.ended(openFor);
     this.#connection = undefined;
     const fault = FAULTS.get(reason);
     if (fault !== undefined) this.#report(fault);
     this.#scheduleReconnect(reason, openFor);
   }
 
-  #attempt(): void {
+  #startAttempt(): void {
     this.#reconnectTimer = undefined;
-    this.#cancelAttempt = this.#settings.limiter.acquire(() => this.#connect());
+    this.#attempt = this.#settings.limiter.acquire(() => this.#connect());
     this.#setState('connecting');
   }
 
   #connect(): void {
-    this.#cancelAttempt = undefined;
     try {
       const url = this.#settings.url(this.#chipid);
       this.#connection = new Connection(url, this.#settings, this.#answers, this);
     } catch (error) {
+      this.#attempt?.cancel();
       this.#scheduleReconnect(error instanceof Error ? error.name : 'unknown error', 0);
     }
   }
@@ -144,20 +156,22 @@ export class Channel implements ChannelView, ConnectionEvents {
     // A listener may have closed the channel from `onFault`.
     if (this.#closed) return;
     this.reason = reason;
+    this.#attempt = undefined;
     this.#backoff ??= new ReconnectBackoff(this.#settings.random);
     const refused = reason === '401' || reason === '403';
     const pause = refused ? this.#backoff.slowPause() : this.#backoff.pause(openFor);
-    this.#reconnectTimer = setTimeout(() => this.#attempt(), pause);
+    this.#reconnectTimer = setTimeout(() => this.#startAttempt(), pause);
     this.#setState('disconnected');
   }
 
   #clearTimers(): void {
     clearTimeout(this.#reconnectTimer);
-    this.#cancelAttempt?.();
+    this.#attempt?.cancel();
   }
 
   #setState(state: ChannelState): void {
     this.state = state;
+    this.#settings.observer?.onState(this.#chipid, state, this.reason);
     for (const listener of this.#listeners) listener.onState(state, this.reason);
   }
 

@@ -1,65 +1,153 @@
-/** Spreads connection attempts, so that a restarted service is not overrun by all its channels at once. */
-export interface ConnectLimiter {
-  /**
-   * Queues for a place.
-   * @param turn is called once, never synchronously
-   * @returns leaves the queue; those behind move up
-   */
-  acquire(turn: () => void): () => void;
+import { attemptFailure } from './attempt-failure';
+import { Attempt, type ConnectAttempt } from './connect-attempt';
+import { ConnectRate } from './connect-rate';
+import { HandshakeSpeed } from './handshake-speed';
+
+/** What a limiter reads the time from. */
+export interface ConnectClock {
+  /** Milliseconds from any point on. */
+  now(): number;
+  /** Milliseconds in which this process had nothing to do, from any point on. */
+  idle(): number;
+  random(): number;
 }
 
 const SECOND = 1000;
+/** A connection that is open for a shorter time, in ms, was of no use. */
+const AT_ONCE = 1000;
+/** Timers are late: so many milliseconds are made up for, and stay within the rate of any second. */
+const MADE_UP = 20;
+/** After so many milliseconds in which the rate made nobody wait, what was known of the service is out of date. */
+const FORGET = 10_000;
+/** The most by which a wait is longer than the service asks for, so that clients come back spread out. */
+const JITTER = 0.5;
 
-/** Attempts at most in any second, over all channels of a process. */
-const PER_SECOND = 50;
+/**
+ * Spreads the attempts to connect to one service, so that it is not overrun by all its channels at once
+ * after a restart. The rate follows what the service takes: see {@link ConnectRate}.
+ */
+export class ConnectLimiter {
+  private readonly rate = new ConnectRate();
+  private readonly speed = new HandshakeSpeed();
+  /** Sets keep the order, and delete from their middle in constant time. */
+  private readonly waiting = new Set<Attempt>();
+  /** Handshakes under way that are not known to be slow, the oldest first. */
+  private readonly underWay = new Set<Attempt>();
+  private timer: NodeJS.Timeout | undefined;
+  /** When the rate allows the next turn, and when the service does. */
+  private due = -Infinity;
+  private resumesAt = -Infinity;
+  /** When the rate last made attempts wait. */
+  private limitedAt = -Infinity;
 
-/** @param perSecond attempts at most in any second, spread evenly */
-export function createConnectLimiter(
-  perSecond: number = PER_SECOND,
-  now: () => number = () => performance.now(),
-): ConnectLimiter {
-  const step = SECOND / perSecond;
-  // A set keeps the order, and deletes from its middle in constant time.
-  const waiting = new Set<() => void>();
-  /** When the latest turns were, at most `perSecond` of them. */
-  const latest: number[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  /** When the next turn is due. */
-  let due = -Infinity;
+  constructor(private readonly clock: ConnectClock) {}
 
-  const watch = (): void => {
-    if (waiting.size > 0) timer ??= setTimeout(next, Math.ceil(Math.max(0, due - now())));
-  };
-  function next(): void {
-    timer = undefined;
-    const [turn] = waiting;
-    if (!turn) return;
-    const at = now();
-    // A timer may be early: it counts from when the event loop has last looked at the clock.
-    if (at < due) {
-      watch();
-      return;
-    }
-    waiting.delete(turn);
-    latest.push(at);
-    // Timers are late, each a little: what is less than a step is made up for.
-    const even = (at - due < step ? due : at) + step;
-    const first = latest.length < perSecond ? -Infinity : (latest.shift() ?? -Infinity);
-    due = Math.max(even, first + SECOND);
-    watch();
-    turn();
+  /**
+   * Queues for a turn.
+   * @param turn makes the attempt; is called at most once, never synchronously, and does not throw
+   */
+  acquire(turn: () => void): ConnectAttempt {
+    // No turns are saved up while nobody waits.
+    if (this.waiting.size === 0) this.due = Math.max(this.due, this.clock.now());
+    const attempt = new Attempt(this, turn);
+    this.waiting.add(attempt);
+    this.watch();
+    return attempt;
   }
 
-  return {
-    acquire(turn) {
-      waiting.add(turn);
-      watch();
-      return () => {
-        waiting.delete(turn);
-        if (waiting.size > 0) return;
-        clearTimeout(timer);
-        timer = undefined;
-      };
-    },
-  };
+  opened(attempt: Attempt): void {
+    const at = this.clock.now();
+    const isFirstSign = this.underWay.delete(attempt);
+    this.rate.opened();
+    this.speed.add(at - attempt.began, at);
+    if (!isFirstSign) return;
+    if (this.isSlow(attempt, at)) this.rate.slow(attempt.began, at);
+    else this.rate.quick(attempt.began, this.waiting.size > 0);
+  }
+
+  failed(attempt: Attempt, reason: string, retryAfter = 0): void {
+    const at = this.clock.now();
+    const isFirstSign = this.underWay.delete(attempt);
+    const failure = attemptFailure(reason);
+    if (failure === 'unrelated') return;
+    if (retryAfter > 0) {
+      const wait = retryAfter * (1 + JITTER * this.clock.random());
+      this.resumesAt = Math.max(this.resumesAt, at + wait);
+    }
+    if (failure === 'refusal') this.rate.refused(attempt.began, at);
+    else if (failure === 'timeout') this.rate.timedOut(attempt.began, at);
+    else if (isFirstSign) this.rate.failed(attempt.began, at, failure === 'absence');
+  }
+
+  /**
+   * A connection has ended.
+   * @param openFor milliseconds it was open: at once is a failure, too
+   */
+  ended(openFor: number): void {
+    const at = this.clock.now();
+    if (openFor < AT_ONCE) this.rate.useless(at - openFor, at);
+  }
+
+  cancel(attempt: Attempt): void {
+    this.underWay.delete(attempt);
+    this.waiting.delete(attempt);
+    if (this.waiting.size > 0) return;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private watch(): void {
+    if (this.waiting.size === 0) return;
+    const due = Math.max(this.due, this.resumesAt);
+    this.timer ??= setTimeout(() => this.next(), Math.ceil(Math.max(0, due - this.clock.now())));
+  }
+
+  private next(): void {
+    this.timer = undefined;
+    const at = this.clock.now();
+    this.findSlow(at);
+    // A timer may be early: it counts from when the event loop has last looked at the clock.
+    while (Math.max(this.due, this.resumesAt) <= at) {
+      const [attempt] = this.waiting;
+      if (!attempt) return;
+      this.waiting.delete(attempt);
+      if (this.waiting.size > 0) this.noteLimit(at);
+      this.due = Math.max(this.due, at - MADE_UP) + (SECOND + MADE_UP) / this.rate.perSecond;
+      this.begin(attempt, at);
+    }
+    this.watch();
+  }
+
+  /** The rate makes attempts wait. One that did so long ago is forgotten. */
+  private noteLimit(at: number): void {
+    if (at - Math.max(this.limitedAt, this.resumesAt) >= FORGET) {
+      this.rate.restart(at);
+      this.speed.restart();
+    }
+    this.limitedAt = at;
+  }
+
+  private begin(attempt: Attempt, at: number): void {
+    attempt.began = at;
+    attempt.idleBefore = this.clock.idle();
+    this.underWay.add(attempt);
+    attempt.turn();
+  }
+
+  /** Finds out about slow handshakes before they end: a service that hangs is not sent more and more. */
+  private findSlow(at: number): void {
+    for (const attempt of this.underWay) {
+      if (!this.isSlow(attempt, at)) return;
+      this.underWay.delete(attempt);
+      this.rate.slow(attempt.began, at);
+    }
+  }
+
+  /**
+   * Whether it has waited long for the service. The time in which this process was busy does not count:
+   * over TLS, handshakes wait for one another here.
+   */
+  private isSlow({ idleBefore }: Attempt, at: number): boolean {
+    return this.clock.idle() - idleBefore > this.speed.limit(at);
+  }
 }

@@ -22,10 +22,11 @@ export interface Upload {
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws
- * are texts for the log about an upload that is complete but has an invalid field.
+ * are texts for the log about an upload that is complete but has an invalid field. Its body is there as it came,
+ * too: a text does not change, and the bytes are the listener's.
  */
 export type Frame =
-  { upload: Upload; flaws: readonly string[] } | { fault: string } | { ignored: true };
+  { upload: Upload; base64: string; flaws: readonly string[] } | { fault: string } | { ignored: true };
 
 /** The channel that a frame came on. */
 export interface FrameOrigin {
@@ -95,7 +96,7 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
     timestamp: timestamp ?? now(),
     body: bytes,
   };
-  return { upload, flaws };
+  return { upload, base64: body, flaws };
 }
 
 /**

@@ -2,7 +2,8 @@ import type { createConnection } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import type { ConnectLimiter } from './connect-limiter';
+import type { ConnectLimiters } from './connect-limiters';
+import type { ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
@@ -57,7 +58,8 @@ export function channelSettings(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
   random: () => number,
-  limiter: ConnectLimiter,
+  limiters: ConnectLimiters,
+  observer: ChannelObserver,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -71,7 +73,8 @@ export function channelSettings(
     heartbeat: settings.heartbeat,
     ping: settings.ping,
     timers: new TimerQueue(),
-    limiter,
+    limiter: limiters.of(settings.channelOrigin),
+    observer,
     random,
   };
 }

@@ -2,15 +2,7 @@ import type { Channels, OpenSubscription } from './channel-pool';
 import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
 import { IsolatedListener } from './isolated-listener';
-
-/** Milliseconds for which a channel stays open after the last push. */
-const KEEP = 5 * 60_000;
-
-interface Held {
-  subscription: OpenSubscription;
-  timer: NodeJS.Timeout | undefined;
-  pushing: number;
-}
+import { KeptSubscriptions } from './kept-subscriptions';
 
 /** Pushes over the channels of an application (section 6, `msgpush`). */
 export interface ChannelPush {
@@ -48,29 +40,7 @@ function broken(chipid: string, end: CallAborted | undefined, seconds: number): 
 }
 
 export function createChannelPush(channels: Channels, deadlines: Deadlines): ChannelPush {
-  const held = new Map<string, Held>();
-  let closed = false;
-
-  const hold = (chipid: string): Held => {
-    let entry = held.get(chipid);
-    if (!entry) {
-      entry = { subscription: channels.join(chipid, {}), timer: undefined, pushing: 0 };
-      held.set(chipid, entry);
-    }
-    clearTimeout(entry.timer);
-    entry.pushing++;
-    return entry;
-  };
-
-  const letGo = (chipid: string, entry: Held): void => {
-    if (--entry.pushing > 0 || held.get(chipid) !== entry) return;
-    const release = (): void => {
-      held.delete(chipid);
-      entry.subscription.release();
-    };
-    if (closed) release();
-    else entry.timer = setTimeout(release, KEEP);
-  };
+  const kept = new KeptSubscriptions<OpenSubscription>();
 
   const send = (
     chipid: string,
@@ -112,20 +82,13 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     async push(chipid, bytes, seconds, signal) {
       // Before the channel is opened, since the signal may be invalid.
       const deadline = deadlines.start(seconds, signal);
-      const entry = hold(chipid);
+      const subscription = kept.use(chipid, () => channels.join(chipid, {}));
       try {
-        await send(chipid, entry.subscription, bytes, deadline);
+        await send(chipid, subscription, bytes, deadline);
       } finally {
-        letGo(chipid, entry);
+        kept.leave(chipid, subscription);
       }
     },
-    close() {
-      closed = true;
-      for (const entry of held.values()) {
-        clearTimeout(entry.timer);
-        entry.subscription.release();
-      }
-      held.clear();
-    },
+    close: () => kept.close(),
   };
 }

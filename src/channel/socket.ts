@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ClientOptions } from 'ws';
 import { errorCode } from '../http/exchange';
 import { ChannelSocket, type SocketListener } from './channel-socket';
@@ -17,13 +18,13 @@ export interface ConnectionEvents {
   /**
    * @param reason HTTP status, error code or close code; never with a URL in it
    * @param openFor milliseconds it was open, 0 if it never was
+   * @param refusal the headers of an answer that refused it
    */
-  ended(reason: string, openFor: number): void;
+  ended(reason: string, openFor: number, refusal?: IncomingHttpHeaders): void;
 }
 
 const HANDSHAKE_TIMEOUT = 15_000;
 const GOING_AWAY = 1001;
-const REFUSED = /Unexpected server response: (\d{3})/;
 const ANSWERED_PING = /^\d{1,15}$/;
 /** Bytes waiting to be sent above which the peer's pings get no answer: it does not read them. */
 const MAX_UNREAD = 64 * 1024;
@@ -31,9 +32,6 @@ const MAX_UNREAD = 64 * 1024;
 const HEARTBEAT = JSON.stringify({ type: 'heartbeat' });
 
 const ignore = (): void => undefined;
-
-/** A reason without the text of a library, which may hold the signed URL. */
-const reasonOf = (error: Error): string => REFUSED.exec(error.message)?.[1] ?? errorCode(error);
 
 /** One WebSocket, from its handshake to its end: handshake deadline, heartbeats, pings, silence. */
 export class Connection implements KeptAlive, SocketListener {
@@ -45,6 +43,7 @@ export class Connection implements KeptAlive, SocketListener {
   #flushes: FlushQueue | undefined;
   #handshakeTimer: NodeJS.Timeout | undefined;
   #reason: string | undefined;
+  #refusal: IncomingHttpHeaders | undefined;
   #openedAt: number | undefined;
   #closed = false;
   #pings = 0;
@@ -108,7 +107,13 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   onError(error: Error): void {
-    this.#reason ??= reasonOf(error);
+    // Not its text, which may contain the signed URL.
+    this.#reason ??= errorCode(error);
+  }
+
+  onRefusal({ statusCode, headers }: IncomingMessage): void {
+    this.#refusal = headers;
+    this.#end(String(statusCode));
   }
 
   onOpen(): void {
@@ -144,7 +149,7 @@ export class Connection implements KeptAlive, SocketListener {
     this.#clear();
     if (this.#closed) return;
     const openFor = this.#openedAt === undefined ? 0 : performance.now() - this.#openedAt;
-    this.#events.ended(this.#reason ?? String(code), openFor);
+    this.#events.ended(this.#reason ?? String(code), openFor, this.#refusal);
   }
 
   #heard(): void {

@@ -46,6 +46,22 @@ export interface ChannelView {
   readonly reason: string | undefined;
 }
 
+/**
+ * Watches all channels of an application, whoever listens on them. It is this package's own code: it never
+ * throws. Each is called before the listeners of the channel.
+ */
+export interface ChannelObserver {
+  /** A channel has changed its state. @param reason as for a listener */
+  onState(chipid: string, state: ChannelState, reason: string | undefined): void;
+  /**
+   * An upload has arrived live. Its bytes are the listener's, which may change them.
+   * @param base64 the bytes as they came
+   */
+  onLive(upload: Upload, base64: string): void;
+  /** A channel was closed for good: nobody listens any more. */
+  onClosed(chipid: string): void;
+}
+
 /** A listener's place on the channel of one device, to be released when it is no longer needed. */
 export interface ChannelSubscription {
   /** Where the channel stands now. */

@@ -10,6 +10,8 @@ export const LONGEST_FORM = 15;
 
 const HEX_PAIR = /[0-9a-f]{2}/iy;
 const UNICODE_ESCAPE = /u([0-9a-f]{4})/iy;
+/** An escape of JSON, percent-encoded: `%5C%22` for a quote. */
+const ENCODED_ESCAPE = /%5c(?:%(22|27|2f|5c)|(["'/bfnrt])|u([0-9a-f]{4}))/iy;
 const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#x([0-9a-f]{1,6}));/iy;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -102,6 +104,15 @@ function entity(text: string, start: number): Reading | undefined {
   return { units: fold(character), length: whole.length };
 }
 
+function encodedEscape(text: string, start: number): Reading | undefined {
+  const found = at(ENCODED_ESCAPE, text, start);
+  if (!found) return undefined;
+  const [whole, hex, plain = '', unicode] = found;
+  const code = hex ?? unicode;
+  const character = code === undefined ? ESCAPES[plain] : String.fromCharCode(parseInt(code, 16));
+  return character === undefined ? undefined : { units: fold(character), length: whole.length };
+}
+
 /** A backslash as JSON writes it, and as JSON in JSON does. */
 const ESCAPED_BACKSLASHES: readonly Reading[] = [2, 4].map((length) => ({
   units: fold('\\'),
@@ -112,7 +123,10 @@ function addForms(readings: Reading[], text: string, index: number, first: strin
   const add = (reading: Reading | undefined): void => {
     if (reading) readings.push(reading);
   };
-  if (first === '%') for (const percent of PERCENTS) add(percentEncoded(text, index, percent));
+  if (first === '%') {
+    for (const percent of PERCENTS) add(percentEncoded(text, index, percent));
+    add(encodedEscape(text, index));
+  }
   if (first === '&') add(entity(text, index));
   if (first !== '\\') return;
   for (const reading of ESCAPED_BACKSLASHES) {

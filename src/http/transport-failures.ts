@@ -54,7 +54,12 @@ export function transportError(
   const detail = failure.detail ?? failure.kind;
   switch (failure.kind) {
     case 'timeout':
-      return new DeviceCloudError('TIMEOUT', failed + timeoutText(call, seconds, failure.sent));
+      return new DeviceCloudError(
+        'TIMEOUT',
+        failed + timeoutText(call, seconds, failure.sent),
+        undefined,
+        failure.sent,
+      );
     case 'aborted':
       return failure.sent
         ? new DeviceCloudError(

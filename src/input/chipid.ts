@@ -9,7 +9,8 @@ function digits(value: unknown): string | undefined {
 }
 
 /** A text without the zeros that its number does not need: `007` and `7` are one device, `000` is `0`. */
-export const dropLeadingZeros = (text: string): string => text.replace(/^0+(?=[0-9])/, '');
+export const dropLeadingZeros = (text: string): string =>
+  text.startsWith('0') ? text.replace(/^0+(?=[0-9])/, '') : text;
 
 /**
  * Reads a chip number: a non-negative integer of at most 20 digits, as a safe integer or as a string

@@ -40,6 +40,20 @@ export function parseLevel(value: unknown): 0 | 1 {
   );
 }
 
+/** The longest pulse, in milliseconds. */
+export const MAX_DURATION = 60_000;
+
+/**
+ * Reads how long a pulse lasts, in milliseconds.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parseDuration(value: unknown): number {
+  if (typeof value === 'number' && value >= 1 && value <= MAX_DURATION) return value;
+  throw invalidInput(
+    `The duration of a pulse must be a number of milliseconds from 1 to ${MAX_DURATION}, but is ${show(value)}.`,
+  );
+}
+
 /** What each level character of the service means; which ones there are is not shown. */
 export type LevelCodes = ReadonlyMap<string, unknown>;
 

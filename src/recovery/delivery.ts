@@ -18,6 +18,8 @@ export const textOf = (error: unknown): string =>
 export class Delivery {
   /** How often uploads did not fit into what is held back. */
   overflows = 0;
+  /** Missed uploads that it has given back. */
+  replayed = 0;
   /** Replaced when everything is forgotten. */
   ledger: Ledger;
   private hold: Hold | undefined;
@@ -120,7 +122,12 @@ export class Delivery {
   }
 
   private emit(upload: Upload): void {
-    if (!this.closed) this.device.listener.onUpload(upload);
+    if (this.closed) return;
+    if (upload.replayed) {
+      this.replayed++;
+      this.shared.observer?.onReplayed(upload);
+    }
+    this.device.listener.onUpload(upload);
   }
 
   /** Brings the application's budget up to date. */

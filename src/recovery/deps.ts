@@ -1,9 +1,23 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
+import type { Upload } from '../channel/frames';
 import type { Budgets } from './budget';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';
 import type { Limits } from './timing';
 import type { ReadLimiter } from './read-limiter';
+
+/**
+ * Watches all recoveries of an application, of which a device has one for each listener that wants what it
+ * missed. It is this package's own code: it never throws.
+ */
+export interface RecoveryObserver {
+  /** A recovery begins to read the history after a gap. */
+  onRecovering(chipid: string): void;
+  /** A missed upload is given back. Called before the listener gets it. */
+  onReplayed(upload: Upload): void;
+  /** A recovery that began has ended. @param count the uploads that it gave back */
+  onRecovered(chipid: string, count: number): void;
+}
 
 /** What the recoveries of an application share. */
 export interface RecoveryShared {
@@ -14,6 +28,7 @@ export interface RecoveryShared {
   budgets: Budgets;
   facts: HistoryFacts;
   limits: Limits;
+  observer?: RecoveryObserver | undefined;
   now: () => number;
   random: () => number;
 }

@@ -49,6 +49,11 @@ export class Ledger {
     return this.id !== undefined;
   }
 
+  /** Whether nothing that came before now can be found missed later, as far as is known. */
+  get isComplete(): boolean {
+    return this.hasPosition && !this.missing;
+  }
+
   /** What arrives from now on follows without a gap, but perhaps after one. */
   gap(): void {
     this.arrivals.gap();

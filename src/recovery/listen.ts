@@ -7,7 +7,7 @@ import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
 import { HistoryFacts, type Encoding } from './facts';
 import { checkStart, type Position } from './position';
-import type { RecoveryDevice, RecoveryShared } from './deps';
+import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
 import { ReadLimiter } from './read-limiter';
@@ -20,6 +20,7 @@ interface ListeningDeps {
   readUploads: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
   now: () => number;
   random: () => number;
+  observer: RecoveryObserver;
 }
 
 /** Joins a channel as a listener, with or without recovery. */
@@ -29,16 +30,33 @@ export type Listen = (
   recover?: RecoverOptions,
 ) => ChannelSubscription;
 
+/** A subscription with recovery, as the parts of the application hold it. */
+export interface RecoveringChannel extends OpenSubscription {
+  /**
+   * Whether everything that came before now has been emitted: what is replayed from now on came later.
+   * It may change when `save` of the options is called, or the channel's state changes.
+   */
+  readonly isComplete: boolean;
+}
+
 export interface Listening {
   listen: Listen;
+  /** As `listen` with recovery. */
+  recover: (
+    chipid: string,
+    listener: ChannelListener,
+    options: RecoverOptions,
+  ) => RecoveringChannel;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
   readonly historyEncoding: Encoding | undefined;
+  /** What recoveries share, for another reading of a history within the same limits. */
+  readonly shared: RecoveryShared;
   /** Ends every recovery; the channels are closed by themselves. */
   close(): void;
 }
 
 /** A subscription with recovery: channel, recovery, listener. */
-class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
+class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   readonly encoding: RecoveryDevice['encoding'];
   readonly zone: number;
   readonly listener: IsolatedListener;
@@ -69,6 +87,10 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
     return this.subscription.channel;
   }
 
+  get isComplete(): boolean {
+    return this.recovery.isComplete;
+  }
+
   get start(): Position | undefined {
     return this.options.start ?? undefined;
   }
@@ -94,22 +116,24 @@ class RecoveringSubscription implements RecoveryDevice, ChannelSubscription {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, now, random } = deps;
+  const { appid, channels, readUploads, now, random, observer } = deps;
   const limiter = new ReadLimiter();
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
-    ...{ appid, limiter, facts, now, random },
+    ...{ appid, limiter, facts, now, random, observer },
     read: readUploads,
     budgets: new Budgets(),
     limits: LIMITS,
   };
   const active = new Set<Recovery>();
+  const recover: Listening['recover'] = (chipid, listener, options) =>
+    new RecoveringSubscription(chipid, listener, options, active, shared, channels);
 
   return {
-    listen: (chipid, listener, recover) =>
-      recover
-        ? new RecoveringSubscription(chipid, listener, recover, active, shared, channels)
-        : channels.join(chipid, listener),
+    shared,
+    listen: (chipid, listener, options) =>
+      options ? recover(chipid, listener, options) : channels.join(chipid, listener),
+    recover,
     get historyEncoding() {
       return facts.encoding;
     },

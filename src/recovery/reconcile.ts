@@ -7,7 +7,7 @@ export type { Recorded } from './recorded';
 
 /** What is known of the uploads after the position. */
 export interface Account {
-  /** So many, at the beginning, were emitted by an earlier run. */
+  /** So many were emitted by an earlier run: the first ones, unless the history lagged behind. */
   skip: number;
   /** Key of the last one of those. */
   last: string | undefined;
@@ -44,9 +44,26 @@ function lastIndex(records: readonly Recorded[], key: string | undefined, limit:
   return records.slice(0, limit).findLastIndex((record) => record.key === key);
 }
 
-/** How many records at the beginning an earlier run has emitted. */
-function skipped(records: readonly Recorded[], { skip, last, truncated }: Account): number {
-  return truncated ? lastIndex(records, last, skip) + 1 : Math.min(skip, records.length);
+/**
+ * Where the records end that an earlier run has emitted: at the last one of those. The number of them
+ * says which of equal ones that is; it is too small if the history lagged behind and shows missed ones
+ * late, and too large if some cannot be used.
+ */
+function emittedUntil(records: readonly Recorded[], { skip, last }: Account): number {
+  const key = records[skip - 1]?.key;
+  if (last === undefined || key === undefined || key === last) return skip;
+  const later = records.findIndex((record, index) => index >= skip && record.key === last);
+  if (later >= 0) return later + 1;
+  return lastIndex(records, last, skip) + 1 || skip;
+}
+
+/** Leaves out the records that an earlier run has emitted. */
+function afterEmitted(records: readonly Recorded[], account: Account): readonly Recorded[] {
+  const { skip, last, truncated } = account;
+  if (skip === 0) return records;
+  if (truncated) return records.slice(lastIndex(records, last, skip) + 1);
+  const end = emittedUntil(records, account);
+  return [...records.slice(0, Math.max(0, end - skip)), ...records.slice(end)];
 }
 
 function groupByKey(entries: readonly Arrived[]): Map<string, Arrived[]> {
@@ -63,7 +80,7 @@ function groupByKey(entries: readonly Arrived[]): Map<string, Arrived[]> {
 const strictTail = (records: readonly Recorded[], account: Account): number =>
   account.truncated
     ? overlap(records, account.open)
-    : tailOf(records.slice(skipped(records, account)), account.sure, account.open);
+    : tailOf(afterEmitted(records, account), account.sure, account.open);
 
 /**
  * How many of `open` the records have, wherever. If too many are counted, equal ones are recovered
@@ -71,7 +88,7 @@ const strictTail = (records: readonly Recorded[], account: Account): number =>
  */
 function looseTail(records: readonly Recorded[], account: Account): number {
   const { sure, open, truncated } = account;
-  if (!truncated) return enoughFor(records.slice(skipped(records, account)), sure, open).proven;
+  if (!truncated) return enoughFor(afterEmitted(records, account), sure, open).proven;
   const keys = new Set(records.map(({ key }) => key));
   return open.findLastIndex(({ key }) => keys.has(key)) + 1;
 }
@@ -125,7 +142,7 @@ export function reconcile(records: readonly Recorded[], account: Account): Recon
   const body = broken ? records : records.slice(0, Math.max(0, records.length - tail));
   const known = broken ? [...sure, ...open.slice(0, tail)] : sure;
   const rest = broken ? open.slice(tail) : open;
-  const matched = matchAll(body.slice(skipped(body, account)), known, rest, account);
+  const matched = matchAll(afterEmitted(body, account), known, rest, account);
   const missing = new Set(matched.unfound);
   return { ...matched, tail, unfound: sure.filter((entry) => missing.has(entry)) };
 }

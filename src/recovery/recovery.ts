@@ -21,6 +21,10 @@ export class Recovery implements ChannelListener, ReadingOwner {
   private readonly reading: Reading;
   private closed = false;
   private connected = false;
+  /** There was a gap, and the history after it has not been settled. */
+  private recovering = false;
+  /** Missed uploads that had been given back when the last recovery ended. */
+  private reported = 0;
   private followUps = 0;
   private unreadable = 0;
   private invalid = 0;
@@ -41,6 +45,11 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   get urgent(): boolean {
     return this.delivery.isHolding;
+  }
+
+  /** Whether everything that came before now has been emitted: what is replayed from now on came later. */
+  get isComplete(): boolean {
+    return this.delivery.ledger.isComplete;
   }
 
   onState(state: ChannelState, reason?: string): void {
@@ -65,6 +74,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   /** Something came that could not be read, perhaps an upload. */
   onGap(): void {
     if (this.closed) return;
+    if (this.delivery.ledger.hasPosition) this.began();
     // What arrives now follows after a gap.
     this.delivery.ledger.gap();
     this.suspect = true;
@@ -82,6 +92,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     // Perhaps out of the middle of an emission, after which a reading would be due.
     this.reading.end();
     this.delivery.close();
+    this.ended();
   }
 
   async read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void> {
@@ -128,6 +139,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.connected = true;
     this.stop();
     delivery.ledger.gap();
+    if (delivery.ledger.hasPosition) this.began();
     this.followUps = 0;
     this.unreadable = 0;
     this.suspect = false;
@@ -201,6 +213,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (settlement.truncated)
       this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));
     delivery.emitAll(settlement.due);
+    this.ended();
     this.followUp(settlement.ambiguous, isFirst);
   }
 
@@ -234,6 +247,23 @@ export class Recovery implements ChannelListener, ReadingOwner {
       );
       reading.start();
     } else if (delivery.ledger.size > this.checkpoint && !reading.isDue()) reading.start();
+  }
+
+  private began(): void {
+    if (this.recovering) return;
+    this.recovering = true;
+    this.shared.observer?.onRecovering(this.device.chipid);
+  }
+
+  private ended(): void {
+    const { replayed } = this.delivery;
+    const count = replayed - this.reported;
+    this.reported = replayed;
+    // A later reading may give back more, of a gap of which nothing was known.
+    if (count > 0) this.began();
+    if (!this.recovering) return;
+    this.recovering = false;
+    this.shared.observer?.onRecovered(this.device.chipid, count);
   }
 
   private stop(): void {

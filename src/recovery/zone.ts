@@ -45,9 +45,29 @@ export function zoneText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
+/** `YYYY-MM-DD HH:MM:SS` (section 2). */
+const USUAL =
+  /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
+
+const ZERO = 0x30;
+/** The number that two digits stand for. */
+const digits = (text: string, at: number): number =>
+  10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * ZERO;
+
+/** What Date.parse gives for a usual time, in a third of the time: a history may have 200,000 of them. */
+function parseUsual(text: string): number {
+  const year = 100 * digits(text, 0) + digits(text, 2);
+  const month = digits(text, 5) - 1;
+  const day = digits(text, 8);
+  return Date.UTC(year, month, day, digits(text, 11), digits(text, 14), digits(text, 17));
+}
+
 /** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. */
-export const toUnix = (text: unknown, offset: number): number =>
-  typeof text === 'string' ? Date.parse(`${text.replace(' ', 'T')}Z`) - offset : NaN;
+export function toUnix(text: unknown, offset: number): number {
+  if (typeof text !== 'string') return NaN;
+  const utc = USUAL.test(text) ? parseUsual(text) : Date.parse(`${text.replace(' ', 'T')}Z`);
+  return utc - offset;
+}
 
 /** The other way round. */
 export const fromUnix = (time: number, offset: number): string =>

@@ -78,6 +78,18 @@ export const isMessage = (message: string | undefined): message is string => mes
 /** 4.2: which of the two spellings of endpoint 2 answers; the other one is 404. */
 export const DEVICES_PATH = 'list';
 
+/**
+ * 4.2.2: which devices are in the list of online devices. A device that sleeps, as one that is off,
+ * leaves it at once and is back as soon as it wakes. Nothing is kept for it meanwhile, its pins keep
+ * their levels, and to wake is no reset.
+ */
+export const isOnline = (device: {
+  readonly on: boolean;
+  readonly rebooting: boolean;
+  readonly disabled: boolean;
+  readonly asleep: boolean;
+}): boolean => device.on && !device.rebooting && !device.disabled && !device.asleep;
+
 /** 4.2.9: the number of pins, one character each in `result`; index = pin. */
 export const PINS = 16;
 
@@ -110,6 +122,37 @@ export const CHANNEL_FORMAT: PushFormat = 'B64';
 
 /** 4.2.8: callbacks that every device of the simulator has registered. */
 export const CALLBACK_KEYS = ['uptime', 'rssi', 'temperature', 'humidity', 'config'] as const;
+
+/** A push that the firmware of the simulator's devices takes as a question. */
+export interface Question {
+  /** The key of one of its callbacks. */
+  readonly get: string;
+  /** Comes back in the reply. */
+  readonly id?: unknown;
+}
+
+/**
+ * 4.2.3, 6: what a device does with a pushed text is its firmware's affair. That of the simulator's
+ * devices answers JSON with the key of a callback, `{"get":"temperature","id":7}`, by an upload.
+ */
+export function readQuestion(text: string): Question | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const question = JSON.parse(text) as Partial<Question>;
+    return typeof question.get === 'string' ? (question as Question) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What it uploads then: `{"reply":"temperature","value":24.1,"id":7}`; null if it has no such callback. */
+export const replyTo = ({ get, id }: Question, value: unknown = null): object => ({
+  ...{ reply: get, value },
+  ...(id !== undefined && { id }),
+});
+
+/** Milliseconds from its answer to the push until the reply. */
+export const REPLIES_AFTER = 100;
 
 /** Rule 3 of 4.2: a POST body is form-encoded; any other body with content is an illegal request. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';

@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util';
-import { OptionError } from './option-readers';
-import { DEFAULT_CREDENTIALS, type SimulatorOptions } from './options';
+import { defaultDevices, type DeviceOptions } from './device-options';
+import { numberIn, OptionError } from './option-readers';
+import {
+  DEFAULT_CREDENTIALS,
+  DEFAULT_DEVICES,
+  MAX_DEVICES,
+  type SimulatorOptions,
+} from './options';
 
 export const DEFAULT_PORT = 8787;
 
@@ -17,6 +23,9 @@ Runs the whole device cloud service on this machine, reachable from this machine
   --interval <seconds>         time between two uploads of a device, 0 to turn them off (default 5)
   --history-encoding <which>   encoding of "body" in history records: text or base64 (default text)
   --unknown-app <status>       status for an unknown appid: 401 or 404 (default 401)
+  --sleep <device:awake/every> lets a device sleep and wake by itself: its chip number, the seconds it is
+                               awake, and the seconds from one waking to the next, for example
+                               10000002:2/600; more than once for several devices
   --answer-delay <ms>          how long a device takes to answer (default 20)
   --help                       show this text
   --version                    show the version of the package
@@ -33,6 +42,7 @@ const FLAGS = {
   'history-encoding': { type: 'string' },
   'unknown-app': { type: 'string' },
   'answer-delay': { type: 'string' },
+  sleep: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -53,6 +63,21 @@ function unknownAppOf(text: string): 401 | 404 {
   throw new OptionError('unknownApp', `must be 401 or 404, but is "${text}"`);
 }
 
+/** The devices to start with: the first `count`, of which those named in `sleeping` sleep. */
+function sleepersOf(sleeping: readonly string[], count: number): DeviceOptions[] {
+  const devices = defaultDevices(numberIn('devices', count, 0, MAX_DEVICES, 'whole'));
+  for (const text of sleeping) {
+    const [, chipid, awake, every] = /^(\d+):([\d.]+)\/([\d.]+)$/.exec(text) ?? [];
+    if (awake === undefined || every === undefined) {
+      throw new OptionError('sleep', `must look like 10000002:2/600, but is "${text}"`);
+    }
+    const device = devices.find((each) => String(each.chipid) === chipid);
+    if (!device) throw new OptionError('sleep', `names a device that is not there: ${chipid}`);
+    device.sleep = { awake: numberOf('sleep', awake), every: numberOf('sleep', every) };
+  }
+  return devices;
+}
+
 /** What the command line asks for. */
 export interface CommandLine {
   help: boolean;
@@ -69,7 +94,9 @@ export function readCommandLine(args: string[]): CommandLine {
   const options: SimulatorOptions = {
     port: values.port === undefined ? DEFAULT_PORT : numberOf('port', values.port),
   };
-  if (values.devices !== undefined) options.devices = numberOf('devices', values.devices);
+  const devices =
+    values.devices === undefined ? DEFAULT_DEVICES : numberOf('devices', values.devices);
+  options.devices = values.sleep ? sleepersOf(values.sleep, devices) : devices;
   if (values.appid !== undefined) options.appid = values.appid;
   if (values.appkey !== undefined) options.appkey = values.appkey;
   if (values['server-key'] !== undefined) options.serverKey = values['server-key'];

@@ -1,5 +1,13 @@
 import { integerText, numberIn, OptionError } from './option-readers';
 
+/** When a device sleeps by itself. It begins awake. With short times it flaps. */
+export interface SleepOptions {
+  /** Seconds it is awake each time, at least 0.05. */
+  awake: number;
+  /** Seconds from one waking to the next, more than `awake`. */
+  every: number;
+}
+
 /** One device of the simulator. */
 export interface DeviceOptions {
   /** Chip number, at most 20 digits; beyond the safe integers as a string. */
@@ -16,6 +24,11 @@ export interface DeviceOptions {
   answerDelay?: number;
   /** Further callbacks: a value of any shape by key. */
   callbacks?: Readonly<Record<string, unknown>>;
+  /**
+   * Lets it sleep and wake by itself. It uploads as soon as it wakes; asleep it is not in the list,
+   * uploads nothing and answers nothing. Default: always awake.
+   */
+  sleep?: SleepOptions;
 }
 
 /** A device's options, complete but for what the simulator's own settings give. */
@@ -27,6 +40,7 @@ export interface DeviceSettings {
   readonly interval: number | undefined;
   readonly answerDelay: number | undefined;
   readonly callbacks: ReadonlyMap<string, unknown>;
+  readonly sleep: Readonly<SleepOptions> | undefined;
 }
 
 const FIRST_CHIPID = 10_000_001;
@@ -58,8 +72,23 @@ export const defaultDevices = (count: number): DeviceOptions[] =>
     name: NAMES[index] === undefined ? `Device ${index + 1}` : NAMES[index],
   }));
 
+const MAX_SECONDS = 2 ** 31 / 1000 - 1;
+const MIN_AWAKE = 0.05;
+
 const seconds = (value: number | undefined): number | undefined =>
-  value === undefined ? undefined : numberIn('interval of a device', value, 0, 2 ** 31 / 1000 - 1);
+  value === undefined ? undefined : numberIn('interval of a device', value, 0, MAX_SECONDS);
+
+function sleepOf(value: SleepOptions | undefined): SleepOptions | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || (value as unknown) === null) {
+    throw new OptionError('sleep of a device', 'must be an object with awake and every');
+  }
+  const awake = numberIn('sleep.awake of a device', value.awake, MIN_AWAKE, MAX_SECONDS);
+  const every = numberIn('sleep.every of a device', value.every, MIN_AWAKE, MAX_SECONDS);
+  if (every > awake) return { awake, every };
+  const problem = `must be more than sleep.awake, ${awake}, but is ${every}`;
+  throw new OptionError('sleep.every of a device', problem);
+}
 
 const ms = (value: number | undefined): number | undefined =>
   value === undefined ? undefined : numberIn('answerDelay of a device', value, 0, 2 ** 31 - 1);
@@ -79,5 +108,6 @@ export function readDevice(options: DeviceOptions): DeviceSettings {
     interval: seconds(options.interval),
     answerDelay: ms(options.answerDelay),
     callbacks: new Map(Object.entries(options.callbacks ?? {})),
+    sleep: sleepOf(options.sleep),
   };
 }

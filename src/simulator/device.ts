@@ -1,4 +1,4 @@
-import { LEVEL_CHARACTERS, PINS } from './assumptions';
+import { isOnline, LEVEL_CHARACTERS, PINS } from './assumptions';
 import { createBounded, type Bounded } from './bounded';
 import { createClimate, type Climate } from './climate';
 import type { DeviceSettings } from './device-options';
@@ -6,6 +6,7 @@ import type { PushEntry, UploadEntry } from './history';
 import type { Settings } from './options';
 import { seededRandom } from './random';
 import type { Received, SimulatedDevice } from './simulated-device';
+import { createSleep } from './sleep';
 import type { Timers } from './timers';
 
 /** The pin of the relay that switches the cooling: while it is high, the temperature falls. */
@@ -36,14 +37,28 @@ export interface Device extends SimulatedDevice {
   reboot(): void;
   switchOff(): void;
   switchOn(): void;
+  /** Falls asleep: an answer under way is lost. */
+  sleep(): void;
+  /** Wakes and uploads, if it was asleep. */
+  wake(): void;
+  /** Ends its timetable of sleep. */
+  stop(): void;
   disable(disabled: boolean): void;
 }
 
 /** Bytes of a push that is kept: as Base64 or hex its text is longer than what the device got. */
 const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
 
-/** Makes a device, switched on. Its upload timer is the service's affair. */
-export function createDevice(settings: DeviceSettings, common: Settings, timers: Timers): Device {
+/**
+ * Makes a device, switched on. Its upload timer is the service's affair.
+ * @param onWake is called each time the device wakes
+ */
+export function createDevice(
+  settings: DeviceSettings,
+  common: Settings,
+  timers: Timers,
+  onWake: (device: Device) => void,
+): Device {
   const { chipid } = settings;
   const { now } = common;
   const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
@@ -58,11 +73,19 @@ export function createDevice(settings: DeviceSettings, common: Settings, timers:
   let boots = 0;
   let bootedAt = now();
 
+  const sleeping = createSleep(
+    settings.sleep,
+    timers,
+    () => departures++,
+    () => onWake(device),
+  );
+
   const boot = (): void => {
     comesBack = undefined;
     boots++;
     bootedAt = device.lastSeen = now();
     levels.fill(0);
+    sleeping.wake();
   };
 
   const device: Device = {
@@ -81,7 +104,11 @@ export function createDevice(settings: DeviceSettings, common: Settings, timers:
     pushes: pushHistory.items,
     received: received.items,
     get online() {
-      return on && !comesBack && !device.disabled;
+      const { disabled, asleep } = device;
+      return isOnline({ on, rebooting: comesBack !== undefined, disabled, asleep });
+    },
+    get asleep() {
+      return sleeping.asleep;
     },
     get levels() {
       return levels.map((level) => LEVEL_CHARACTERS[level]).join('');
@@ -124,6 +151,9 @@ export function createDevice(settings: DeviceSettings, common: Settings, timers:
       on = true;
       boot();
     },
+    sleep: () => sleeping.sleep(),
+    wake: () => sleeping.wake(),
+    stop: () => sleeping.stop(),
     disable(disabled) {
       if (disabled) departures++;
       device.disabled = disabled;

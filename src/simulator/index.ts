@@ -2,7 +2,7 @@
 /// <reference types="node" preserve="true" />
 export { startSimulator, type Simulator } from './simulator';
 export { DEFAULT_CREDENTIALS, type SimulatorOptions } from './options';
-export type { DeviceOptions } from './device-options';
+export type { DeviceOptions, SleepOptions } from './device-options';
 export { OptionError } from './option-readers';
 export { RELAY_PIN } from './device';
 export type { Received, SimulatedDevice } from './simulated-device';

@@ -79,7 +79,8 @@ export const DEFAULT_CREDENTIALS = {
   serverPassword: 'Simulator-Password',
 } as const;
 
-const MAX_DEVICES = 10_000;
+export const DEFAULT_DEVICES = 3;
+export const MAX_DEVICES = 10_000;
 const MAX_TIMER = 2 ** 31 - 1;
 
 const ms = (name: string, value: number): number => numberIn(name, value, 0, MAX_TIMER);
@@ -94,7 +95,7 @@ function statusOf(value: 401 | 404): 401 | 404 {
  * @throws OptionError
  */
 export function readOptions(options: SimulatorOptions): Settings {
-  const { host, devices = 3 } = options;
+  const { host, devices = DEFAULT_DEVICES } = options;
   if (host !== undefined && (host as string) !== LOOPBACK) {
     throw new OptionError('host', `must be ${LOOPBACK}: the simulator stays on loopback`);
   }

@@ -7,6 +7,7 @@ import { messageBytes } from './formats';
 import type { UploadEntry } from './history';
 import type { Settings } from './options';
 import { notFound } from './refusal';
+import { answerQuestion } from './reply';
 import type { Received } from './simulated-device';
 import { createTimers, type Timers } from './timers';
 
@@ -63,14 +64,16 @@ export function createService(settings: Settings, faults: Faults): Service {
     return accepted;
   };
 
+  const uploadReading = (device: Device): void => {
+    if (device.online) upload(device, nextReading(device));
+  };
+
   const startReadings = (device: Device, index: number): void => {
     const ms = (device.settings.interval ?? settings.interval) * 1000;
     if (ms === 0) return;
     // Spread over the interval, so that the devices do not speak all at once.
     const first = ms * (0.2 + 0.8 * ((index * 0.618) % 1));
-    const stop = timers.every(ms, first, () => {
-      if (device.online) upload(device, nextReading(device));
-    });
+    const stop = timers.every(ms, first, () => uploadReading(device));
     uploadTimers.set(device.chipid, stop);
   };
 
@@ -88,7 +91,7 @@ export function createService(settings: Settings, faults: Faults): Service {
     },
     addDevice(options) {
       if (devices.has(options.chipid)) throw twice(options.chipid);
-      const device = createDevice(options, settings, timers);
+      const device = createDevice(options, settings, timers, uploadReading);
       startReadings(device, devices.size);
       devices.set(options.chipid, device);
       return device;
@@ -97,6 +100,7 @@ export function createService(settings: Settings, faults: Faults): Service {
       uploadTimers.get(chipid)?.();
       uploadTimers.delete(chipid);
       devices.get(chipid)?.switchOff();
+      devices.get(chipid)?.stop();
       devices.delete(chipid);
       channels.close(chipid, { code: CLOSE_DELETED });
     },
@@ -110,7 +114,9 @@ export function createService(settings: Settings, faults: Faults): Service {
       const at = settings.now();
       device.pushHistory.add({ id: ++lastPush, chipid: device.chipid, format, message, bytes, at });
       if (device.online) {
-        device.receive({ at, via, format, bytes, text: bytes.toString('utf8') });
+        const text = bytes.toString('utf8');
+        device.receive({ at, via, format, bytes, text });
+        answerQuestion(service, device, text);
       }
     },
     deleteApp() {

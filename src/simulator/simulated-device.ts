@@ -21,8 +21,10 @@ export interface SimulatedDevice {
   readonly chipid: string;
   /** What somebody called it, if anybody did. */
   readonly name: string | number | null;
-  /** Whether it is on, not disabled and not away for a reboot. */
+  /** Whether it is on, awake, not disabled and not away for a reboot. */
   readonly online: boolean;
+  /** Whether it sleeps. */
+  readonly asleep: boolean;
   /** Whether the server API has disabled it. */
   readonly disabled: boolean;
   /** The pins' level characters, index = pin. */

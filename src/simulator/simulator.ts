@@ -52,6 +52,13 @@ export interface Simulator {
   /** Switches a device on again: it boots. */
   switchOn(chipid: string | number): void;
   /**
+   * Puts a device to sleep: it leaves the list, uploads nothing and answers nothing, calls under way
+   * included. With the option `sleep` it wakes by itself, otherwise by {@link wake}.
+   */
+  sleep(chipid: string | number): void;
+  /** Wakes a device that sleeps: it uploads at once. With the option `sleep` it falls asleep again by itself. */
+  wake(chipid: string | number): void;
+  /**
    * Lets something go wrong.
    * @returns a function that lifts the fault
    * @throws RangeError if there is no such fault
@@ -164,6 +171,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     switchOff: (chipid) => device(chipid).switchOff(),
     switchOn: (chipid) => device(chipid).switchOn(),
+    sleep: (chipid) => device(chipid).sleep(),
+    wake: (chipid) => device(chipid).wake(),
     fail: (name, how = {}) => faults.add(name, how),
     heal: () => faults.clear(),
     addDevice: (added) => service.addDevice(readDevice(added)),

@@ -21,19 +21,8 @@ export const viewOf = (bytes: Buffer): DataView =>
 /** Four digits have the upper half 3 each, and still have it with 6 added to each. */
 const UPPER = 0xf0f0f0f0 | 0;
 const FOUR_ZEROS = 0x30303030;
-const areDigits = (four: number): boolean =>
+export const areDigits = (four: number): boolean =>
   (four & UPPER) === FOUR_ZEROS && ((four + 0x06060606) & UPPER) === FOUR_ZEROS;
-
-/** Returns the offset after a run of digits that includes `at`. */
-export function digitsEnd(view: DataView, at: number): number {
-  const { byteLength } = view;
-  while (at + 4 <= byteLength && areDigits(view.getInt32(at))) at += 4;
-  for (; at < byteLength; at++) {
-    const byte = view.getUint8(at);
-    if (byte < ZERO || byte > 0x39) break;
-  }
-  return at;
-}
 
 /** After this many bytes of a string its end is searched natively: on a short one that call is slower. */
 const NATIVE = 128;

@@ -42,10 +42,24 @@ function isInteger(bytes: Buffer, start: number, first: number, end: number): bo
   return bytes[end] !== COLON;
 }
 
-/** Calls back with the start and the end of each integer, sign included, that a number cannot hold. */
-export function findLongIntegers(bytes: Buffer, found: (start: number, end: number) => void): void {
-  scanJson(bytes, (first, end) => {
-    const start = bytes[first - 1] === MINUS ? first - 1 : first;
-    if (isInteger(bytes, start, first, end) && !isSafe(bytes, first, end)) found(start, end);
+/**
+ * Finds the integers, sign included, that a number cannot hold.
+ * @param found is called with where some of them begin and end, in a list that is used again
+ */
+export function findLongIntegers(
+  bytes: Buffer,
+  found: (ends: Uint32Array, count: number) => void,
+): void {
+  scanJson(bytes, (runs, count) => {
+    let kept = 0;
+    for (let index = 0; index < count; index += 2) {
+      const first = runs[index] as number;
+      const end = runs[index + 1] as number;
+      const start = bytes[first - 1] === MINUS ? first - 1 : first;
+      if (!isInteger(bytes, start, first, end) || isSafe(bytes, first, end)) continue;
+      runs[kept++] = start;
+      runs[kept++] = end;
+    }
+    if (kept > 0) found(runs, kept);
   });
 }

@@ -4,7 +4,7 @@ import { findLongIntegers } from './json-integers';
 /** Pieces longer than this are copied natively: for short ones a loop is faster. */
 const SHORT = 256;
 
-/** Copies bytes piece by piece, with quotes between the pieces. */
+/** Copies bytes, and puts quotes at places of them. */
 class Quoting {
   readonly #from: Buffer;
   readonly #to: Buffer;
@@ -21,42 +21,39 @@ class Quoting {
     this.#toView = viewOf(this.#to);
   }
 
-  copyUntil(end: number): void {
+  /** Copies up to each of the first `count` places, and puts a quote there. */
+  quote(places: Uint32Array, count: number): void {
+    const from = this.#fromView;
+    const to = this.#toView;
     let copied = this.#copied;
     let size = this.#size;
-    if (end - copied > SHORT) {
-      this.#from.copy(this.#to, size, copied, end);
-      size += end - copied;
-      copied = end;
+    for (let index = 0; index < count; index++) {
+      const place = places[index] as number;
+      if (place - copied > SHORT) {
+        size += this.#from.copy(this.#to, size, copied, place);
+        copied = place;
+      }
+      for (; copied + 4 <= place; copied += 4, size += 4) to.setInt32(size, from.getInt32(copied));
+      while (copied < place) to.setUint8(size++, from.getUint8(copied++));
+      to.setUint8(size++, QUOTE);
     }
-    for (; copied + 4 <= end; copied += 4, size += 4) {
-      this.#toView.setInt32(size, this.#fromView.getInt32(copied));
-    }
-    while (copied < end) this.#to[size++] = this.#from[copied++] as number;
     this.#copied = copied;
     this.#size = size;
   }
 
-  quote(): void {
-    this.#to[this.#size++] = QUOTE;
-  }
-
   end(): Buffer {
-    this.copyUntil(this.#from.length);
-    return this.#to.subarray(0, this.#size);
+    const copied = this.#from.copy(this.#to, this.#size, this.#copied);
+    return this.#to.subarray(0, this.#size + copied);
   }
 }
 
 /** Puts quotes around long integers. Copies the bytes only if there are any. */
 function quoteInBytes(bytes: Buffer): Buffer {
   let quoting: Quoting | undefined;
-  findLongIntegers(bytes, (start, end) => {
+  findLongIntegers(bytes, (places, count) => {
     // Each takes at least 17 bytes, the comma after it included.
-    quoting ??= new Quoting(bytes, 2 * Math.ceil((bytes.length - start) / 17));
-    quoting.copyUntil(start);
-    quoting.quote();
-    quoting.copyUntil(end);
-    quoting.quote();
+    quoting ??= new Quoting(bytes, 2 * Math.ceil((bytes.length - (places[0] as number)) / 17));
+    quoting.quote(places, count);
   });
   return quoting?.end() ?? bytes;
 }
@@ -67,9 +64,11 @@ function quoteInText(text: string): string {
   for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), 0x80);
   const pieces: string[] = [];
   let copied = 0;
-  findLongIntegers(bytes, (start, end) => {
-    pieces.push(text.slice(copied, start), text.slice(start, end));
-    copied = end;
+  findLongIntegers(bytes, (places, count) => {
+    for (const place of places.subarray(0, count)) {
+      pieces.push(text.slice(copied, place));
+      copied = place;
+    }
   });
   if (pieces.length === 0) return text;
   pieces.push(text.slice(copied));

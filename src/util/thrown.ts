@@ -18,7 +18,8 @@ function catchPromise(promise: Promise<unknown>, failed: (thrown: unknown) => vo
   try {
     attach(promise, failed);
   } catch {
-    // There is no way to handle it without its constructor. If that is fixed, this throws.
+    // There is no way to handle it without its constructor: await, Promise.resolve and all else in
+    // JavaScript and Node.js read it, too. If it cannot be redefined, this throws.
     void Object.defineProperty(promise, 'constructor', { value: Promise });
     attach(promise, failed);
   }

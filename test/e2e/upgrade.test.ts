@@ -15,7 +15,7 @@ const withoutId = (message: Message): Message =>
   Object.fromEntries(Object.entries(message).filter(([name]) => name !== '_msgid'));
 
 /** Properties of messages that version 1.0 did not have. */
-const ADDED = ['timestamp'];
+const ADDED = ['timestamp', 'name'];
 
 /** Messages without the properties that were added since, where the ones of version 1.0 have none. */
 const asThen = (messages: Message[], then: readonly object[]): Message[] =>
@@ -97,7 +97,8 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     simulator.upload(ONE, { t: 23 });
     simulator.upload(TWO, 'text');
     for (const [node, messages] of Object.entries(saved.uploads)) {
-      const out = (await red.waitFor(node, 'out', messages.length)).map(withoutId);
+      const arrived = (await red.waitFor(node, 'out', messages.length)).map(withoutId);
+      const out = asThen(arrived, messages);
       assert.deepEqual(out, due(messages, out), node);
     }
     const [failure] = await red.waitFor('f10-listen-json', 'error');

@@ -28,11 +28,17 @@ const CHOICES: Record<string, { select: string; rows: string[]; shown: Record<st
     },
     gpio: {
       select: '#node-input-operation',
-      rows: ['#pins-row', '#pin-row', '#level-row', '#codes-row'],
+      rows: ['#pins-row', '#pin-row', '#level-row', '#codes-row', '#duration-row'],
       shown: {
         set: ['#pin-row', '#level-row'],
+        pulse: ['#pin-row', '#level-row', '#duration-row'],
         read: ['#pins-row', '#pin-row', '#codes-row'],
       },
+    },
+    reboot: {
+      select: '#node-input-when',
+      rows: ['#expires-row'],
+      shown: { now: [], online: ['#expires-row'], upload: ['#expires-row'] },
     },
     listen: {
       select: '#node-input-devices',

@@ -45,6 +45,30 @@ describe('a dialog', () => {
     assert.equal((await exported(here.editor, 'push'))['transport'], 'http');
   });
 
+  it('shows what several devices, and a command that waits, need, and judges only that', async () => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'reboot');
+    const isVisible = (row: string): Promise<boolean> => page.isVisible(row);
+    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [false, true]); // prettier-ignore
+    await fill(here.editor, '#node-input-expires', '0');
+    await page.click('#node-input-many');
+    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [true, false]); // prettier-ignore
+    await fill(here.editor, '#node-input-limit', '10001');
+    await fill(here.editor, '#node-input-atOnce', 'all');
+    await closeDialog(here.editor);
+    assert.deepEqual(await errors('reboot'), [
+      'At most: must be a whole number from 1 to 10000',
+      'At once: must be a whole number from 1 to 10000',
+    ]);
+    const { many, when } = await exported(here.editor, 'reboot');
+    assert.deepEqual([many, when], [true, 'now']);
+    await openDialog(here.editor, 'gpio');
+    await page.selectOption('#node-input-operation', 'pulse');
+    await fill(here.editor, '#node-input-duration', '60001');
+    assert.equal(await isWrong('duration'), true);
+    await closeDialog(here.editor, 'cancel');
+  });
+
   it('says with which property and why a node is not valid', async () => {
     await openDialog(here.editor, 'gpio');
     await fill(here.editor, input('chipid'), '1.5');

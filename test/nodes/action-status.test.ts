@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { NodeStatus } from 'node-red';
+import { waitingStatus } from '../../nodes/common/call-status';
 import { failureStatus, STATUS } from '../../nodes/common/status';
 import { DeviceCloudError, ERROR_CODES } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';
-import { call, fail, post, send, statusesOf } from './support/messages';
+import { call, fail, post, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
@@ -52,6 +53,20 @@ describe('the status of an action node', () => {
     assert.deepEqual(statusesOf('push'), [CALLING]);
   });
 
+  it('says how many commands are ahead of one that waits, and calling while any runs', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('push'), node('reboot'), node('refresh')]);
+    cloud.fail('hang');
+    post('push', { chipid, payload: 'slow' });
+    await until(() => cloud.requests.length === 1, 'it is under way');
+    post('refresh', { chipid });
+    post('reboot', { chipid });
+    await shows('reboot', 'status.waiting-2');
+    await shows('refresh', 'status.waiting-1');
+    post('reboot', { chipid: '10000002' });
+    await shows('reboot', 'status.calling');
+  });
+
   it('is not written again while nothing changes', async () => {
     await start();
     const messages = Array.from({ length: 20 }, (_, n) => ({ chipid, payload: n }));
@@ -62,10 +77,11 @@ describe('the status of an action node', () => {
 
 describe('the texts of a status', () => {
   const read = (language: string): Record<string, string> => {
-    const text = readFileSync(`nodes/common/locales/${language}.json`, 'utf8');
+    const text = readFileSync(`dist/nodes/push/locales/${language}/push.json`, 'utf8');
     return (JSON.parse(text) as { status: Record<string, string> }).status;
   };
   const statuses: NodeStatus[] = [
+    ...[0, 1, 50, 99, 100, 1000].map(waitingStatus),
     ...Object.values(STATUS),
     ...ERROR_CODES.map((code) => failureStatus(new DeviceCloudError(code, ''))),
     failureStatus(new Error('any other')),

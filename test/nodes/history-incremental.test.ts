@@ -164,6 +164,18 @@ describe('history, only what is new', () => {
       assert.deepEqual(await readAll([ofB, zeros, ofA], period), []);
     });
 
+    it('remembers 10,000 devices, forgets those read longest ago, and says so once', async () => {
+      await serve({ operation: 'sync' });
+      const period = { begin: '20270101', end: '20270102' };
+      const all = Array.from({ length: 10_001 }, (_, n) => record(n, 1, { chipid: String(n) }));
+      assert.equal((await readAll(all.slice(0, 10_000), period)).length, 10_000);
+      assert.equal((await readAll(all.slice(9999), period)).length, 1);
+      assert.equal((await readAll(all.slice(1), period)).length, 0);
+      assert.deepEqual(await readAll(all.slice(0, 1), period), bodies(all.slice(0, 1)));
+      const lines = journal.logs.filter(({ id }) => id === 'history').map(({ msg }) => String(msg));
+      assert.equal(lines.filter((line) => line.includes('more than 10,000 devices')).length, 1);
+    });
+
     it('emits ids that start at 1 again, and late records, and nothing twice', async () => {
       await serve();
       const old = [record(1, 1), record(2, 2), record(4, 4), record(4, 4)];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UploadRecord } from '../../src/index';
-import { advance } from '../../nodes/history/position';
+import { advance, roomFor } from '../../nodes/history/position';
 import { readPosition, savePosition } from '../../nodes/history/saved-position';
 
 const record = (id: string | number, time: string): UploadRecord =>
@@ -52,6 +52,18 @@ describe('the position in a history', () => {
       saved = savePosition(advance(readPosition(saved), minutes.slice(0, end)).position);
     }
     assert.ok(JSON.stringify(saved).length < 10_000);
+  });
+
+  it('is smaller if there are many devices, and emits nothing again all the same', () => {
+    const room = roomFor(10_000);
+    let position = readPosition({});
+    for (const count of [600, 0]) {
+      const read = advance(position, minutes, room);
+      assert.equal(read.fresh.length, count);
+      const saved = JSON.stringify(savePosition(read.position));
+      assert.ok(saved.length < 1200, String(saved.length));
+      position = readPosition(JSON.parse(saved));
+    }
   });
 
   describe('that an earlier version saved', () => {

@@ -79,12 +79,17 @@ describe('the status of a listener', () => {
     await shows('listen', 'status.unauthorized');
   });
 
-  it('changes a handful of times for hundreds of devices', async () => {
+  it('changes at most ten times a second, however many devices there are', async () => {
+    const started = performance.now();
     const many = Array.from({ length: 40 }, (_, n) => String(20000000 + n));
     for (const chipid of many) cloud.addDevice({ chipid, interval: 0 });
     await start({ chipids: many });
     await shows('listen', '40/40');
-    assert.ok(statusesOf('listen').length < 20, `${statusesOf('listen').length} statuses`);
+    const intervals = Math.ceil((performance.now() - started) / 100);
+    assert.ok(
+      statusesOf('listen').length <= intervals + 2,
+      `${statusesOf('listen').length} statuses`,
+    );
   });
 
   it('comes with one line in the log for a fault that repeats', async () => {

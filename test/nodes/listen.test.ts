@@ -150,6 +150,16 @@ describe('listen', () => {
     assert.equal((await emitted('new'))['chipid'], '77');
   });
 
+  it('reads the list of online devices once for all listeners', async () => {
+    const listener = (id: string): FlowNode => node('listen', { id, devices: 'online', refresh: 60 });
+    await start([listener('a'), listener('b'), listener('c')]);
+    for (const chipid of [one, two, three]) await connected(chipid);
+    await shows('a', '3/3');
+    await shows('b', '3/3');
+    await shows('c', '3/3');
+    assert.equal(cloud.requests.filter(({ path }) => path.includes('/devices/')).length, 1);
+  });
+
   it('keeps listening to the devices it knows when the list cannot be read', async () => {
     await start([node('listen', { devices: 'online', refresh: 1 })]);
     await connected(one);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { cloudApp, load, node } from './support/flow';
-import { call, fail } from './support/messages';
+import { call, fail, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
+import { until } from '../../tooling/until';
 
 describe('refresh', () => {
   useNodeRed();
@@ -42,5 +43,35 @@ describe('refresh', () => {
     const caught = await fail('refresh', { chipid: '5' }, 'NOT_FOUND');
     assert.equal(caught['statusCode'], 404);
     assert.ok(!('online' in caught));
+  });
+
+  it('takes no answer of the device for one, if it is to', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), node('refresh', { offline: 'answer', timeout: 0.3 })]);
+    const lift = cloud.fail('gateway');
+    const gateway = await call('refresh', { chipid: '10000001' });
+    assert.deepEqual([gateway['online'], gateway['statusCode']], [false, 502]);
+    const { status, msg } = gateway.payload as { status: unknown; msg: string };
+    assert.equal(status, null);
+    assert.match(msg, /10000001.*502/);
+    lift();
+    cloud.fail('hang');
+    const silent = await call('refresh', { chipid: '10000001', statusCode: 200 });
+    assert.equal(silent['online'], false);
+    assert.ok(!('statusCode' in silent));
+    cloud.heal();
+    cloud.fail('not-found');
+    await fail('refresh', { chipid: '10000001' }, 'NOT_FOUND');
+  });
+
+  it('takes none for an answer only of a call that was sent', async () => {
+    const cloud = await startCloud();
+    const app = cloudApp(cloud, { connections: '1' });
+    const slow = node('refresh', { id: 'slow', timeout: 60 });
+    await load([app, slow, node('refresh', { offline: 'answer', timeout: 0.1 })]);
+    cloud.fail('hang');
+    post('slow', { chipid: '10000002' });
+    await until(() => cloud.requests.length === 1, 'the only connection is taken');
+    await fail('refresh', { chipid: '10000001' }, 'TIMEOUT');
   });
 });

@@ -80,6 +80,7 @@ describe('a service whose answers hold a key where something else is due', () =>
       node('history', { datatype: 'json' }),
       node('history', { id: 'incremental', incremental: true, datatype: 'json' }),
       node('listen', { devices: 'online' }),
+      node('events', { start: 'current' }),
     ]);
     await fail('history', { chipid }, 'INVALID_RESPONSE');
     await fail('incremental', { chipid }, 'INVALID_RESPONSE');

@@ -20,7 +20,10 @@ describe('the address of the service', () => {
     });
   }
 
-  const bad: [text: string, why: RegExp][] = [
+  const bad: [value: unknown, why: RegExp][] = [
+    [undefined, /missing/],
+    [null, /missing/],
+    [new URL('https://cloud.example.com'), /not text/],
     ['', /missing/],
     ['   ', /missing/],
     ['cloud.example.com', /not a URL/],

@@ -27,6 +27,7 @@ describe('the error of this package', () => {
     assert.deepEqual([...ERROR_CODES].sort(), [
       'BAD_REQUEST',
       'CONNECTION_LOST',
+      'EXPIRED',
       'GATEWAY',
       'INVALID_INPUT',
       'INVALID_RESPONSE',
@@ -34,6 +35,8 @@ describe('the error of this package', () => {
       'NOT_CONFIGURED',
       'NOT_CONNECTED',
       'NOT_FOUND',
+      'NO_REPLY',
+      'NO_VALUE',
       'QUEUE_FULL',
       'REDIRECT',
       'SERVER_ERROR',

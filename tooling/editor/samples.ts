@@ -7,10 +7,16 @@ type Samples = Omit<NodeProperties, 'listen'> & {
 
 const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
 
+const many = { many: true, limit: '20', atOnce: '4' } as const;
+/** Commands to several devices cannot wait. */
+const now = { when: 'now', expires: '60' } as const;
+
 /** Each node with every property unlike its default, where there is a choice. */
 const CHANGED: Samples = {
   push: {
     ...device,
+    ...many,
+    ...now,
     target: 'device',
     transport: 'channel',
     format: 'HEX',
@@ -20,17 +26,36 @@ const CHANGED: Samples = {
   },
   gpio: {
     ...device,
+    ...many,
+    ...now,
     operation: 'read',
     pin: '5',
     pinType: 'num',
     level: '1',
     levelType: 'num',
+    duration: '800',
     codes: '{"0":"low","1":"high"}',
     timeout: '0.5',
   },
-  reboot: { ...device, chipid: 'device', chipidType: 'flow', timeout: '30' },
-  refresh: { ...device, chipid: '$$.device', chipidType: 'jsonata', timeout: '20' },
-  'rt-status': { ...device, key: 'temperature', keyType: 'str', timeout: '3' },
+  reboot: {
+    ...device,
+    chipid: 'device',
+    chipidType: 'flow',
+    ...many,
+    many: false,
+    when: 'upload',
+    expires: '7200',
+    timeout: '30',
+  },
+  refresh: {
+    ...device,
+    chipid: '$$.device',
+    chipidType: 'jsonata',
+    ...many,
+    offline: 'answer',
+    timeout: '20',
+  },
+  'rt-status': { ...device, ...many, key: 'temperature', keyType: 'str', timeout: '3' },
   devices: { app: 'app', operation: 'app' },
   history: {
     ...device,
@@ -43,6 +68,7 @@ const CHANGED: Samples = {
     split: true,
     incremental: true,
   },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
   server: {
     app: 'app',
     operation: 'update',
@@ -66,6 +92,32 @@ const CHANGED: Samples = {
     recover: 'restart',
     inputs: 0,
   },
+  request: {
+    ...device,
+    format: 'B64',
+    message: 'AQL/',
+    messageType: 'str',
+    match: 'jsonata',
+    property: 'reply.id',
+    equals: '7',
+    equalsType: 'num',
+    pattern: '^OK',
+    expression: 'upload.id = request.id',
+    replyTimeout: '60',
+    datatype: 'json',
+    timeout: '7',
+  },
+  events: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    events: ['presence', 'channel', 'recovery'],
+    refresh: '30',
+    misses: '3',
+    silence: '120',
+    settle: '5',
+    start: 'current',
+  },
 };
 
 /**
@@ -88,6 +140,8 @@ export const sampleNodes: FlowNode[] = Object.entries(CHANGED).map(([type, prope
   node(type, type, properties as object, line),
 );
 
+const waits = { many: false, when: 'online' } as const;
+
 /** The same nodes with other choices, which show other rows. */
 export const variants: FlowNode[] = [
   node('push-to-app', 'push', { ...CHANGED.push, target: 'app', transport: 'http' }, 10),
@@ -97,7 +151,14 @@ export const variants: FlowNode[] = [
   node('server-devices', 'server', { ...CHANGED.server, operation: 'devices' }, 14),
   node('server-uploads', 'server', { ...CHANGED.server, operation: 'uploads' }, 15),
   node('listen-online', 'listen', { ...CHANGED.listen, devices: 'online' }, 16),
+  node('push-waits', 'push', { ...CHANGED.push, transport: 'http', ...waits }, 22),
+  node('gpio-pulse', 'gpio', { ...CHANGED.gpio, operation: 'pulse', ...waits }, 23),
+  node('events-all', 'events', { ...CHANGED.events, devices: 'all', start: 'none' }, 29),
   node('listen-dynamic', 'listen', { ...CHANGED.listen, devices: 'dynamic', inputs: 1 }, 17),
+  node('latest-all', 'latest', { ...CHANGED.latest, chipid: '', chipidType: 'msg' }, 24),
+  node('request-property', 'request', { ...CHANGED.request, match: 'property' }, 25),
+  node('request-pattern', 'request', { ...CHANGED.request, match: 'pattern' }, 26),
+  node('request-next', 'request', { ...CHANGED.request, match: 'next' }, 27),
 ];
 
 /** Nodes of a flow that somebody has written by hand, with next to nothing in it. */
@@ -106,6 +167,7 @@ export const bareNodes: FlowNode[] = [
   node('bare-gpio', 'gpio', { app: 'app' }, 19),
   node('bare-history', 'history', { app: 'app' }, 20),
   node('bare-server', 'server', { app: 'app' }, 21),
+  node('bare-request', 'request', { app: 'app' }, 28),
 ];
 
 const APP: AppConfig = {

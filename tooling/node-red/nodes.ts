@@ -1,11 +1,14 @@
 import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
+import type { EventsConfig } from '../../nodes/events/events.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
 import type { HistoryConfig } from '../../nodes/history/history.config';
+import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import type { RebootConfig } from '../../nodes/reboot/reboot.config';
 import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
+import type { RequestConfig } from '../../nodes/request/request.config';
 import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
 import type { ServerConfig } from '../../nodes/server/server.config';
 import type { Simulator } from '../../src/simulator';
@@ -26,16 +29,24 @@ export interface NodeProperties {
   'rt-status': RtStatusConfig;
   devices: DevicesConfig;
   history: HistoryConfig;
+  latest: LatestConfig;
   server: ServerConfig;
   listen: ListenConfig;
+  request: RequestConfig;
+  events: EventsConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
+
+const many = { many: false, limit: '100', atOnce: '16' } as const;
+const wait = { when: 'now', expires: '3600' } as const;
 
 /** What the editor saves for a new node. */
 const DEFAULTS: NodeProperties = {
   push: {
     ...device,
+    ...many,
+    ...wait,
     target: 'device',
     transport: 'http',
     format: 'MSG',
@@ -45,17 +56,20 @@ const DEFAULTS: NodeProperties = {
   },
   gpio: {
     ...device,
+    ...many,
+    ...wait,
     operation: 'set',
     pin: 'pin',
     pinType: 'msg',
     level: 'payload',
     levelType: 'msg',
+    duration: '500',
     codes: '{"0":0,"1":1}',
     timeout: '12',
   },
-  reboot: { ...device, timeout: '12' },
-  refresh: { ...device, timeout: '12' },
-  'rt-status': { ...device, key: 'key', keyType: 'msg', timeout: '12' },
+  reboot: { ...device, ...many, ...wait, timeout: '12' },
+  refresh: { ...device, ...many, offline: 'error', timeout: '12' },
+  'rt-status': { ...device, ...many, key: 'key', keyType: 'msg', timeout: '12' },
   devices: { app: 'app', operation: 'list' },
   history: {
     ...device,
@@ -68,6 +82,7 @@ const DEFAULTS: NodeProperties = {
     split: false,
     incremental: false,
   },
+  latest: { ...device, datatype: 'auto-detect', missing: 'error' },
   server: {
     app: 'app',
     operation: 'devices',
@@ -89,6 +104,32 @@ const DEFAULTS: NodeProperties = {
     refresh: '60',
     datatype: 'auto-detect',
     recover: 'reconnect',
+  },
+  request: {
+    ...device,
+    format: 'MSG',
+    message: 'payload',
+    messageType: 'msg',
+    match: 'property',
+    property: '',
+    equals: '',
+    equalsType: 'str',
+    pattern: '',
+    expression: '',
+    replyTimeout: '30',
+    datatype: 'auto-detect',
+    timeout: '12',
+  },
+  events: {
+    app: 'app',
+    devices: 'all',
+    chipids: [],
+    events: ['presence'],
+    refresh: '60',
+    misses: '2',
+    silence: '0',
+    settle: '10',
+    start: 'none',
   },
 };
 

@@ -49,6 +49,13 @@ export function current<T>(node: EditorNode<T>, property: keyof T & string): str
   return typeof saved === 'string' || typeof saved === 'number' ? String(saved) : '';
 }
 
+/** The same of a property that is a tick box. */
+export function ticked<T>(node: EditorNode<T>, property: keyof T & string): boolean {
+  const element = input(node, property);
+  const isOpen = element.length > 0 && element.closest('form').data('editing') === node.id;
+  return isOpen ? element.is(':checked') : node[property] === true;
+}
+
 /** Calls `adapt` now and whenever one of the fields changes. */
 export function onChange(properties: string[], adapt: () => void): void {
   for (const property of properties) field(property).on('change', adapt);

@@ -9,12 +9,17 @@ import type { Stage } from './stage';
 const WRONG = 'Show what went wrong';
 
 /** Examples with a button that goes wrong on purpose. */
-const WRONG_ON_PURPOSE = ['09 Read a value every minute', '11 Reboot a device'];
+const WRONG_ON_PURPOSE = [
+  '09 Read a value every minute',
+  '11 Reboot a device',
+  '20 Ask a device and use its reply',
+];
 
 /** Debug nodes that only a fault of the service leads to. */
 const BEHIND_A_FAULT: Record<string, string[]> = {
   '05 Push and try again': ['Give up after three tries'],
   '10 Ask whether a device is online': ['It does not answer'],
+  '20 Ask a device and use its reply': ['Show the reply'],
   '12 Handle errors by their code': [
     'Nothing was sent: try it later',
     'Look at the settings',

@@ -96,6 +96,27 @@ export function commands(stage: Stage): void {
     assert.deepEqual(scene.shown('Show what went wrong'), []);
   });
 
+  plays(
+    stage,
+    '20 Ask a device and use its reply',
+    'takes a way by the reply, or says that there is none',
+    async (scene) => {
+      const { temperature } = scene.simulator.device(ONE);
+      await scene.press('Ask for the temperature');
+      const [warmth] = (await scene.waitShown('Show any other value')) as {
+        reply: string;
+        value: number;
+      }[];
+      assert.deepEqual([warmth?.reply, warmth?.value], ['temperature', temperature]);
+      await scene.press('Ask for the humidity');
+      const [humidity] = (await scene.waitShown('Show a value above 30')) as { reply: string }[];
+      assert.equal(humidity?.reply, 'humidity');
+      await scene.press('Say something else');
+      const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+      assert.equal(error?.code, 'NO_REPLY');
+    },
+  );
+
   plays(stage, '11 Reboot a device', 'resets it, or says that it is not there', async (scene) => {
     await scene.press('Reboot 10000001');
     await scene.waitShown('Show the answer');

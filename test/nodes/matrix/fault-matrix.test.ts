@@ -41,7 +41,7 @@ const outcomes: Line[] = [];
 
 describe('fault matrix', function () {
   // Each step has a bound of its own; two rows have many steps.
-  this.timeout(180_000);
+  this.timeout(400_000);
 
   let observed: Outcome | undefined;
   let current: Row | undefined;

@@ -12,7 +12,7 @@ import { CHIPID, emitted, payloads } from './row';
 export const KNOWN = 'known';
 
 /** Milliseconds that a step with many devices may take on a machine that is busy. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 180_000;
 
 /** Notes for which devices recovery has told a position: from then on what they upload is owed. */
 function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {

@@ -26,6 +26,7 @@ describe('a frame of the channel (section 6)', () => {
         timestamp: 1_700_000_000_000,
         body: Buffer.from([0, 255]),
       },
+      base64: 'AP8=',
       flaws: [],
     });
   });

@@ -6,7 +6,7 @@ import { KEYS } from '../support/client';
 
 const load = createRequire(__filename);
 
-/** Loads the client once more, since the limiter of the first has a history in this process. */
+/** Loads the client once more, since the limiters of the first have a history in this process. */
 function freshClient(): typeof DeviceCloudClient {
   const path = load.resolve('../../../src/client');
   const known = load.cache[path];
@@ -21,25 +21,27 @@ function freshClient(): typeof DeviceCloudClient {
 describe('the attempts of all clients of a process', () => {
   afterEach(() => mock.reset());
 
-  it('are at most 50 a second together, and each client has its turns', async () => {
+  it('are at most 50 a second together to one service, and each client has its turns', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let clock = 0;
     mock.method(performance, 'now', () => clock);
     const Client = freshClient();
-    const attempts = [0, 0];
-    const clients = attempts.map((_, index) => {
+    const services = ['http://127.0.0.1:1', 'http://127.0.0.1:1', 'http://127.0.0.1:2'];
+    const attempts = services.map(() => 0);
+    const clients = services.map((baseUrl, index) => {
       // The address is signed first: an attempt ends there, and no socket is opened.
       const now = (): number => {
         attempts[index]! += 1;
         throw new Error('noted');
       };
-      return new Client({ baseUrl: 'http://127.0.0.1:1', ...KEYS, proxy: false, now });
+      return new Client({ baseUrl, ...KEYS, proxy: false, now });
     });
     for (let chipid = 1; chipid <= 100; chipid++) {
       for (const client of clients) client.listen(chipid, {});
     }
-    for (; clock < 1000; clock++) mock.timers.tick(1);
-    assert.deepEqual(attempts, [25, 25]);
+    // The fiftieth turn comes at the end of the second.
+    for (; clock < 1010; clock++) mock.timers.tick(1);
+    assert.deepEqual(attempts, [25, 25, 50]);
     await Promise.all(clients.map((client) => client.close()));
   });
 });

@@ -46,6 +46,7 @@ describe('what the service says, with secrets taken out', () => {
     for (const said of [
       encodeURIComponent(encodeURIComponent('a/"b\\ß')),
       JSON.stringify(json).slice(1, -1),
+      encodeURIComponent(json),
       'A/\\\\\\"B\\\\\\\\\\u00DF',
       'a&#47;&quot;b&#x5C;ß',
     ]) {

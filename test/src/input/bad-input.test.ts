@@ -30,12 +30,13 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
       (client, bad) => client.rtStatus(bad, 'key'),
       (client, bad) => client.gpioStatus(bad),
       (client, bad) => client.setGpioEdge(bad, 1, 1),
+      (client, bad) => client.pulseGpio(bad, 1, 1),
       (client, bad) => client.refresh(bad),
       (client, bad) => client.reboot(bad),
     ],
   ],
-  ['pin', BAD_PINS, [(client, bad) => client.setGpioEdge(1, bad, 1)]],
-  ['level', BAD_LEVELS, [(client, bad) => client.setGpioEdge(1, 1, bad)]],
+  ['pin', BAD_PINS, [(client, bad) => client.setGpioEdge(1, bad, 1), (client, bad) => client.pulseGpio(1, bad, 1)]], // prettier-ignore
+  ['level', BAD_LEVELS, [(client, bad) => client.setGpioEdge(1, 1, bad), (client, bad) => client.pulseGpio(1, 1, bad)]], // prettier-ignore
   [
     'message',
     BAD_MESSAGES,
@@ -142,6 +143,32 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
       (client, bad) => client.uploads(1, { signal: bad }),
       (client, bad) => client.reboot(1, { signal: bad }),
       (client, bad) => client.serverUpdate('a', {}, { signal: bad }),
+    ],
+  ],
+  [
+    'callback for progress',
+    [
+      ['text', 'x'],
+      ['an object', {}],
+    ],
+    [
+      (client, bad) => client.app({ onProgress: bad }),
+      (client, bad) => client.devices({ onProgress: bad }),
+      (client, bad) => client.push(1, 'x', { onProgress: bad }),
+      (client, bad) => client.serverUpdate('a', {}, { onProgress: bad }),
+    ],
+  ],
+  [
+    'time for a command',
+    [
+      ['in capitals', 'NOW'],
+      ['null', null],
+      ['an array', ['now']],
+    ],
+    [
+      (client, bad) => client.push(1, 'x', { when: bad }),
+      (client, bad) => client.setGpioEdge(1, 1, 1, { when: bad }),
+      (client, bad) => client.reboot(1, { when: bad }),
     ],
   ],
   [

@@ -68,7 +68,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ],
 ];
 
-type Method = ExplainedCall | 'listen';
+type Method = ExplainedCall | 'request' | 'listen';
 
 /** Arguments that each method takes, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -80,9 +80,11 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   uploads: [1],
   pushes: [1],
   sync: ['20260101', '20260102'],
+  request: [1, 'x'],
   rtStatus: [1, 'key'],
   gpioStatus: [1],
   setGpioEdge: [1, 1, 1],
+  pulseGpio: [1, 1, 1],
   refresh: [1],
   reboot: [1],
   serverDevices: [{}],
@@ -126,7 +128,7 @@ describe('a value that throws when it is read', () => {
         for (const [what, value] of values) {
           const args = good.with(index, value());
           const message = await isRefused(method, args, `${what} as argument ${index}`);
-          if (method !== 'listen')
+          if (method !== 'listen' && method !== 'request')
             assert.throws(() => explain(method, args), { code: 'INVALID_INPUT', message });
         }
       }

@@ -18,6 +18,7 @@ const step: fc.Arbitrary<QueueStep> = fc.oneof(
         { weight: 1, arbitrary: fc.integer({ min: 90, max: 110 }) },
       ),
       throws: fc.boolean(),
+      counted: fc.boolean(),
     }),
   },
   {

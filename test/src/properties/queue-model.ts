@@ -3,6 +3,8 @@ import type { QueueStep, QueueView } from './queue-world';
 interface Entry {
   place: number;
   throws: boolean;
+  /** Whether it counts towards {@link MOST}. */
+  counted: boolean;
 }
 
 interface Device {
@@ -51,20 +53,21 @@ export function createQueueModel(gap: number) {
     next(name, device);
   }
 
-  const run = (name: string, throws: boolean): void => {
+  const run = (name: string, throws: boolean, counted: boolean): void => {
     const place = places.length;
     places.push({ device: name, aborted: false });
     const device = devices.get(name);
     if (!device) {
       const fresh: Device = {
         running: undefined,
-        waiting: [{ place, throws }],
+        waiting: [{ place, throws, counted }],
         resting: undefined,
       };
       devices.set(name, fresh);
       start(name, fresh);
-    } else if (device.waiting.length >= MOST) ends[place] = 'QUEUE_FULL';
-    else device.waiting.push({ place, throws });
+    } else if (counted && device.waiting.filter((each) => each.counted).length >= MOST)
+      ends[place] = 'QUEUE_FULL';
+    else device.waiting.push({ place, throws, counted });
   };
   const end = (name: string, fails: boolean): void => {
     const how = fails ? 'failed' : 'done';
@@ -94,7 +97,8 @@ export function createQueueModel(gap: number) {
     act(step: QueueStep): void {
       if (step.kind === 'run') {
         // They come in one moment, in which none that throws has ended.
-        for (let count = 0; count < step.count; count++) run(step.device, step.throws);
+        for (let count = 0; count < step.count; count++)
+          run(step.device, step.throws, step.counted);
       } else if (step.kind === 'end') end(step.device, step.fails);
       else if (step.kind === 'abort') abort(step.which);
       else if (step.kind === 'close') close();

@@ -6,8 +6,8 @@ import { settled } from '../../../tooling/until';
 
 /** What can happen to a queue of commands. */
 export type QueueStep =
-  /** So many commands come, which throw at once when their turn comes, or run until they are ended. */
-  | { kind: 'run'; device: string; count: number; throws: boolean }
+  /** So many commands come, which throw at once when their turn comes, or run until they are ended; counted or not. */
+  | { kind: 'run'; device: string; count: number; throws: boolean; counted: boolean }
   /** The command that runs on a device ends. */
   | { kind: 'end'; device: string; fails: boolean }
   /** The command that came at this place is no longer wanted. */
@@ -43,7 +43,7 @@ export function createQueueWorld(gap: number) {
   const commands: Command[] = [];
   const started: number[] = [];
 
-  const run = (device: string, throws: boolean): void => {
+  const run = (device: string, throws: boolean, counted: boolean): void => {
     const place = commands.length;
     const command: Command = {
       ...{ device, abort: new AbortController(), running: undefined },
@@ -60,13 +60,13 @@ export function createQueueWorld(gap: number) {
       command.running = manual<string>();
       return command.running.promise;
     };
-    order.run(device, start, command.abort.signal).then(settle, settle);
+    order.run(device, start, { signal: command.abort.signal, counted }).then(settle, settle);
   };
 
   const acts: { [Kind in QueueStep['kind']]: (step: Extract<QueueStep, { kind: Kind }>) => void } =
     {
-      run({ device, count, throws }) {
-        for (let each = 0; each < count; each++) run(device, throws);
+      run({ device, count, throws, counted }) {
+        for (let each = 0; each < count; each++) run(device, throws, counted);
       },
       end({ device, fails }) {
         for (const command of commands.filter((each) => each.device === device)) {

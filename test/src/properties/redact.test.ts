@@ -23,6 +23,7 @@ const FORMS: readonly ((text: string) => string)[] = [
   (text) => encodeURIComponent(text).replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase()),
   (text) => new URLSearchParams({ a: text }).toString().slice(2),
   (text) => JSON.stringify(text).slice(1, -1),
+  (text) => encodeURIComponent(JSON.stringify(text).slice(1, -1)),
   (text) => text.toUpperCase(),
 ];
 

@@ -31,6 +31,13 @@ const BAD: readonly unknown[] = [
 export function createHistory(accepted: readonly string[], options: HistoryOptions) {
   const { window = Infinity, encoding = 'text', order = 'oldest-first' } = options;
   const { firstId = 1n, step = 1n } = options;
+  /** It shows only so many uploads yet, and of those not these. */
+  let shown = Infinity;
+  let least = 0;
+  const hidden = new Set<number>();
+  /** Bodies of uploads that it did not show although it showed a later one. */
+  const overtaken = new Set<string>();
+  const isShown = (index: number): boolean => index < shown && !hidden.has(index);
   const idOf = (index: number): bigint => firstId + step * BigInt(index);
 
   /** Base64 carries any bytes, so that there they need not be UTF-8. */
@@ -49,6 +56,16 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
     };
   };
   return {
+    overtaken,
+    /** Shows all but the newest, and nothing less than before. */
+    lag(uploads: number): void {
+      hidden.clear();
+      shown = uploads === 0 ? Infinity : Math.max(least, accepted.length - uploads);
+      least = Math.min(shown, accepted.length);
+    },
+    hide(index: number): void {
+      hidden.add(index);
+    },
     bytesOf,
     textOf: (bytes: Buffer): string => bytes.toString(encoding === 'base64' ? 'latin1' : 'utf8'),
     /** Of a record whose encoding nothing had shown yet, and which was read in the wrong one. */
@@ -57,7 +74,12 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
       return accepted.find((body) => bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8') === written); // prettier-ignore
     },
     read(): unknown[] {
-      const records: unknown[] = accepted.map(record).slice(-window);
+      const newest = accepted.findLastIndex((_, index) => isShown(index));
+      for (const index of hidden) if (index < newest) overtaken.add(accepted[index] ?? '');
+      const records: unknown[] = accepted
+        .map(record)
+        .filter((_, index) => isShown(index))
+        .slice(-window);
       // Each twice, and between them what is no record.
       if (options.bad) records.splice(0, Infinity, ...records.flatMap((one) => [one, one]), ...BAD);
       if (order === 'mixed') return mixed(records);

@@ -35,7 +35,7 @@ export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient
     appkey: simulator.appkey,
     random: () => random,
     proxy: false,
-    timeout: 2,
+    timeout: 30,
     ping: 1,
   });
 

@@ -47,4 +47,13 @@ describe('arrivals held against the history', () => {
     assert.deepEqual(due(records('b', 'c', 'd'), account), ['c', 'd']);
     assert.deepEqual(due(records('c', 'd'), account), ['c', 'd']);
   });
+
+  it('come after the last of those, if the history lagged behind or has records that cannot be used', () => {
+    assert.deepEqual(due(records('missed', 'a', 'b', 'c'), { skip: 2, last: 'b' }), [
+      'missed',
+      'c',
+    ]);
+    assert.deepEqual(due(records('b', 'c'), { skip: 2, last: 'b' }), ['c']);
+    assert.deepEqual(due(records('b', 'a', 'c'), { skip: 2, last: 'x' }), ['c']);
+  });
 });

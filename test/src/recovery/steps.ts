@@ -13,6 +13,10 @@ export type Step =
   | { kind: 'serve' }
   | { kind: 'answer' }
   | { kind: 'fail' }
+  /** The history lags behind: it does not show its newest uploads yet. */
+  | { kind: 'lag'; uploads: number }
+  /** The history does not show one upload yet, though it shows later ones. */
+  | { kind: 'hide'; back: number }
   | { kind: 'wait'; ms: number }
   /** The process ends and is started again; its last `lost` writes are lost. */
   | { kind: 'restart'; lost: number }
@@ -60,6 +64,20 @@ const RACE: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: just('answer') },
   { weight: 1, arbitrary: wait(600) },
 );
+
+const back = fc.nat(4);
+const late = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('lag' as const), uploads: back }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('hide' as const), back }) },
+);
+
+/** A history that shows uploads late, and some after later ones. */
+export const LATE: fc.Arbitrary<Step[]> = fc
+  .array(fc.tuple(fc.array(STEP, { maxLength: 8, size: 'max' }), late), { maxLength: 6 })
+  .map((parts) => parts.flatMap(([steps, change]): Step[] => [...steps, change]));
+
+/** It shows all of them, and is read once more. */
+export const UP_TO_DATE: Step[] = [{ kind: 'lag', uploads: 0 }, { kind: 'drop' }];
 
 /** A first reading with which uploads race, and what comes after it. */
 export const BEGINNING = fc

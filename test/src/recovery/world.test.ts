@@ -7,11 +7,13 @@ import {
   dressed,
   DROPPED_WHILE_READ,
   FLOOD,
+  LATE,
   PAIR,
   READY,
   readable,
   STEPS,
   unique,
+  UP_TO_DATE,
   type Step,
 } from './steps';
 import { createWorld, type World, type WorldOptions } from './world';
@@ -118,6 +120,20 @@ describe('recovery between a network and a service that do what they like', () =
         assert.deepEqual(excess(world.accepted.slice(1).slice(-window), world.emitted), [], 'lost');
       },
     ),
+  );
+
+  holds(
+    'loses nothing to a history that lags behind, but what a later upload has overtaken there',
+    1000,
+    fc.asyncProperty(LATE, OPTIONS, async (steps, options) => {
+      const world = createWorld(options);
+      const running = steps.filter(({ kind }) => kind !== 'restart' && kind !== 'kill');
+      for (const step of unique([...READY, ...running])) await world.run(step);
+      await world.quiet();
+      await play(world, UP_TO_DATE);
+      const lost = excess(world.accepted, world.emitted);
+      assert.deepEqual(lost.filter((body) => !world.overtaken.has(body)), []); // prettier-ignore
+    }),
   );
 
   it('holds back no more live uploads than it may: of further ones the history tells', async () => {

@@ -106,6 +106,8 @@ export function createWorld(options: WorldOptions = {}) {
     serve,
     answer,
     fail,
+    lag: ({ uploads }) => history.lag(uploads),
+    hide: ({ back }) => history.hide(accepted.length - 1 - back),
     wait: ({ ms }) => mock.timers.tick(ms),
     restart: ({ lost }) => restart(lost),
     kill: ({ after, lost }) => runs.kill(after, lost),
@@ -120,6 +122,7 @@ export function createWorld(options: WorldOptions = {}) {
 
   return {
     accepted,
+    overtaken: history.overtaken,
     emitted: runs.emitted,
     live: runs.live,
     faults: runs.faults,

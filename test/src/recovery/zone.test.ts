@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { HistoryFacts } from '../../../src/recovery/facts';
-import { parseZone, zoneText } from '../../../src/recovery/zone';
+import { parseZone, toUnix, zoneText } from '../../../src/recovery/zone';
+import { holds } from '../support/fuzz';
 import { createSubject, record } from './subject';
 
 const HOUR = 60 * 60_000;
+
+const part = (max: number): fc.Arbitrary<string> =>
+  fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, '0'));
+
+/** Times as the history writes them, among them those that no clock shows. */
+const time = fc
+  .tuple(fc.constantFrom('00', '19', '20', '99'), part(99), part(13), part(32), part(25), part(61), part(61)) // prettier-ignore
+  .map(([a, b, month, day, hour, minute, second]) => `${a}${b}-${month}-${day} ${hour}:${minute}:${second}`); // prettier-ignore
 
 describe('the time zone of a history', () => {
   it('is an offset', () => {
@@ -14,6 +24,20 @@ describe('the time zone of a history', () => {
     for (const text of ['', '8', '+8:00', '+08:60', '+15:00', 'Asia/Shanghai', '+08:00 '])
       assert.equal(parseZone(text), undefined, text);
   });
+
+  holds(
+    'turns a time into that which Date.parse gives',
+    1000,
+    fc.property(
+      time,
+      fc.constantFrom(' ', 'T'),
+      fc.constantFrom('', '.5', 'x'),
+      (text, between, more) => {
+        const written = text.replace(' ', between) + more;
+        assert.equal(toUnix(written, HOUR), Date.parse(`${text.replace(' ', 'T')}${more}Z`) - HOUR);
+      },
+    ),
+  );
 
   it('is what is set, until an upload that came both ways shows another; that is said once', async () => {
     const facts = new HistoryFacts();

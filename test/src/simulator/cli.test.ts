@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Simulator } from '../../../src/simulator';
 import { openGet, withSimulator } from './client';
+import { until } from '../../../tooling/until';
 
 const CLI = join(__dirname, '../../../src/simulator/cli.js');
 
@@ -81,6 +82,23 @@ describe('device-cloud-simulator', () => {
     assert.deepEqual([code, err], [ENDED, '']);
   });
 
+  it('lets devices sleep', async () => {
+    const args = ['--port', '0', '--interval', '0', '--sleep', '10000002:0.05/3600'];
+    const { code, err } = await run(args, async (out) => {
+      const printed = {
+        baseUrl: value(out, 'Address'),
+        appid: value(out, 'App id'),
+        appkey: value(out, 'App key'),
+      } as Simulator;
+      const listed = async () =>
+        ((await openGet(printed, 'devices/list/')).body as { chipid: number }[]).map(
+          ({ chipid }) => chipid,
+        );
+      await until(async () => (await listed()).join() === '10000001,10000003');
+    });
+    assert.deepEqual([code, err], [ENDED, '']);
+  });
+
   it('explains itself and tells its version', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
@@ -99,6 +117,9 @@ describe('device-cloud-simulator', () => {
     [['--answer-delay=-5'], /--answer-delay must be a number from 0/],
     [['--unknown-app', '403'], /--unknown-app must be 401 or 404, but is "403"\. See --help\./],
     [['--history-encoding', 'hex'], /--history-encoding must be text or base64/],
+    [['--sleep', '10000001'], /--sleep must look like 10000002:2\/600, but is "10000001"/],
+    [['--sleep', '10000009:1/2'], /--sleep names a device that is not there: 10000009/],
+    [['--sleep', '10000001:3/2'], /--sleep\.every of a device must be more than sleep\.awake/],
     [['--appid', 'x'], /--appid must be an integer/],
     [['--colour'], /Unknown option '--colour'/],
     [['extra'], /Unexpected argument 'extra'/],

@@ -47,6 +47,12 @@ describe('simulator: start, log and end', () => {
     [{ devices: [{ chipid: 2 ** 60 }] }, /^chipid of a device must be.*as a string/],
     [{ devices: [{ chipid: '1e5' }] }, /^chipid of a device must be/],
     [{ devices: [{ chipid: 1 }, { chipid: '1' }] }, /1 is there twice/],
+    [{ devices: [{ chipid: 1, sleep: { awake: 0, every: 2 } }] }, /^sleep\.awake of a device must/],
+    [
+      { devices: [{ chipid: 1, sleep: { awake: 2, every: 2 } }] },
+      /^sleep\.every of a device must be more than sleep\.awake, 2, but is 2\.$/,
+    ],
+    [{ devices: [{ chipid: 1, sleep: 5 as never }] }, /^sleep of a device must be an object/],
     [{ appid: 'abc' }, /^appid must be/],
     [{ appkey: '' }, /^appkey must be text/],
     [{ interval: -1 }, /^interval must be/],

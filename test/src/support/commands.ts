@@ -1,10 +1,10 @@
-import { createDeviceQueues } from '../../../src/http/device-queue';
+import { createDeviceQueues, type QueueObserver } from '../../../src/http/device-queue';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
-export function commands(gap = 0) {
-  const queues = createDeviceQueues(gap);
+export function commands(gap = 0, observer?: QueueObserver) {
+  const queues = createDeviceQueues(gap, undefined, observer);
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
   const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
@@ -16,7 +16,7 @@ export function commands(gap = 0) {
         running.set(name, command);
         return command.promise;
       },
-      signal,
+      { signal },
     );
   const end = async (name: string): Promise<void> => {
     running.get(name)!.resolve(name);

@@ -4,7 +4,7 @@ export const ROUNDS = 100;
 /** After which rounds the heap is measured. */
 export const MEASURED = [20, 60, 100] as const;
 
-/** So many rounds apart, channels are waited for: they open 50 a second at most. */
+/** So many rounds apart, channels are waited for: they open 50 a second at first. */
 export const WAITING = 5;
 
 /** A device that never answers: a push to it is in flight until its node is closed. */

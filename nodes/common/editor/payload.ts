@@ -1,5 +1,4 @@
-import { t } from '../common/editor/catalogue';
-import type { PushConfig } from './push.config';
+import { t } from './catalogue';
 
 /** How many bytes a text typed by hand is when pushed, or what is wrong with it. */
 export type Payload = { bytes: number } | { error: string };
@@ -8,18 +7,20 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 function hexBytes(text: string): Payload {
   const digits = text.replace(/ /g, '');
-  if (!/^[0-9a-f]*$/i.test(digits)) return { error: t('error.hex-digit') };
-  return digits.length % 2 === 0 ? { bytes: digits.length / 2 } : { error: t('error.hex-pair') };
+  if (!/^[0-9a-f]*$/i.test(digits)) return { error: t('common.error.hex-digit') };
+  return digits.length % 2 === 0
+    ? { bytes: digits.length / 2 }
+    : { error: t('common.error.hex-pair') };
 }
 
 function base64Bytes(text: string): Payload {
-  if (!BASE64.test(text)) return { error: t('error.base64') };
+  if (!BASE64.test(text)) return { error: t('common.error.base64') };
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return { bytes: (text.length / 4) * 3 - padding };
 }
 
 /** Checks a text against the format of the push, by the rules of the library's `pushMessage`. */
-export function payloadOf(text: string, format: PushConfig['format']): Payload {
+export function payloadOf(text: string, format: string): Payload {
   if (format === 'HEX') return hexBytes(text);
   return format === 'B64' ? base64Bytes(text) : { bytes: new TextEncoder().encode(text).length };
 }

@@ -1,6 +1,6 @@
 import { DeviceCloudError } from '../../src/index';
 import { parseChipid } from '../../src/input';
-import { variableName } from '../common/values';
+import { variableName } from './values';
 
 /**
  * Reads an entry of the list of devices. It may have been saved as `${NAME}`, which a subflow needs:
@@ -12,6 +12,6 @@ export function readListEntry(entry: unknown): string {
   if (name === undefined) return parseChipid(entry);
   throw new DeviceCloudError(
     'NOT_CONFIGURED',
-    `The environment variable ${name} is not set, so the device that it stands for is not listened to.`,
+    `The environment variable ${name} is not set, so the device that it stands for is left out.`,
   );
 }

@@ -1,8 +1,15 @@
-import { t } from '../common/editor/catalogue';
-import { fieldValue } from '../common/editor/form';
-import { deviceName, pickDevice, whenKnown } from '../common/editor/picker';
-import { chipNumber, type Check } from '../common/editor/validators';
-import { isVariable } from '../common/values';
+import { isVariable } from '../values';
+import { said, t } from './catalogue';
+import { current, fieldValue } from './form';
+import { deviceName, pickDevice, whenKnown } from './picker';
+import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
+import { chipNumber, type Check } from './validators';
+
+/** What a node has whose devices may be a list. */
+export interface DeviceListConfig {
+  devices: string;
+  chipids: string[];
+}
 
 interface Item {
   chipid: string;
@@ -11,7 +18,26 @@ interface Item {
 const list = (): JQuery => $('#device-cloud-chipids');
 
 /** A device is a chip number, or `${NAME}`: Node-RED replaces it inside the list, too. */
-export const deviceError: Check = (value) => (isVariable(value) ? undefined : chipNumber(value));
+const deviceError: Check = (value) => (isVariable(value) ? undefined : chipNumber(value));
+
+function chipidsError(chipids: unknown): string | undefined {
+  if (!Array.isArray(chipids) || chipids.length === 0) return t('common.error.no-device');
+  return chipids.map((chipid) => deviceError(String(chipid))).find((error) => error !== undefined);
+}
+
+function validateChipids(
+  this: EditorNode<DeviceListConfig>,
+  value: unknown,
+  options: ValidatorOptions,
+): Validity {
+  const error = current(this, 'devices') === 'list' ? chipidsError(value) : undefined;
+  return error === undefined ? true : said(options.label ?? '', error);
+}
+
+/** The property `chipids`, which counts if `devices` is `list`. */
+export const chipidsProperty = <T extends DeviceListConfig>(): PropertyDefinition<T, string[]> & {
+  value: string[];
+} => ({ value: [], label: t('common.label.devices'), validate: validateChipids });
 
 /** Marks an invalid chip number as Node-RED marks its own fields. */
 function judge(input: JQuery): void {
@@ -43,7 +69,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
 /** Makes the editable list of chip numbers. `changed` is called for every change. */
 export function prepareList(chipids: string[], changed: () => void): void {
   list().editableList<Partial<Item>>({
-    addButton: t('list.add'),
+    addButton: t('common.list.add'),
     addItem: (row, index, item) => addRow(row, index, item, changed),
     removeItem: changed,
     removable: true,

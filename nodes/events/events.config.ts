@@ -1,0 +1,29 @@
+export const EVENTS_TYPE = 'device-cloud-events';
+
+/** The kinds of events. The library has the same. */
+export const KINDS = ['presence', 'channel', 'recovery'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface EventsConfig {
+  app: string;
+  devices: 'all' | 'list';
+  chipids: string[];
+  events: Kind[];
+  /** Seconds between two readings of the list. */
+  refresh: number | string;
+  /** Readings in a row that lack a device before it is offline. */
+  misses: number | string;
+  /** Seconds without an upload after which a device is silent; 0 is off. */
+  silence: number | string;
+  /** Seconds that a channel is down before it counts as disconnected. */
+  settle: number | string;
+  start: 'none' | 'current';
+}
+
+/** What a property is if it is left out, and within which bounds. The library has the same. */
+export const LIMITS = {
+  refresh: { usual: 60, min: 1, max: 86_400 },
+  misses: { usual: 2, min: 1, max: 1000 },
+  silence: { usual: 0, min: 0, max: 2_000_000 },
+  settle: { usual: 10, min: 1, max: 86_400 },
+} as const;

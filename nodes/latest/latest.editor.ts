@@ -1,0 +1,63 @@
+import { t } from '../common/editor/catalogue';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { oneOf, orDefault, validator } from '../common/editor/validators';
+import type { LATEST_TYPE, LatestConfig } from './latest.config';
+
+type Config = LatestConfig & Named;
+type Node = EditorNode<Config>;
+
+/** The choice between one device and all is not saved: an empty `chipid` stands for all. */
+const which = (): JQuery => $('#device-cloud-which');
+
+/** A flow written by hand may leave the property out: that is not empty, and means the default. */
+const isAll = (node: Node): boolean => node.chipid !== undefined && current(node, 'chipid') === '';
+
+RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-latest.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty<Config>((node) => !isAll(node)),
+    chipidType: { value: 'msg' },
+    datatype: { value: 'auto-detect' },
+    missing: {
+      value: 'error',
+      label: t('label.missing'),
+      validate: validator(orDefault(oneOf('error', 'null', 'history'))),
+    },
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    const isOne = this.chipid !== '';
+    return labelOf(this.name, t(isOne ? 'node.one' : 'node.all'), isOne ? fixedDevice(this) : '');
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: takeOnlyApp,
+  oneditprepare: function () {
+    prepareDevice(this);
+    which().val(isAll(this) ? 'all' : 'one');
+    const adapt = (): void => {
+      const one = fieldValue(which()) === 'one';
+      show('#device-row, #missing-row', one);
+      // An empty field would mean all devices again.
+      if (one && field('chipid').typedInput('value') === '') {
+        field('chipid').typedInput('type', 'msg');
+        field('chipid').typedInput('value', 'chipid');
+      }
+    };
+    onChange([], adapt);
+    which().on('change', adapt);
+  },
+  oneditsave: function () {
+    if (fieldValue(which()) === 'all') field('chipid').val('');
+  },
+});

@@ -1,0 +1,78 @@
+import type { NodeMessage } from 'node-red';
+import { DeviceCloudError, type LatestUpload } from '../../src/index';
+import type { ActionCall, Outcome } from '../common/action';
+import { chipidText, deviceOf } from '../common/device-call';
+import { datatypeOf, decodeLatest } from './body';
+import type { LatestConfig } from './latest.config';
+
+type LatestCall = ActionCall<LatestConfig, 'chipid'>;
+
+const nothingKnown = (chipid: string, readHistory: boolean): DeviceCloudError =>
+  new DeviceCloudError(
+    'NO_VALUE',
+    readHistory
+      ? `Nothing is known of device ${chipid}: its history is empty.`
+      : `Nothing is known of device ${chipid} yet: no node that listens to it has received an upload. ` +
+          'Listen to it, or let this node read its history.',
+  );
+
+const undecodable = (chipid: string, problem: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `The latest upload of device ${chipid} is ${problem}. ` +
+      'Choose another output, such as auto-detect, if the device uploads other data, too.',
+  );
+
+/** What is known already, or what the history has, if the node may read it. */
+function find({
+  app,
+  client,
+  config,
+  inputs,
+}: LatestCall): LatestUpload | undefined | Promise<LatestUpload | undefined> {
+  const device = deviceOf(inputs);
+  const known = client.fleet.latest(device);
+  if (known || config.missing !== 'history') return known;
+  const { historyEncoding: encoding, historyZone: zone } = app;
+  return client.fleet.readLatest(device, { encoding, zone });
+}
+
+/** Fields of an upload, or of none. */
+function uploadFields(
+  latest: LatestUpload | undefined,
+  datatype: LatestConfig['datatype'],
+): object {
+  if (!latest) return { payload: null, timestamp: null, age: null, source: null };
+  const decoded = decodeLatest(latest, datatype);
+  if ('problem' in decoded) throw undecodable(latest.chipid, decoded.problem);
+  const { timestamp, age, source } = latest;
+  const fields = { payload: decoded.value, timestamp, age, source };
+  return latest.truncated ? { ...fields, truncated: true } : fields;
+}
+
+/** Takes off what another node has said of another upload, perhaps of another device. */
+function clear(msg: NodeMessage): void {
+  delete msg['truncated'];
+  delete msg['online'];
+}
+
+/** The latest upload of the device that a message names. */
+export async function latestOfOne(call: LatestCall): Promise<Outcome> {
+  const { client, config, inputs, msg } = call;
+  const latest = await find(call);
+  const chipid = chipidText(deviceOf(inputs));
+  if (!latest && config.missing !== 'null')
+    throw nothingKnown(chipid, config.missing === 'history');
+  const fields = uploadFields(latest, datatypeOf(config));
+  const device = client.fleet.device(chipid);
+  const isNamed = msg['name'] !== undefined;
+  clear(msg);
+  return {
+    set: {
+      ...fields,
+      chipid,
+      ...(device && device.online !== null && { online: device.online }),
+      ...(device && device.name !== null && !isNamed && { name: device.name }),
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import { t } from '../common/editor/catalogue';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import { payloadOf } from '../common/editor/payload';
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import type { Named } from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
+import { notBlank, oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
+import { MAX_SECONDS } from '../common/values';
+import { REPLY_TIMEOUT, type REQUEST_TYPE, type RequestConfig } from './request.config';
+
+type Config = RequestConfig & Named;
+type Node = EditorNode<Config>;
+type Match = RequestConfig['match'];
+
+/** The longest pattern that the library takes. */
+const MAX_PATTERN = 1000;
+
+/** How the reply is recognised. A flow written by hand may leave it out. */
+const matchOf = (node: Node): Match => (current(node, 'match') || 'property') as Match;
+
+const matches =
+  (match: Match) =>
+  (node: Node): boolean =>
+    matchOf(node) === match;
+
+function messageError(text: string, node: Node): string | undefined {
+  const payload = payloadOf(text, current(node, 'format'));
+  return 'error' in payload ? payload.error : undefined;
+}
+
+/** The run time reads a path with more care: this finds what is most likely wrong. */
+function pathError(path: string): string | undefined {
+  const step = /(?:^|\.)[^.[\]\s'"]+|\[(?:\d+|"[^"]*"|'[^']*')\]/y;
+  let end = 0;
+  for (step.lastIndex = 0; step.test(path);) end = step.lastIndex;
+  return path !== '' && end === path.length ? undefined : t('error.path');
+}
+
+function patternError(pattern: string): string | undefined {
+  if (pattern.length > MAX_PATTERN) return t('error.long', { max: MAX_PATTERN });
+  try {
+    new RegExp(pattern);
+    return notBlank(pattern);
+  } catch {
+    return t('error.pattern');
+  }
+}
+
+function expressionError(expression: string): string | undefined {
+  const blank = notBlank(expression);
+  if (blank !== undefined) return blank;
+  const validity = RED.utils.validateTypedProperty(expression, 'jsonata', {});
+  return validity === true ? undefined : validity || t('common.error.value');
+}
+
+/** A property needs an object, which these make of no upload. */
+function datatypeError(datatype: string, node: Node): string | undefined {
+  const isText = datatype === 'utf8' || datatype === 'base64';
+  if (matchOf(node) === 'property' && isText) return t('error.no-object');
+  return orDefault(oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64'))(datatype);
+}
+
+const size = (bytes: number): string => (bytes === 1 ? t('note.byte') : t('note.bytes', { bytes }));
+
+/** Shows the byte count, or what is wrong, under a message typed by hand. */
+function showNote(): void {
+  const format = fieldValue(field('format'));
+  const byHand = fieldValue(field('messageType')) === 'str' && format !== 'msg';
+  const payload = payloadOf(field('message').typedInput('value'), format);
+  const text = 'error' in payload ? payload.error : size(payload.bytes);
+  $('#message-note')
+    .text(byHand ? text : '')
+    .toggleClass('device-cloud-wrong', 'error' in payload);
+}
+
+RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#7fa9a5',
+  icon: 'device-cloud-request.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    chipid: chipidProperty(),
+    chipidType: { value: 'msg' },
+    format: {
+      value: 'MSG',
+      label: t('label.format'),
+      validate: validator(orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))),
+    },
+    message: {
+      value: 'payload',
+      label: t('label.message'),
+      validate: typedValidator('messageType', { str: messageError }),
+    },
+    messageType: { value: 'msg' },
+    match: {
+      value: 'property',
+      label: t('label.match'),
+      validate: validator(orDefault(oneOf('property', 'pattern', 'jsonata', 'next'))),
+    },
+    property: {
+      value: '',
+      label: t('label.property'),
+      validate: validator<Config>(pathError, matches('property')),
+    },
+    equals: {
+      value: '',
+      label: t('label.equals'),
+      validate: typedValidator<Config>('equalsType', {}, matches('property')),
+    },
+    equalsType: { value: 'str' },
+    pattern: {
+      value: '',
+      label: t('label.pattern'),
+      validate: validator<Config>(patternError, matches('pattern')),
+    },
+    expression: {
+      value: '',
+      label: t('label.expression'),
+      validate: validator<Config>(expressionError, matches('jsonata')),
+    },
+    replyTimeout: {
+      value: REPLY_TIMEOUT,
+      label: t('label.replyTimeout'),
+      validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
+    },
+    datatype: {
+      value: 'auto-detect',
+      label: t('label.datatype'),
+      validate: validator<Config>(datatypeError),
+    },
+    timeout: timeoutProperty(),
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t('node.request'), fixedDevice(this));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: takeOnlyApp,
+  oneditprepare: function () {
+    prepareDevice(this);
+    const text = stringType((value) => messageError(value, this));
+    typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
+    typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
+    field('expression').typedInput({ types: ['jsonata'], default: 'jsonata' });
+    onChange(['match'], () => {
+      const match = matchOf(this);
+      show('.property-row', match === 'property');
+      show('#pattern-row', match === 'pattern');
+      show('#expression-row', match === 'jsonata');
+      show('#next-note', match === 'next');
+      // The chosen type may have become valid, or invalid.
+      field('datatype').trigger('change');
+    });
+    onChange(['format'], () => {
+      show('#format-note', fieldValue(field('format')) === 'msg');
+      revalidate('message');
+    });
+    field('message').on('change', showNote).parent().on('input', showNote);
+    showNote();
+  },
+});

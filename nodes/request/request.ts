@@ -1,0 +1,71 @@
+import type { Node, NodeAPI } from 'node-red';
+import type { PushMessage, Reply, RequestMatch } from '../../src/index';
+import { parseFormat } from '../../src/input';
+import { registerAction, type ActionCall } from '../common/action';
+import { chipidText, deviceOf, timeoutOf } from '../common/device-call';
+import { CHIPID_INPUT, type InputTable } from '../common/inputs';
+import { numberOf } from '../common/values';
+import { jsonataConditions, type Conditions } from './condition';
+import { REPLY_TIMEOUT, REQUEST_TYPE, type RequestConfig } from './request.config';
+
+type Inputs = 'chipid' | 'message' | 'equals';
+type Call = ActionCall<RequestConfig, Inputs>;
+
+function inputsOf({ match }: Partial<RequestConfig>): InputTable<Inputs> {
+  const inputs = { ...CHIPID_INPUT, message: ['payload', 'msg'] } as const;
+  return match === undefined || match === 'property' ? { ...inputs, equals: ['', 'str'] } : inputs;
+}
+
+/** What a reply puts on the message. */
+function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: Reply): object {
+  return {
+    ...{ payload, elapsed, timestamp: upload.timestamp },
+    ...(answer && { answer }),
+    ...(statusCode !== undefined && { statusCode }),
+    ...(uncertain && { uncertain }),
+    ...(upload.replayed && { replayed: true }),
+  };
+}
+
+/** Pushes to a device and waits for its reply (endpoint 3, section 6). */
+export = function (RED: NodeAPI): void {
+  /** A JSONata expression is prepared once for each node. */
+  const prepared = new WeakMap<Node, Conditions>();
+
+  function matchOf({ config, inputs, msg, node }: Call): RequestMatch {
+    const { property, pattern, expression } = config;
+    // A flow written by hand may leave it out.
+    const match = (config as Partial<RequestConfig>).match ?? 'property';
+    if (match === 'property') return { property, equals: inputs.equals };
+    if (match === 'pattern') return { pattern };
+    // What is no choice is left to the client, which says so.
+    if (match !== 'jsonata') return match;
+    const conditions = prepared.get(node) ?? jsonataConditions(RED, node, expression);
+    prepared.set(node, conditions);
+    return conditions(msg, inputs.message);
+  }
+
+  registerAction<RequestConfig, Inputs>(RED, REQUEST_TYPE, {
+    api: 'open',
+    inputs: inputsOf,
+    async perform(call) {
+      const { client, app, config, inputs, msg, signal, onProgress } = call;
+      const device = deviceOf(inputs);
+      const reply = await client.request(device, inputs.message as PushMessage, {
+        match: matchOf(call),
+        format: config.format === 'msg' ? parseFormat(msg['format']) : config.format,
+        timeout: timeoutOf(config),
+        replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
+        datatype: config.datatype,
+        recover: { encoding: app.historyEncoding, zone: app.historyZone },
+        signal,
+        onProgress,
+      });
+      // An earlier request may have left them.
+      delete msg['answer'];
+      delete msg['replayed'];
+      delete msg['uncertain'];
+      return { set: { ...fieldsOf(reply), chipid: chipidText(device) } };
+    },
+  });
+};

@@ -1,0 +1,31 @@
+import { performance } from 'node:perf_hooks';
+import { ConnectLimiter, type ConnectClock } from './connect-limiter';
+
+/** Services whose limiters are kept; more at the same time would have a limiter for each client. */
+const MOST = 100;
+
+const CLOCK: ConnectClock = {
+  now: () => performance.now(),
+  idle: () => performance.eventLoopUtilization().idle,
+  random: Math.random,
+};
+
+/** One limiter for each service, shared by its clients: a slow service delays no other. */
+export class ConnectLimiters {
+  private readonly limiters = new Map<string, ConnectLimiter>();
+
+  constructor(private readonly clock: ConnectClock = CLOCK) {}
+
+  /** @param origin the address of the service; a limiter of it outlives its clients, and so a deploy */
+  of(origin: string): ConnectLimiter {
+    const limiter = this.limiters.get(origin) ?? new ConnectLimiter(this.clock);
+    // The one that was asked for longest ago comes first, and leaves first.
+    this.limiters.delete(origin);
+    this.limiters.set(origin, limiter);
+    for (const [oldest] of this.limiters) {
+      if (this.limiters.size <= MOST) break;
+      this.limiters.delete(oldest);
+    }
+    return limiter;
+  }
+}

@@ -1,0 +1,105 @@
+const SECOND = 1000;
+
+/** Attempts a second: at first, and at most. */
+const START = 50;
+const MOST = 500;
+/** At least: to ask a service that takes none or is slow. */
+const LEAST = 1;
+/** At least where an attempt costs little: the service refuses some but not all, or is not there at all. */
+const LEAST_CHEAP = 10;
+
+/** Attempts a second that each quick handshake adds. Each second the rate grows by a factor of 2.7 … */
+const GROWTH = 1;
+/** … or by a tenth, once the service has refused attempts while it took others: its limit is near. */
+const CAREFUL_GROWTH = 0.1;
+
+/** The weight of the latest attempt in the share of bad ones. */
+const WEIGHT = 1 / 16;
+/** The share of bad attempts above which there are too many. */
+const TOO_MANY = 0.5;
+
+/**
+ * How many connects a second a service seems to take. A refusal halves the rate at once. Slow handshakes
+ * and other failures, which have other causes as well, do so once they are about half of the attempts:
+ * eleven in a row. Attempts that begin within a second of that say nothing: they still show the effect
+ * of the old rate.
+ */
+export class ConnectRate {
+  perSecond = START;
+  /** Attempts that began earlier are not judged, or do not raise the rate. */
+  private judgedFrom = -Infinity;
+  private raisedFrom = -Infinity;
+  private badShare = 0;
+  private careful = false;
+  /** Whether a channel has opened since the rate was last halved. */
+  private hasOpened = false;
+
+  /** Forgets what it knew. @param at when the first of the next attempts is made, in ms */
+  restart(at: number): void {
+    this.perSecond = START;
+    this.judgedFrom = at;
+    this.raisedFrom = at + SECOND;
+    this.badShare = 0;
+    this.careful = false;
+    this.hasOpened = false;
+  }
+
+  /** A handshake, quick or slow, has succeeded. */
+  opened(): void {
+    this.hasOpened = true;
+  }
+
+  /**
+   * A handshake was quick.
+   * @param began when the attempt was made
+   * @param isLimit whether others wait, so that the rate is what limits them
+   */
+  quick(began: number, isLimit: boolean): void {
+    if (began < this.judgedFrom) return;
+    this.badShare -= this.badShare * WEIGHT;
+    if (!isLimit || began < this.raisedFrom) return;
+    const growth = this.careful ? CAREFUL_GROWTH : GROWTH;
+    this.perSecond = Math.min(MOST, this.perSecond + growth);
+  }
+
+  /** A handshake is slow. */
+  slow(began: number, at: number): void {
+    this.bad(began, at, LEAST);
+  }
+
+  /** An attempt failed, perhaps from load. @param absent whether nothing was there */
+  failed(began: number, at: number, absent: boolean): void {
+    this.bad(began, at, absent ? LEAST_CHEAP : LEAST);
+  }
+
+  /** A connection ended as soon as it was open. This outweighs its handshake, which counted as a quick one. */
+  useless(opened: number, at: number): void {
+    this.bad(opened, at, LEAST);
+    this.bad(opened, at, LEAST);
+  }
+
+  /** The service asked for less. */
+  refused(began: number, at: number): void {
+    if (began < this.judgedFrom) return;
+    this.careful = this.hasOpened;
+    this.halve(at, this.hasOpened ? LEAST_CHEAP : LEAST);
+  }
+
+  /** The service did not answer in time. */
+  timedOut(began: number, at: number): void {
+    if (began >= this.judgedFrom) this.halve(at, LEAST);
+  }
+
+  private bad(began: number, at: number, least: number): void {
+    if (began < this.judgedFrom) return;
+    this.badShare += (1 - this.badShare) * WEIGHT;
+    if (this.badShare > TOO_MANY) this.halve(at, least);
+  }
+
+  private halve(at: number, least: number): void {
+    this.perSecond = Math.min(this.perSecond, Math.max(this.perSecond / 2, least));
+    this.judgedFrom = this.raisedFrom = at + SECOND;
+    this.badShare = 0;
+    this.hasOpened = false;
+  }
+}

@@ -1,0 +1,38 @@
+/** A handshake is slow that waits for the service more than twice as long as the quickest … */
+const TIMES = 2;
+/** … and longer than this, in ms. */
+const NEVER_SLOW = 100;
+/** The highest limit in ms: a queue in the service must not pass for a slow service. */
+const ALWAYS_SLOW = 5000;
+/** The limit in ms before any has succeeded. */
+const SLOW_AT_FIRST = 1000;
+/** Milliseconds in which the quickest counts for twice as long: a service may become slower for good. */
+const DOUBLES_IN = 10_000;
+
+/** Tells slow handshakes by the quickest one of late. */
+export class HandshakeSpeed {
+  private quickest = Infinity;
+  private quickestAt = 0;
+
+  /** Forgets what it knew. */
+  restart(): void {
+    this.quickest = Infinity;
+  }
+
+  /** A handshake succeeded. @param took milliseconds */
+  add(took: number, at: number): void {
+    this.quickest = Math.min(took, this.quickestNow(at));
+    this.quickestAt = at;
+  }
+
+  /** The wait for the service, in ms, above which a handshake is slow. */
+  limit(at: number): number {
+    const quickest = this.quickestNow(at);
+    if (quickest === Infinity) return SLOW_AT_FIRST;
+    return Math.min(ALWAYS_SLOW, Math.max(NEVER_SLOW, TIMES * quickest));
+  }
+
+  private quickestNow(at: number): number {
+    return this.quickest * 2 ** ((at - this.quickestAt) / DOUBLES_IN);
+  }
+}

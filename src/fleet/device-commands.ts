@@ -1,0 +1,111 @@
+import { TimerQueue } from '../channel/timer-queue';
+import { isDeviceCloudError } from '../errors';
+import type { DeviceQueues } from '../http/device-queue';
+import type { Progress } from '../http/progress';
+import type { When } from '../types';
+import { HeldCommands, type HeldCommandsDeps } from './held-commands';
+import type { FleetRegistry } from './registry';
+
+/** Who may end a command, and who is shown what it waits for. */
+export interface CommandCaller {
+  readonly signal: AbortSignal | undefined;
+  readonly progress: Progress | undefined;
+}
+
+/** When a command is sent. */
+export interface CommandWait {
+  readonly when: When;
+  /** Seconds that it waits for its device; `now` does not wait. */
+  readonly expires: number;
+}
+
+/** Own code, which never throws: is called with the error of each command that failed. */
+export type OnCommandError = (chipid: string, error: unknown) => void;
+
+/** Everything that reaches a device of the open API goes through here: at once, or when the device shows itself. */
+export class DeviceCommands {
+  readonly #queues: DeviceQueues;
+  readonly #held: HeldCommands;
+  readonly #onError: OnCommandError | undefined;
+
+  constructor(queues: DeviceQueues, held: HeldCommands, onError?: OnCommandError) {
+    this.#queues = queues;
+    this.#held = held;
+    this.#onError = onError;
+  }
+
+  /**
+   * Runs a command in its device's queue: `now` at once, the others after the device has shown itself.
+   * @param command starts the call; it is called at most once
+   * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if the call never began; what the
+   * call fails with
+   */
+  async run<T>(
+    chipid: string,
+    command: () => Promise<T>,
+    { signal, progress }: CommandCaller,
+    { when, expires }: CommandWait,
+  ): Promise<T> {
+    const call = (): Promise<T> => this.#call(chipid, command, signal);
+    try {
+      return await (when === 'now'
+        ? this.#queues.run(chipid, call, { signal, progress })
+        : this.#held.run(chipid, call, { when, expires, signal, progress }));
+    } catch (error) {
+      // What a caller breaks off says nothing of the device.
+      if (!signal?.aborted) this.#onError?.(chipid, error);
+      throw error;
+    }
+  }
+
+  /** A command that went through the queue without this class, the push of a request, has failed. */
+  failed(chipid: string, error: unknown): void {
+    if (isUnanswered(error)) this.#held.lost(chipid);
+    this.#onError?.(chipid, error);
+  }
+
+  /** How many commands wait for a device and are not in its queue. */
+  waiting(chipid: string): number {
+    return this.#held.waiting(chipid);
+  }
+
+  /** Ends the commands that wait. Those in the queues are ended with the queues. */
+  close(): void {
+    this.#held.close();
+  }
+
+  /** Before the next command of the device begins, those that wait for the device hear that it is gone. */
+  async #call<T>(
+    chipid: string,
+    command: () => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    try {
+      return await command();
+    } catch (error) {
+      if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
+      throw error;
+    }
+  }
+}
+
+/** Whether a call ended without an answer of the service itself. */
+const isUnanswered = (error: unknown): boolean =>
+  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE');
+
+/**
+ * The commands of an application, which its registry hears of.
+ * @param registry hears how many commands of each device wait, and how its latest failed
+ */
+export function createDeviceCommands(
+  queues: DeviceQueues,
+  registry: FleetRegistry,
+  deps: Pick<HeldCommandsDeps, 'channels' | 'list' | 'now' | 'explain'>,
+): DeviceCommands {
+  const onChange = (chipid: string): void => {
+    const { waiting, running } = queues.load(chipid);
+    registry.onQueue(chipid, waiting + held.waiting(chipid), running);
+  };
+  const held = new HeldCommands({ ...deps, queues, timers: new TimerQueue(), onChange });
+  return new DeviceCommands(queues, held, (chipid, error) => registry.onError(chipid, error));
+}

@@ -1,0 +1,86 @@
+import { DeviceCloudError } from '../errors';
+import type { RecoveryShared } from '../recovery/deps';
+import type { Reader } from '../recovery/read-limiter';
+
+/**
+ * Histories that are read at once, of the few that the application may read: recoveries, for which live
+ * uploads wait, need the others.
+ */
+const AT_ONCE = 2;
+
+type Answer = readonly unknown[];
+
+/** One reading of a history, and whoever waits for it. */
+class Reading implements Reader {
+  readonly urgent = true;
+  readonly answer: Promise<Answer>;
+  granted!: () => void;
+  reject!: (error: unknown) => void;
+
+  constructor(read: () => Promise<Answer>) {
+    this.answer = new Promise((resolve, reject) => {
+      this.reject = reject;
+      this.granted = () => void read().then(resolve, reject);
+    });
+  }
+}
+
+/** Reads histories of devices when they are asked for: each once for all who ask at the same time. */
+export class HistoryReads {
+  readonly #shared: Pick<RecoveryShared, 'read' | 'limiter'>;
+  readonly #abort = new AbortController();
+  /** By device, those that wait included, in the order of asking. */
+  readonly #readings = new Map<string, Reading>();
+  readonly #waiting: Reading[] = [];
+  #running = 0;
+
+  constructor(shared: Pick<RecoveryShared, 'read' | 'limiter'>) {
+    this.#shared = shared;
+  }
+
+  /** @throws DeviceCloudError as a reading of the history does */
+  read(chipid: string): Promise<Answer> {
+    const known = this.#readings.get(chipid);
+    if (known) return known.answer;
+    if (this.#abort.signal.aborted) return Promise.reject(closed());
+    const reading = new Reading(() => this.#read(chipid));
+    this.#readings.set(chipid, reading);
+    this.#waiting.push(reading);
+    this.#next();
+    return reading.answer;
+  }
+
+  /** Ends every reading with an error. */
+  close(): void {
+    this.#abort.abort('the client was closed');
+    this.#waiting.length = 0;
+    for (const reading of this.#readings.values()) {
+      this.#shared.limiter.cancel(reading);
+      reading.reject(closed());
+    }
+    this.#readings.clear();
+  }
+
+  #next(): void {
+    while (this.#running < AT_ONCE) {
+      const reading = this.#waiting.shift();
+      if (!reading) return;
+      this.#running++;
+      this.#shared.limiter.acquire(reading);
+    }
+  }
+
+  async #read(chipid: string): Promise<Answer> {
+    try {
+      return await this.#shared.read(chipid, this.#abort.signal);
+    } finally {
+      this.#readings.delete(chipid);
+      this.#running--;
+      this.#shared.limiter.release(true);
+      this.#next();
+    }
+  }
+}
+
+const closed = (): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', 'The history was not read, since the client was closed.');

@@ -1,0 +1,19 @@
+import { oneLine } from '../util/show';
+import { catchRejection, thrownText } from '../util/thrown';
+
+const MAX_TEXT = 300;
+
+const warn = (thrown: unknown): void =>
+  process.emitWarning(
+    `a callback for the fleet threw: ${oneLine(thrownText(thrown), MAX_TEXT)}`,
+    'DeviceCloudWarning',
+  );
+
+/** Calls a callback of a user; what it throws, or what its promise rejects with, is a warning of the process. */
+export function isolated(callback: () => unknown): void {
+  try {
+    catchRejection(callback(), warn);
+  } catch (thrown) {
+    warn(thrown);
+  }
+}

@@ -1,0 +1,224 @@
+import type { FleetDevice } from './device';
+import type { ListPoller, ListReading } from './list-poller';
+import type { FleetRegistry } from './registry';
+import { TimerQueue } from '../channel/timer-queue';
+import { isDeviceCloudError } from '../errors';
+import { ListHealth } from './watch-list';
+import type { WatchSettings } from './watch-options';
+import { readState, type SavedState } from './watch-state';
+import { Teller } from './watch-teller';
+import type { FleetWatch, WatchListener } from './watch-types';
+import { WatchedDevices, type WatchedDevice } from './watched-devices';
+
+/** What a watch observes. */
+export interface WatchSource {
+  readonly appid: string;
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher'>;
+  readonly poller: Pick<ListPoller, 'poll'>;
+  /** This machine's clock, in ms. */
+  readonly now: () => number;
+  /** For silences and breaks of channels; default: a queue of its own. */
+  readonly timers?: TimerQueue;
+}
+
+/** Makes events of what the registry and the poller show. */
+export class Watch implements FleetWatch {
+  readonly #source: WatchSource;
+  readonly #settings: WatchSettings;
+  readonly #teller: Teller;
+  readonly #devices: WatchedDevices;
+  readonly #list = new ListHealth();
+  /** Whether a device that is not known was offline, rather than not looked for. */
+  #complete: boolean;
+  /** Whether the list has been read since the start. */
+  #ready = false;
+  readonly #leave: (() => void)[] = [];
+
+  constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
+    this.#source = source;
+    this.#settings = settings;
+    this.#teller = new Teller(source.appid, settings, listener, (device) => this.#nameOf(device));
+    this.#devices = this.#makeDevices(source.timers ?? new TimerQueue());
+    const saved = readState(settings.state, source.appid);
+    this.#complete = saved.complete;
+    this.#restore(saved);
+    for (const chipid of settings.chipids ?? []) this.#at(chipid);
+    this.#observe();
+  }
+
+  counts(): { devices: number; online: number } {
+    let online = 0;
+    for (const { presence } of this.#devices) if (presence.online) online++;
+    return { devices: this.#devices.size, online };
+  }
+
+  state(): SavedState {
+    const { appid } = this.#source;
+    const complete = this.#complete && this.#settings.chipids === undefined;
+    const devices = Array.from(this.#devices, (device) => {
+      const { chipid, presence, silence, channel } = device;
+      const { online, since } = presence;
+      const [silent, connected] = [silence?.silent ?? false, channel?.connected ?? null];
+      return [chipid, online, since, silent, connected, this.#nameOf(device)] as const;
+    });
+    return { appid, complete, unknown: this.#list.unknown, devices };
+  }
+
+  close(): void {
+    this.#teller.close();
+    for (const leave of this.#leave) leave();
+    this.#devices.stop();
+  }
+
+  #makeDevices(timers: TimerQueue): WatchedDevices {
+    const { chipids, silence: limit, settle, events } = this.#settings;
+    const onSilent = ({ chipid }: { chipid: string }): void => this.#silent(chipid);
+    const onSettled = ({ chipid }: { chipid: string }, was: boolean | null): void => {
+      const device = this.#devices.get(chipid);
+      if (device) this.#teller.channelChanged(device, was);
+    };
+    return new WatchedDevices(
+      chipids,
+      limit > 0 ? { timers, limit, onSilent } : undefined,
+      events.has('channel') ? { timers, settle, onSettled } : undefined,
+    );
+  }
+
+  #restore(saved: SavedState): void {
+    this.#list.unknown = saved.unknown;
+    for (const [chipid, online, since, silent, connected, name] of saved.devices) {
+      const device = this.#at(chipid);
+      if (!device) continue;
+      device.presence.online = online;
+      device.presence.since = since;
+      device.name = name;
+      // The others are told afresh.
+      if (this.#settings.start === 'current') continue;
+      if (device.silence) device.silence.silent = silent;
+      if (device.channel) device.channel.connected = connected;
+    }
+  }
+
+  #observe(): void {
+    const { registry, poller } = this.#source;
+    const leave = registry.addWatcher({
+      onLive: (device) => this.#uploaded(device),
+      onState: (device) => this.#channelChanged(device),
+      onRecovering: ({ chipid }) => {
+        const device = this.#at(chipid);
+        if (device) this.#teller.tell('recovering', device);
+      },
+      onRecovered: ({ chipid }, count) => {
+        const device = this.#at(chipid);
+        if (device) this.#teller.tell('recovered', device, { count });
+      },
+    });
+    this.#leave.push(leave);
+    for (const device of registry.devices()) {
+      if (device.channelState !== null) this.#channelChanged(device);
+    }
+    const user = {
+      onReading: (reading: ListReading) => this.#read(reading),
+      onReadError: (error: unknown) => this.#notRead(error),
+    };
+    this.#leave.push(poller.poll(this.#settings.refresh, user));
+  }
+
+  #uploaded({ chipid, lastUpload }: FleetDevice): void {
+    const device = this.#at(chipid);
+    if (!device) return;
+    const was = device.presence.online;
+    const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
+    const wasSilent = device.silence?.heard() ?? false;
+    if (changed) this.#teller.presenceChanged(device, was);
+    if (!wasSilent) return;
+    this.#teller.tell('heard', device);
+    this.#teller.stateChanged();
+  }
+
+  #silent(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device) return;
+    this.#teller.tell('silent', device);
+    this.#teller.stateChanged();
+  }
+
+  #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
+    const device = this.#at(chipid);
+    if (!device) return;
+    if (channelState === 'connected') device.silence?.connected();
+    else device.silence?.down();
+    device.channel?.change(channelState, channelReason);
+  }
+
+  /** Takes a reading, by the poller or on demand. */
+  #read(reading: ListReading): void {
+    if (this.#teller.isClosed) return;
+    if (this.#list.read(reading.at)) {
+      this.#teller.tellOfAll('known', this.#list.since);
+      this.#teller.stateChanged();
+    }
+    this.#compare(reading);
+    this.#devices.mayHaveRoom();
+    if (!this.#ready) {
+      this.#ready = this.#complete = true;
+      this.#teller.firstReading(this.#devices);
+    }
+    this.#teller.wasRead();
+  }
+
+  #notRead(error: unknown): void {
+    if (this.#teller.isClosed) return;
+    if (this.#list.failed(this.#source.now())) {
+      const reason = isDeviceCloudError(error) ? error.code : 'ERROR';
+      this.#teller.tellOfAll('unknown', this.#list.since, reason);
+      this.#teller.stateChanged();
+      this.#teller.listFailed(this.#devices);
+    }
+    this.#teller.notRead(error);
+  }
+
+  #compare({ at, devices: listed, polled }: ListReading): void {
+    const ended = this.#source.now();
+    for (const device of this.#devices) {
+      const { chipid, presence } = device;
+      const was = presence.online;
+      if (listed.has(chipid)) {
+        if (presence.listed(at)) this.#teller.presenceChanged(device, was);
+        // Readings on demand may follow each other too soon to say for how long a device is absent.
+      } else if (polled || was === null) {
+        const changed = presence.absent(at, ended, this.#settings.misses);
+        if (changed) this.#teller.presenceChanged(device, was);
+      }
+    }
+    if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
+  }
+
+  #addListed(chipids: Iterable<string>, at: number): void {
+    for (const chipid of chipids) {
+      if (this.#devices.get(chipid)) continue;
+      const device = this.#at(chipid);
+      // There is no room for the others, either.
+      if (!device) return;
+      const was = device.presence.online;
+      device.presence.listed(at);
+      this.#teller.presenceChanged(device, was);
+    }
+  }
+
+  /** The device, if it is wanted and there is room. */
+  #at(chipid: string): WatchedDevice | undefined {
+    const known = this.#devices.get(chipid);
+    if (known || this.#teller.isClosed) return known;
+    const device = this.#devices.add(chipid);
+    if (!device) return undefined;
+    if (this.#complete) device.presence.online = false;
+    device.presence.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
+    return device;
+  }
+
+  /** As the list shows it, or as it was before the last start. */
+  #nameOf({ chipid, name }: WatchedDevice): string | null {
+    return this.#source.registry.get(chipid)?.name ?? name;
+  }
+}

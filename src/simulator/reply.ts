@@ -1,0 +1,20 @@
+import { readQuestion, REPLIES_AFTER, replyTo } from './assumptions';
+import { callbackValue } from './callbacks';
+import type { Device } from './device';
+import type { Service } from './service';
+
+/**
+ * Lets a device answer a question that was pushed to it: by an upload, a moment after its answer to
+ * the push. A device that is not online by then answers nothing.
+ */
+export function answerQuestion(service: Service, device: Device, text: string): void {
+  const question = readQuestion(text);
+  if (!question) return;
+  const { settings, timers } = service;
+  timers.after(device.answerDelay + REPLIES_AFTER, () => {
+    if (!device.online) return;
+    const interval = device.settings.interval ?? settings.interval;
+    const callback = callbackValue(device, question.get, settings.now(), interval);
+    service.upload(device, Buffer.from(JSON.stringify(replyTo(question, callback?.value))));
+  });
+}

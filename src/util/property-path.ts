@@ -1,0 +1,56 @@
+/** The most steps that a path may have: JSON is at most 100 levels deep. */
+const MAX_STEPS = 100;
+
+/** A name, or a name or index in brackets. A dot stands before each name but the first. */
+const STEP = /\.?([^.[\]\s'"]+)|\[(\d+|"[^"]*"|'[^']*')\]/y;
+
+/**
+ * Reads the path of a property, as flows write it: `reply.values[0]["unit"]`.
+ * @returns its steps from the outermost, or undefined if it is not a path
+ */
+export function readPath(path: string): string[] | undefined {
+  const steps: string[] = [];
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < path.length) {
+    const from = STEP.lastIndex;
+    const match = STEP.exec(path);
+    if (!match || steps.length === MAX_STEPS) return undefined;
+    const [text, name, bracket = ''] = match;
+    // The first name stands without a dot, each later one behind one.
+    if (name !== undefined && text.startsWith('.') !== from > 0) return undefined;
+    steps.push(name ?? bracket.replace(/^["']|["']$/g, ''));
+  }
+  return steps.length > 0 ? steps : undefined;
+}
+
+/** The value at a path, through properties of the value's own; undefined if there is none. */
+export function valueAt(value: unknown, steps: readonly string[]): unknown {
+  let found = value;
+  for (const step of steps) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) {
+      return undefined;
+    }
+    found = (found as Record<string, unknown>)[step];
+  }
+  return found;
+}
+
+/**
+ * Whether two values of JSON are equal, without conversions: `"1"` is not `1`. The order of an
+ * object's properties makes no difference, nor does the realm that it comes from, such as that of a
+ * function node.
+ */
+export function equalJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every(
+      (name) =>
+        Object.hasOwn(other, name) &&
+        equalJson((one as Record<string, unknown>)[name], (other as Record<string, unknown>)[name]),
+    )
+  );
+}

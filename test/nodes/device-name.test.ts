@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from '../../tooling/until';
+
+describe('the name of a device', () => {
+  useNodeRed();
+  const chipid = '10000001';
+
+  it('is on each message about it, once a list has shown it', async () => {
+    const cloud = await startCloud({ devices: [{ chipid, name: 'pump' }] });
+    const listen = node('listen', { chipids: [chipid] });
+    const history = { id: 'split', split: true, operation: 'sync' };
+    const nodes = [node('push'), node('devices'), node('history', history), listen];
+    await load([cloudApp(cloud), ...nodes]);
+    await shows('listen', 'status.connected');
+    assert.ok(!('name' in (await call('push', { chipid, payload: 'x' }))));
+    await call('devices', {});
+    assert.equal((await call('push', { chipid, payload: 'x' }))['name'], 'pump');
+    assert.equal((await call('push', { chipid, payload: 'x', name: 'my own' }))['name'], 'my own');
+    cloud.fail('not-found', { times: 1 });
+    assert.equal((await fail('push', { chipid, payload: 'x' }, 'NOT_FOUND'))['name'], 'pump');
+    cloud.upload(chipid, 'live');
+    const live = () => arrivedAt('out').find(({ payload }) => payload === 'live');
+    await until(() => live() !== undefined, 'the upload arrives');
+    assert.equal(live()?.['name'], 'pump');
+    const day = new Date();
+    assert.equal((await call('split', { begin: day, end: day }))['name'], 'pump');
+  });
+});

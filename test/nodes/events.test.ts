@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { Node, NodeMessage } from 'node-red';
+import { SavedState } from '../../nodes/events/saved-state';
+import type { Simulator } from '../../src/simulator';
+import { configureContextStore } from './support/context';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, shows, statusesOf } from './support/messages';
+import { startCloud, startSilence, useNodeRed } from './support/node-red';
+import { settled, until } from '../../tooling/until';
+
+const [ONE, TWO] = ['10000001', '10000002'] as const;
+const HUGE = '12345678901234567890';
+
+interface EventMessage extends NodeMessage {
+  event: string;
+  chipid?: string;
+  name?: string;
+  payload: Record<string, unknown>;
+}
+
+const events = (): EventMessage[] => arrivedAt('out') as EventMessage[];
+const told = (): string[] => events().map(({ event, chipid = '' }) => `${event} ${chipid}`.trim());
+/** What the node has logged. */
+const logged = (): string[] =>
+  journal.logs.filter(({ id }) => id === 'events').map(({ msg }) => String(msg));
+const tells = (...expected: string[]): Promise<void> =>
+  until(() => told().join() === expected.join(), `it tells ${expected.join()}`);
+
+describe('device-cloud-events', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  beforeEach(async () => {
+    cloud = await startCloud({
+      devices: [{ chipid: ONE, name: 'Greenhouse' }, { chipid: TWO }, { chipid: HUGE }],
+    });
+  });
+  const quick = { refresh: '1', misses: '1', settle: '1' };
+  const watcher = (properties: object = {}) => node('events', { ...quick, ...properties });
+  const start = (properties: object = {}): Promise<void> =>
+    load([
+      cloudApp(cloud),
+      watcher(properties),
+      node('listen', { chipids: [ONE, HUGE], wires: [[]] }),
+    ]);
+
+  it('tells who comes and goes, and shows how many are online', async () => {
+    await start();
+    await shows('events', '3/3');
+    assert.deepEqual(statusesOf('events').at(-1), { fill: 'green', shape: 'dot', text: '3/3' });
+    await shows('listen', '2/2');
+    const before = Date.now();
+    cloud.sleep(ONE);
+    await tells(`offline ${ONE}`);
+    await shows('events', '2/3');
+    cloud.wake(ONE);
+    await tells(`offline ${ONE}`, `online ${ONE}`);
+    const [offline, online] = events();
+    assert.deepEqual([offline?.topic, offline?.chipid, offline?.name], [ONE, ONE, 'Greenhouse']);
+    const { since, ...rest } = offline!.payload;
+    assert.ok(typeof since === 'number' && since >= before);
+    assert.deepEqual(rest, { online: false, name: 'Greenhouse', lastUpload: null });
+    assert.equal(online?.payload['online'], true);
+    assert.ok(Number(online?.payload['lastUpload']) >= before);
+  });
+
+  it('tells that the list cannot be read, once, without a device, and makes nobody offline', async () => {
+    await start();
+    await shows('events', '3/3');
+    const heal = cloud.fail('unauthorized', { path: 'devices/list' });
+    await tells('unknown');
+    await shows('events', 'status.unauthorized');
+    assert.equal((statusesOf('events').at(-1) as { fill?: string }).fill, 'red');
+    const [unknown] = events();
+    assert.equal(unknown?.topic, cloud.appid);
+    assert.equal('chipid' in unknown!, false);
+    assert.deepEqual(
+      [unknown.payload['online'], unknown.payload['reason']],
+      [null, 'UNAUTHORIZED'],
+    );
+    heal();
+    await tells('unknown', 'known');
+    await shows('events', '3/3');
+  });
+
+  it('tells of silence and of channels', async () => {
+    await start({ events: ['presence', 'channel'], silence: '0.2' });
+    await until(() => told().length === 2, 'both are silent');
+    assert.deepEqual(told().sort(), [`silent ${ONE}`, `silent ${HUGE}`]);
+    cloud.upload(HUGE, 'x');
+    await until(() => told().includes(`heard ${HUGE}`), 'it is heard');
+    const heal = cloud.fail('reset-upgrade', { chipid: ONE });
+    cloud.disconnect(ONE);
+    await until(() => told().includes(`disconnected ${ONE}`), 'it is disconnected');
+    assert.equal(
+      typeof events().find(({ event }) => event === 'disconnected')?.payload['reason'],
+      'string',
+    );
+    heal();
+    await until(() => told().includes(`connected ${ONE}`), 'it is connected');
+  });
+
+  it('with a list watches its devices alone; an entry that is none is an error of the node', async () => {
+    await start({ devices: 'list', chipids: [TWO, 'x'], start: 'current' });
+    await tells(`online ${TWO}`);
+    await shows('events', '1/1');
+    cloud.sleep(ONE);
+    cloud.sleep(TWO);
+    await tells(`online ${TWO}`, `offline ${TWO}`);
+    assert.deepEqual(statusesOf('events').at(-1), { fill: 'grey', shape: 'ring', text: '0/1' });
+    assert.ok(logged().some((line) => line.includes('chip number')));
+  });
+
+  it('repeats nothing after a deploy, and with a stored context tells what has changed meanwhile', async () => {
+    await load([cloudApp(cloud)]);
+    await configureContextStore();
+    await deploy([cloudApp(cloud), watcher()]);
+    await shows('events', '3/3');
+    await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
+    await shows('events', '3/3');
+    assert.deepEqual(told(), []);
+    // Nobody sees this before the next start.
+    cloud.addDevice({ chipid: 7 });
+    cloud.sleep(TWO);
+    await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
+    await until(() => told().length === 2, 'it tells what has changed');
+    assert.deepEqual(told().sort(), ['online 7', `offline ${TWO}`].sort());
+  });
+
+  it('with current tells each state once at each start', async () => {
+    await start({ start: 'current' });
+    const all = [`online ${ONE}`, `online ${TWO}`, `online ${HUGE}`];
+    await until(() => told().length === 3, 'every state');
+    await deploy([cloudApp(cloud), watcher({ start: 'current' })]);
+    await until(() => told().length === 6, 'every state again');
+    assert.deepEqual(told().sort(), [...all, ...all].sort());
+  });
+
+  it('takes defaults for what a flow written by hand lacks, and says what is missing', async () => {
+    await load([cloudApp(cloud), node('events')]);
+    await shows('events', '3/3');
+    await deploy([cloudApp(cloud, { appid: '' }), node('events')]);
+    await shows('events', 'status.not-configured');
+  });
+
+  it('closes while it reads the list', async () => {
+    const silence = await startSilence();
+    await load([cloudApp(silence), watcher()]);
+    await until(() => silence.accepted() > 0, 'it reads');
+    await deploy([cloudApp(cloud)]);
+    assert.deepEqual(logged(), []);
+  });
+});
+
+type Callback = (error: Error | null, value?: unknown) => void;
+
+/** A node whose context store does what a test says. */
+const nodeWith = (store: {
+  get?: (callback: Callback) => void;
+  set?: (value: unknown, callback: Callback) => void;
+}): Node => {
+  const context = {
+    get: (_key: string, callback: Callback) => store.get?.(callback),
+    set: (_key: string, value: unknown, callback: Callback) => store.set?.(value, callback),
+  };
+  return { context: () => context } as unknown as Node;
+};
+
+describe('the state of an events node in a context store', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('is written once for all that changes at a time, at most once a second, and when it closes', async () => {
+    const written: unknown[] = [];
+    let state = 0;
+    const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
+    const saved = new SavedState(node, () => ({ state }), assert.ifError);
+    const change = async (): Promise<void> => {
+      state++;
+      saved.changed();
+      await settled();
+    };
+    for (; state < 5000; state++) saved.changed();
+    await settled();
+    assert.deepEqual(written, [{ state: 5000 }]);
+    await change();
+    assert.equal(written.length, 1);
+    mock.timers.tick(1000);
+    await settled();
+    assert.deepEqual(written.at(-1), { state: 5001 });
+    mock.timers.tick(1000);
+    await settled();
+    mock.timers.tick(60_000);
+    await settled();
+    assert.equal(written.length, 2);
+    await change();
+    await change();
+    await saved.close();
+    assert.deepEqual(written.slice(2), [{ state: 5002 }, { state: 5003 }]);
+  });
+
+  it('is done without if the store is broken, which is reported once', async () => {
+    const failures: unknown[] = [];
+    let broken = true;
+    const node = nodeWith({
+      get: (callback) => callback(new Error('not connected')),
+      set: (_value, callback) => callback(broken ? new Error('disk full') : null),
+    });
+    const saved = new SavedState(
+      node,
+      () => ({}),
+      (error) => failures.push(error),
+    );
+    const change = async (): Promise<void> => {
+      saved.changed();
+      await settled();
+      mock.timers.tick(1000);
+      await settled();
+    };
+    assert.equal(await saved.read(), undefined);
+    await change();
+    await change();
+    assert.equal(failures.length, 1);
+    broken = false;
+    await change();
+    broken = true;
+    await change();
+    assert.equal(failures.length, 2);
+  });
+
+  it('holds up neither the start nor the close if the store never answers', async () => {
+    const failures: unknown[] = [];
+    const saved = new SavedState(
+      nodeWith({}),
+      () => ({}),
+      (error) => failures.push(error),
+    );
+    const reading = saved.read();
+    mock.timers.tick(5000);
+    assert.equal(await reading, undefined);
+    assert.equal(failures.length, 1);
+    saved.changed();
+    await settled();
+    const closing = saved.close();
+    mock.timers.tick(3000);
+    await closing;
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { call, fail, post } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('a gpio node that pulses', () => {
+  useNodeRed();
+  const chipid = '10000001';
+  const pulse = (properties: object = {}) => node('gpio', { operation: 'pulse', ...properties });
+
+  it('sets the pin, waits, and sets it back', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), pulse({ duration: '30' })]);
+    const { _msgid, ...out } = await call('gpio', { chipid, pin: 5, payload: 'on' });
+    assert.ok(_msgid);
+    assert.deepEqual(out, { chipid, pin: 5, payload: { result: 'OK' }, statusCode: 200 });
+    const paths = cloud.requests.map(({ path }) => path);
+    assert.deepEqual(
+      paths,
+      [1, 0].map((edge) => `/openapi/set_gpio_edge/${chipid}/5/${edge}/`),
+    );
+  });
+
+  it('refuses a duration beyond a minute', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), pulse({ duration: '60001' })]);
+    await fail('gpio', { chipid, pin: 5, payload: 1 }, 'INVALID_INPUT');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('sets the pin back before a redeploy ends, of the application, too', async () => {
+    const cloud = await startCloud({ answerDelay: 50 });
+    await load([cloudApp(cloud), pulse({ duration: 60_000 })]);
+    post('gpio', { chipid, pin: 5, payload: 1 });
+    await until(() => cloud.device(chipid).levels[5] === '1', 'the pin is set');
+    await deploy([]);
+    assert.equal(cloud.device(chipid).levels[5], '0');
+    const { code, message } = journal.endings[0]?.error as { code: string; message: string };
+    assert.equal(code, 'CONNECTION_LOST');
+    assert.match(message, /the node was closed.* was left at low \(0\)\.$/);
+    assert.equal(cloud.requests.length, 2);
+  });
+
+  it('says at the end of a redeploy that nobody knows, if the device stays silent', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud), pulse({ duration: 60_000 })]);
+    post('gpio', { chipid, pin: 5, payload: 1 });
+    await until(() => cloud.device(chipid).levels[5] === '1', 'the pin is set');
+    cloud.fail('hang');
+    await deploy([cloudApp(cloud)], 'nodes');
+    const { message } = journal.endings[0]?.error as Error;
+    assert.match(message, /may have been left at high \(1\)\.$/);
+  });
+});

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { until } from '../../tooling/until';
+import type { LatestEntry } from '../../nodes/latest/all';
+
+const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
+
+/** Requests for the history of a device. */
+const readings = (cloud: Simulator): number =>
+  cloud.requests.filter(({ path }) => path.includes('/up_messages/')).length;
+
+describe('latest', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  let uploads = 0;
+
+  /** Starts the node and a listener, and waits until that is connected. */
+  async function start(properties: object = {}, listened: string[] = [one]): Promise<void> {
+    cloud = await startCloud();
+    uploads = 0;
+    const listen = node('listen', { chipids: listened, datatype: 'buffer' });
+    await load([
+      cloudApp(cloud),
+      ...(listened.length > 0 ? [listen] : []),
+      node('latest', properties),
+    ]);
+    for (const chipid of listened)
+      await until(() => cloud.channels(chipid) === 1, `the channel of ${chipid}`);
+    if (listened.length === 1) await shows('listen', 'status.connected');
+  }
+  /** Lets a device upload, and waits until a listener has emitted it. */
+  async function upload(chipid: string, body: unknown): Promise<void> {
+    const heard = (): number => arrivedAt('out').filter(({ topic }) => topic !== undefined).length;
+    uploads++;
+    cloud.upload(chipid, body);
+    await until(() => heard() >= uploads, 'the upload has arrived');
+  }
+
+  it('returns the latest upload of a device, and keeps the rest of the message', async () => {
+    await start();
+    await upload(one, { temperature: 20 });
+    await upload(one, { temperature: 21 });
+    const out = await call('latest', { chipid: `00${one}`, other: 'kept', truncated: 'old', online: 'old' }); // prettier-ignore
+    const { payload, chipid, source, other, timestamp, age } = out as Record<string, unknown>;
+    assert.deepEqual([payload, chipid, source, other], [{ temperature: 21 }, one, 'live', 'kept']);
+    assert.ok(Math.abs(Date.now() - (timestamp as number)) < 60_000);
+    assert.equal(typeof age, 'number');
+    assert.ok((age as number) >= 0);
+    assert.ok(!('online' in out) && !('truncated' in out) && !('name' in out));
+  });
+
+  it('says whether the device is online, and its name unless the message has one', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('devices'), node('latest', { missing: 'null' })]);
+    cloud.switchOff(two);
+    await call('devices', {});
+    const first = await call('latest', { chipid: one });
+    assert.deepEqual([first['online'], first['name']], [true, 'Greenhouse']);
+    const second = await call('latest', { chipid: one, name: 'mine' });
+    assert.equal(second['name'], 'mine');
+    const out = await call('latest', { chipid: two });
+    assert.equal(out['online'], undefined, 'it was never listed');
+  });
+
+  it('returns what a listener has recovered', async () => {
+    await start({}, [one]);
+    await upload(one, 'live');
+    cloud.disconnect(one, { terminate: true });
+    await upload(one, 'missed');
+    const { payload, source } = (await call('latest', { chipid: one })) as Record<string, unknown>;
+    assert.deepEqual([payload, source], ['missed', 'replayed']);
+  });
+
+  it('gives each message bytes of its own', async () => {
+    await start({ datatype: 'buffer' });
+    await upload(one, Buffer.from([1, 2, 3]));
+    for (const { payload } of arrivedAt('out')) (payload as Buffer).fill(0);
+    const first = await call('latest', { chipid: one });
+    (first.payload as Buffer).fill(0);
+    const second = await call('latest', { chipid: one });
+    assert.deepEqual(second.payload, Buffer.from([1, 2, 3]));
+  });
+
+  it('cuts what is longer than 16 KiB, and says so', async () => {
+    await start();
+    await upload(one, { text: '界'.repeat(6000) });
+    const text = await call('latest', { chipid: one });
+    assert.equal(text['truncated'], true);
+    assert.match(text.payload as string, /^\{"text":"界+$/);
+    await upload(one, Buffer.alloc(20_000, 0xff));
+    const bytes = await call('latest', { chipid: one });
+    assert.equal(bytes['truncated'], true);
+    assert.deepEqual(bytes.payload, Buffer.alloc(16 * 1024, 0xff));
+  });
+
+  it('fails for an upload that does not fit its output', async () => {
+    await start({ datatype: 'json' });
+    await upload(one, 'no JSON');
+    const { error } = await fail('latest', { chipid: one }, 'INVALID_RESPONSE');
+    assert.match(error.message, /device 10000001 is not JSON/);
+  });
+
+  it('fails for a device that is missing or empty, and touches no network', async () => {
+    await start({}, []);
+    for (const chipid of [undefined, '', null, '../x', [one]])
+      await fail('latest', { chipid }, 'INVALID_INPUT');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  describe('of a device of which nothing is known', () => {
+    it('fails', async () => {
+      await start();
+      await fail('latest', { chipid: two }, 'NO_VALUE');
+      await shows('latest', 'status.no-value');
+      assert.equal(readings(cloud), 1, 'the reading of the listener alone');
+    });
+
+    it('returns null', async () => {
+      await start({ missing: 'null' });
+      const out = await call('latest', {
+        chipid: two,
+        payload: 'old',
+        timestamp: 1,
+        source: 'live',
+      });
+      const { payload, timestamp, age, source, chipid } = out as Record<string, unknown>;
+      assert.deepEqual([payload, timestamp, age, source], [null, null, null, null]);
+      assert.equal(chipid, two);
+    });
+
+    it('reads the history once, without a listener, for all who ask', async () => {
+      await start({ missing: 'history' }, []);
+      cloud.upload(one, 'older');
+      const { at } = cloud.upload(one, { temperature: 3 });
+      for (let times = 0; times < 5; times++) post('latest', { chipid: one });
+      await until(() => arrivedAt('out').length === 5, 'all are answered');
+      const out = await call('latest', { chipid: one });
+      const { payload, source, timestamp } = out as Record<string, unknown>;
+      assert.deepEqual([payload, source], [{ temperature: 3 }, 'history']);
+      assert.equal(timestamp, Math.floor(at / 1000) * 1000);
+      assert.equal(readings(cloud), 1);
+    });
+
+    it('reads it as the application says, in Base64 and another time zone', async () => {
+      cloud = await startCloud({ historyEncoding: 'base64' });
+      const settings = { historyEncoding: 'base64', historyZone: '+00:00' };
+      await load([cloudApp(cloud, settings), node('latest', { missing: 'history' })]);
+      const { at } = cloud.upload(one, Buffer.from([0xff, 0]));
+      const { payload, timestamp } = await call('latest', { chipid: one }) as Record<string, unknown>; // prettier-ignore
+      assert.deepEqual(payload, Buffer.from([0xff, 0]));
+      assert.equal(
+        timestamp,
+        Math.floor(at / 1000) * 1000 + 8 * 3_600_000,
+        "written in Beijing's time",
+      );
+    });
+
+    it('fails if the history is empty, or cannot be read', async () => {
+      await start({ missing: 'history' }, []);
+      await fail('latest', { chipid: one }, 'NO_VALUE');
+      cloud.fail('unauthorized', { times: 1 });
+      const { statusCode } = await fail('latest', { chipid: two }, 'UNAUTHORIZED') as unknown as Record<string, unknown>; // prettier-ignore
+      assert.equal(statusCode, 401);
+    });
+  });
+
+  describe('of all devices', () => {
+    it('returns those that have uploaded, by chip number', async () => {
+      await start({ chipid: '', missing: 'history' }, [three, one]);
+      assert.deepEqual((await call('latest', {})).payload, []);
+      await upload(three, 'three');
+      await upload(one, { temperature: 1 });
+      const out = await call('latest', { chipid: 'kept' });
+      const entries = out.payload as LatestEntry[];
+      assert.deepEqual(
+        entries.map(({ timestamp, age, ...entry }) => {
+          assert.ok(timestamp > 0 && age >= 0);
+          return entry;
+        }),
+        [
+          { chipid: one, name: null, payload: { temperature: 1 }, source: 'live', online: null },
+          { chipid: three, name: null, payload: 'three', source: 'live', online: null },
+        ],
+      );
+      assert.equal(out['chipid'], 'kept');
+    });
+
+    it('names in its entry a device whose upload does not fit its output', async () => {
+      await start({ chipid: '', datatype: 'json' }, [one, two]);
+      await upload(one, 'no JSON');
+      await upload(two, '[1]');
+      const [first, second] = (await call('latest', {})).payload as LatestEntry[];
+      assert.equal(first?.payload, null);
+      assert.equal(first.error?.code, 'INVALID_RESPONSE');
+      assert.deepEqual(second?.payload, [1]);
+    });
+  });
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { Simulator, SimulatorOptions } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, fail, post, send } from './support/messages';
+import { httpService, json } from '../../tooling/servers/http-service';
+import { keep, startCloud, useNodeRed } from './support/node-red';
+
+interface Result {
+  chipid: string;
+  ok: boolean;
+  payload?: unknown;
+  error?: { code: string; message: string };
+  statusCode?: number;
+  uncertain?: boolean;
+}
+
+const resultsOf = (msg: NodeMessage): Result[] => msg.payload as Result[];
+const [A, B, C] = ['10000001', '10000002', '10000003'];
+
+describe('several devices at once', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  async function start(properties: object = {}, options: SimulatorOptions = {}): Promise<void> {
+    cloud = await startCloud(options);
+    const nodes = ['push', 'gpio', 'reboot', 'refresh', 'rt-status'];
+    const many = nodes.map((kind) => node(kind, { many: true, ...properties }));
+    await load([cloudApp(cloud), ...many, node('push', { id: 'one' })]);
+  }
+
+  it('are called each once, with the results in the order of the message', async () => {
+    await start();
+    cloud.fail('not-found', { chipid: A });
+    cloud.fail('gateway', { chipid: C, acts: true });
+    const chipid = [C, Number(B), A, `00${B}`];
+    const { _msgid, ...out } = await call('push', { chipid, payload: { on: true }, topic: 't' });
+    assert.ok(_msgid);
+    const [gateway, , missing] = resultsOf(out);
+    assert.match(gateway?.error?.message ?? '', /10000003.*502/);
+    assert.match(missing?.error?.message ?? '', /10000001.*404/);
+    assert.deepEqual(out, {
+      chipid,
+      topic: 't',
+      payload: [
+        { chipid: C, ok: false, error: gateway?.error, statusCode: 502, uncertain: true },
+        { chipid: B, ok: true, payload: { msg: 'OK' }, statusCode: 200 },
+        { chipid: A, ok: false, error: missing?.error, statusCode: 404, uncertain: false },
+      ],
+      failed: [A],
+      uncertain: [C],
+    });
+    assert.deepEqual([gateway?.error?.code, missing?.error?.code], ['GATEWAY', 'NOT_FOUND']);
+    assert.equal(cloud.device(B).received[0]?.text, '{"on":true}');
+    assert.equal(cloud.requests.length, 3);
+  });
+
+  const CALLS: readonly [kind: string, msg: NodeMessage, payload: unknown][] = [
+    ['gpio', { pin: 3, payload: 1 }, { result: 'OK' }],
+    ['reboot', {}, { result: 'OK' }],
+    ['refresh', {}, { status: 'online', msg: 'OK' }],
+    ['rt-status', { key: 'uptime' }, undefined],
+  ];
+  for (const [kind, msg, payload] of CALLS) {
+    it(`are called by ${kind}`, async () => {
+      await start();
+      const results = resultsOf(await call(kind, { ...msg, chipid: [A, B] }));
+      assert.deepEqual(results.map((each) => [each.chipid, each.ok, each.statusCode]), [[A, true, 200], [B, true, 200]]); // prettier-ignore
+      if (payload !== undefined) assert.deepEqual(results[0]?.payload, payload);
+    });
+  }
+
+  it('may be one, which counts as a list of one, or none', async () => {
+    await start();
+    const expected = [{ chipid: A, ok: true, payload: { msg: 'OK' }, statusCode: 200 }];
+    assert.deepEqual((await call('push', { chipid: Number(A), payload: 'x' })).payload, expected);
+    const none = await call('push', { chipid: [], payload: 'x', statusCode: 1 });
+    assert.deepEqual([none.payload, none['failed'], none['uncertain']], [[], [], []]);
+    assert.ok(!('statusCode' in none));
+    assert.equal(cloud.requests.length, 1);
+  });
+
+  it('are checked before anything is sent: each number, how many, and the message itself', async () => {
+    await start({ limit: 3 });
+    const wrong = await fail('push', { chipid: [A, B, '1.5'], payload: 'x' }, 'INVALID_INPUT');
+    assert.match(wrong.error.message, /element 2 .*"1\.5"/);
+    assert.equal(wrong.payload, 'x');
+    const tooMany = await fail('push', { chipid: [1, 2, 3, 4], payload: 'x' }, 'INVALID_INPUT');
+    assert.match(tooMany.error.message, /4 chip numbers.*at most 3/);
+    // eslint-disable-next-line no-sparse-arrays
+    await fail('push', { chipid: [A, , B], payload: 'x' }, 'INVALID_INPUT');
+    await fail('push', { chipid: [[A]], payload: 'x' }, 'INVALID_INPUT');
+    await fail('push', { chipid: undefined, payload: 'x' }, 'INVALID_INPUT');
+    await fail('push', { chipid: [A, B], payload: undefined }, 'INVALID_INPUT');
+    const level = await fail('gpio', { chipid: [A, B], pin: 1, payload: 'up' }, 'INVALID_INPUT');
+    assert.equal(level.payload, 'up');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('are refused by a node that takes one', async () => {
+    await start();
+    const caught = await fail('one', { chipid: [A, B], payload: 'x' }, 'INVALID_INPUT');
+    assert.match(caught.error.message, /is an array\. Allow several devices/);
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('end with the error of the first, and all results, if none of them succeeds', async () => {
+    await start();
+    cloud.fail('gateway', { chipid: A });
+    cloud.fail('not-found', { chipid: B });
+    const caught = await fail('push', { chipid: [A, B], payload: 'x' }, 'GATEWAY');
+    assert.equal(caught['statusCode'], 502);
+    assert.deepEqual(resultsOf(caught).map(({ ok }) => ok), [false, false]); // prettier-ignore
+    assert.deepEqual([caught['failed'], caught['uncertain']], [[B], [A]]);
+  });
+
+  it('cannot wait for their devices', async () => {
+    await start({ when: 'online' });
+    await fail('push', { chipid: [A], payload: 'x' }, 'INVALID_INPUT');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('keep the order of arrival at each of them', async () => {
+    await start({ atOnce: 1 }, { answerDelay: 20 });
+    const messages = ['first', 'second'].map((payload) =>
+      send('push', { chipid: [A, B], payload }),
+    );
+    await Promise.all([...messages, send('one', { chipid: B, payload: 'third' })]);
+    const texts = (chipid: string) => cloud.device(chipid).received.map(({ text }) => text);
+    assert.deepEqual(texts(B), ['first', 'second', 'third']);
+    assert.deepEqual(texts(A), ['first', 'second']);
+  });
+
+  it('fail where the queue is full, and nowhere else', async () => {
+    await start();
+    cloud.fail('hang', { chipid: A });
+    for (let n = 0; n < 101; n++) post('one', { chipid: A, payload: n });
+    await until(() => cloud.requests.length === 1, 'the first is under way');
+    const out = await call('push', { chipid: [A, B], payload: 'x' });
+    assert.deepEqual(resultsOf(out).map(({ error }) => error?.code), ['QUEUE_FULL', undefined]); // prettier-ignore
+    assert.deepEqual(out['failed'], [A]);
+  });
+
+  it('report what became of each when the node closes, which the log says once', async () => {
+    await start({ atOnce: 2 });
+    cloud.fail('hang', { chipid: B });
+    cloud.fail('hang', { chipid: C });
+    const msg = { chipid: [A, B, C, '7', '8'], payload: 'x' };
+    post('push', msg);
+    await until(() => cloud.requests.length === 3, 'two are under way');
+    await deploy([cloudApp(cloud)]);
+    const ending = journal.endings.find(({ node: id }) => id === 'push');
+    assert.equal((ending?.error as { code?: string }).code, 'CONNECTION_LOST');
+    const { failed, uncertain } = msg as { failed?: string[]; uncertain?: string[] };
+    assert.deepEqual(
+      [failed, uncertain],
+      [
+        ['7', '8'],
+        [B, C],
+      ],
+    );
+    assert.deepEqual(resultsOf(msg).map(({ error }) => error?.code), [undefined, 'CONNECTION_LOST', 'CONNECTION_LOST', 'UNREACHABLE', 'UNREACHABLE']); // prettier-ignore
+    assert.equal(journal.logs.filter(({ id }) => id === 'push').length, 1);
+    assert.equal(cloud.requests.length, 3);
+    assert.deepEqual(arrivedAt('out'), []);
+  });
+
+  it('are called at most so many at once as the node says', async () => {
+    let [running, most] = [0, 0];
+    const service = await keep(
+      httpService((response, request, count) => {
+        most = Math.max(most, ++running);
+        const answer = (): void => {
+          running--;
+          json({ msg: 'OK' })(response, request, count);
+        };
+        setTimeout(answer, 5);
+      }),
+    );
+    await load([cloudApp({ ...service, appid: '1' }), node('push', { many: true, atOnce: '3' })]);
+    const chipid = Array.from({ length: 30 }, (_, n) => n);
+    assert.equal(resultsOf(await call('push', { chipid, payload: 'x' })).length, 30);
+    assert.equal(most, 3);
+  });
+
+  it('are a thousand, some of them faulty', async () => {
+    const first = 20_000_000;
+    const chipids = Array.from({ length: 1000 }, (_, n) => String(first + n));
+    const devices = chipids.map((chipid) => ({ chipid }));
+    await start({ limit: 1000, atOnce: 8, timeout: 0.5 }, { devices, answerDelay: 2 });
+    const faults = { 'not-found': 1, gateway: 2, reset: 3, hang: 4, 'broken-json': 5 } as const;
+    for (const [fault, rest] of Object.entries(faults) as [keyof typeof faults, number][]) {
+      const faulty = chipids.filter((_, n) => n % 100 === rest);
+      for (const chipid of faulty) cloud.fail(fault, { chipid });
+    }
+    const out = await call('push', { chipid: chipids, payload: 'x' });
+    assert.deepEqual(resultsOf(out).map(({ chipid }) => chipid), chipids); // prettier-ignore
+    assert.equal(resultsOf(out).filter(({ ok }) => ok).length, 950);
+    assert.deepEqual(
+      out['failed'],
+      chipids.filter((_, n) => n % 100 === 1),
+    );
+    assert.deepEqual(
+      out['uncertain'],
+      chipids.filter((_, n) => [2, 3, 4, 5].includes(n % 100)),
+    );
+    for (const chipid of chipids) assert.ok(cloud.device(chipid).received.length <= 1);
+  });
+});

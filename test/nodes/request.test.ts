@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { arrivedAt, call, fail, post, send, shows, statusesOf } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('request', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+  const byId = { match: 'property', property: 'id', equals: 'payload.id', equalsType: 'msg' };
+
+  async function start(properties: object, ...more: Parameters<typeof load>[0]): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('request', properties), ...more]);
+  }
+  const pushed = (count = 1): Promise<void> =>
+    until(() => cloud.device(chipid).received.length >= count, `${count} pushes`);
+
+  it('emits the reply, with the answer to the push', async () => {
+    await start(byId);
+    const msg = { chipid, payload: { get: 'rssi', id: 7 }, topic: 't' };
+    const stale = { answer: 1, replayed: true, uncertain: true, statusCode: 500 };
+    const { _msgid, elapsed, timestamp, ...out } = await call('request', { ...msg, ...stale });
+    assert.ok(_msgid && Number(elapsed) >= 100 && Number(timestamp) > 1e12);
+    const payload = { reply: 'rssi', value: -41, id: 7 };
+    assert.deepEqual(out, { chipid, topic: 't', payload, answer: { msg: 'OK' }, statusCode: 200 });
+    assert.deepEqual(
+      statusesOf('request').map(({ text }) => text),
+      ['status.calling', 'status.awaiting-reply', undefined],
+    );
+  });
+
+  const matching: [what: string, properties: object, passedOver: unknown, reply: unknown][] = [
+    ['a property equal to a number', { property: 'a[0]', equals: '1', equalsType: 'num' }, { a: ['1'] }, { a: [1] }], // prettier-ignore
+    ['a property equal to JSON', { property: 'a', equals: '{"b":[1]}', equalsType: 'json' }, { a: { b: [2] } }, { a: { b: [1] } }], // prettier-ignore
+    ['a pattern', { match: 'pattern', pattern: '^OK\\b' }, 'NOT OK', 'OK 1'],
+    ['an expression over the message', { match: 'jsonata', expression: 'upload.n = request.payload.n' }, { n: 1 }, { n: 5 }], // prettier-ignore
+    ['an expression over what was pushed', { match: 'jsonata', expression: 'upload.n = request.n' }, { n: 1 }, { n: 5 }], // prettier-ignore
+    ['an expression that fails on another upload', { match: 'jsonata', expression: '$number(upload.n) = 5' }, { n: 'x' }, { n: '5' }], // prettier-ignore
+    ['a byte', { property: '[0]', equals: '6', equalsType: 'num', datatype: 'buffer' }, Buffer.from([0]), Buffer.from([6, 7])], // prettier-ignore
+  ];
+  for (const [what, properties, passedOver, reply] of matching) {
+    it(`waits for the upload with ${what}`, async () => {
+      await start(properties);
+      const msg = { chipid, payload: { n: 5 } };
+      const out = call('request', msg);
+      await pushed();
+      cloud.upload(chipid, passedOver);
+      cloud.upload(chipid, reply);
+      assert.deepEqual((await out).payload, reply);
+    });
+  }
+
+  it('takes the next upload, if it is told to', async () => {
+    await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
+    const out = call('request', { chipid });
+    await pushed();
+    cloud.upload(chipid, 'anything');
+    assert.equal((await out).payload, 'anything');
+    assert.deepEqual(cloud.device(chipid).received[0]?.bytes, Buffer.from([0, 255]));
+  });
+
+  it('marks a reply that was recovered, and one to a push with an unknown outcome', async () => {
+    await start(byId, node('listen', { chipids: [chipid] }));
+    const recovered = call('request', { chipid, payload: { id: 1 } });
+    await shows('request', 'status.awaiting-reply');
+    const lift = cloud.fail('answer-upgrade');
+    cloud.disconnect(chipid);
+    await until(() => cloud.channels() === 0);
+    cloud.upload(chipid, { id: 1 });
+    lift();
+    assert.equal((await recovered)['replayed'], true);
+    cloud.fail('gateway', { path: 'dev/push', acts: true, times: 1 });
+    const uncertain = call('request', { chipid, payload: { id: 2 } });
+    await pushed(2);
+    cloud.upload(chipid, { id: 2 });
+    const { answer, statusCode, ...out } = await uncertain;
+    assert.deepEqual([answer, statusCode, out['uncertain']], [undefined, 502, true]);
+    await until(() => arrivedAt('out').filter(({ topic }) => topic === chipid).length === 2);
+  });
+
+  it('fails with NO_REPLY, with the error of the push, or with INVALID_INPUT', async () => {
+    await start({ ...byId, replyTimeout: '0.2' });
+    await fail('request', { chipid, payload: { id: 1 } }, 'NO_REPLY');
+    cloud.fail('not-found', { times: 1 });
+    await fail('request', { chipid, payload: { id: 1 } }, 'NOT_FOUND');
+    await fail('request', { chipid, payload: {} }, 'INVALID_INPUT');
+    await fail('request', { chipid: '../x', payload: { id: 1 } }, 'INVALID_INPUT');
+    assert.equal(cloud.device(chipid).received.length, 1);
+  });
+
+  it('is not configured if its expression is none, and sends nothing', async () => {
+    await start({ match: 'jsonata', expression: 'upload.(' });
+    await fail('request', { chipid, payload: 1 }, 'NOT_CONFIGURED');
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('ends each message with one error when it is closed, and leaves nothing', async () => {
+    await start(byId);
+    const waiting = { chipid, payload: { id: 1 } };
+    post('request', waiting);
+    await shows('request', 'status.awaiting-reply');
+    const ending = send('request', { chipid: '10000002', payload: { id: 2 } });
+    await until(() => cloud.device('10000002').received.length === 1);
+    await shows('request', 'status.awaiting-reply');
+    await deploy([cloudApp(cloud), node('devices')]);
+    assert.match(String((await ending).error), /was sent and accepted, but its reply is no longer awaited: the node was closed/); // prettier-ignore
+    await call('devices', {});
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, call, fail, post, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('a command that waits for its device', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const chipid = '10000001';
+
+  async function start(when: 'online' | 'upload', properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    const wait = { when, ...properties };
+    const pulse = { id: 'pulse', operation: 'pulse', duration: 10 };
+    const nodes = [node('push', wait), node('reboot', wait), node('gpio', wait)];
+    await load([cloudApp(cloud), ...nodes, node('gpio', { ...wait, ...pulse })]);
+  }
+  const commands = (): string[] =>
+    cloud.requests.map(({ path }) => path).filter((path) => /^\/openapi\/(?!devices)/.test(path));
+  /** The device sleeps, and uploads when it wakes. */
+  async function wake(): Promise<void> {
+    await until(() => cloud.channels(chipid) === 1, 'the channel is open');
+    cloud.switchOn(chipid);
+    cloud.upload(chipid, 'awake');
+  }
+
+  it('is sent after the next upload, whichever node it comes from, in the order of arrival', async () => {
+    await start('upload');
+    cloud.switchOff(chipid);
+    const calls = [
+      call('push', { chipid, payload: 'x' }),
+      call('gpio', { chipid, pin: 1, payload: 1 }),
+      call('pulse', { chipid, pin: 2, payload: 1 }),
+    ];
+    await shows('pulse', 'status.awaiting-device');
+    assert.deepEqual(commands(), []);
+    await wake();
+    const [pushed] = await Promise.all(calls);
+    assert.deepEqual(pushed?.payload, { msg: 'OK' });
+    const edges = ['1/1/', '2/1/', '2/0/'].map((end) => `/openapi/set_gpio_edge/${chipid}/${end}`);
+    assert.deepEqual(commands(), ['/openapi/dev/push/message/', ...edges]);
+    await shows('pulse', undefined);
+  });
+
+  it('is sent at once to a device that is online, and later to one that is not', async () => {
+    await start('online');
+    cloud.switchOff(chipid);
+    const waiting = call('reboot', { chipid });
+    await call('reboot', { chipid: '10000002' });
+    assert.equal(cloud.device(chipid).boots, 0);
+    await wake();
+    assert.deepEqual((await waiting).payload, { result: 'OK' });
+  });
+
+  it('fails when it expires, and was not sent', async () => {
+    await start('upload', { expires: '0.2' });
+    await fail('push', { chipid, payload: 'x' }, 'EXPIRED');
+    assert.deepEqual(commands(), []);
+  });
+
+  it('ends with one error when the node closes, which the log says once, and is never sent', async () => {
+    await start('upload');
+    for (let n = 0; n < 5; n++) post('push', { chipid, payload: n });
+    post('pulse', { chipid, pin: 1, payload: 1 });
+    await until(() => cloud.channels(chipid) === 1, 'the channel is open');
+    await deploy([cloudApp(cloud)]);
+    assert.equal(journal.endings.length, 6);
+    for (const { error } of journal.endings) {
+      assert.equal((error as { code?: string }).code, 'UNREACHABLE');
+      assert.match((error as Error).message, /not sent: the node was closed/);
+    }
+    const ids = ['push', 'pulse'];
+    const lines = journal.logs.filter(({ id }) => ids.includes(id ?? '')).map(({ msg }) => msg);
+    assert.deepEqual(new Set(lines), new Set(journal.endings.map(({ error }) => error)));
+    assert.equal(lines.length, 6);
+    cloud.upload(chipid, 'awake');
+    await until(() => cloud.channels(chipid) === 0, 'the channel is closed');
+    assert.deepEqual([commands(), arrivedAt('out')], [[], []]);
+  });
+
+  it('does not hold up one that is sent now', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('push', { when: 'upload' }), node('gpio')]);
+    const waiting = call('push', { chipid, payload: 'x' });
+    await shows('push', 'status.awaiting-device');
+    await call('gpio', { chipid, pin: 1, payload: 1 });
+    await wake();
+    await waiting;
+    assert.deepEqual(commands().map((path) => path.includes('gpio')), [true, false]); // prettier-ignore
+  });
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { attemptFailure } from '../../../src/channel/attempt-failure';
+import { Channel } from '../../../src/channel/channel';
+import { TimerQueue } from '../../../src/channel/timer-queue';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { channelService } from '../../../tooling/servers/channel-service';
+import { wireService } from '../../../tooling/servers/wire-service';
+import { until } from '../../../tooling/until';
+import { CHIPID } from '../support/listener';
+
+/** Opens a channel. @returns it, and what its limiter was told of its attempts */
+function open(baseUrl: string): { channel: Channel; told: string[] } {
+  const told: string[] = [];
+  const channel = new Channel(CHIPID, {
+    appid: '1',
+    url: () => baseUrl.replace('http:', 'ws:'),
+    limiter: {
+      acquire(turn) {
+        setImmediate(turn);
+        return {
+          opened: () => told.push('opened'),
+          failed: (reason, retryAfter) => told.push(`${reason} ${retryAfter}`),
+          cancel: () => told.push('cancelled'),
+        };
+      },
+      ended: () => told.push('ended'),
+    },
+    now: Date.now,
+    random: () => 0,
+    socket: {},
+    heartbeat: 0,
+    ping: 0,
+    timers: new TimerQueue(),
+  });
+  atEnd(() => channel.close());
+  return { channel, told };
+}
+
+describe('what the limiter is told of the attempts of a channel', () => {
+  it('is that it opened, and that the connection ended', async () => {
+    const service = await channelService((channel, count) => {
+      if (count < 2) channel.terminate();
+    });
+    const { channel, told } = open(service.baseUrl);
+    await until(() => service.opened() === 3 && channel.state === 'connected');
+    channel.close();
+    assert.deepEqual(told, ['opened', 'ended', 'opened', 'ended', 'opened']);
+  });
+
+  it('is the status of a refusal, and how long the service asks to wait', async () => {
+    const answers = ['503 No\r\nRetry-After: 7', '429 No\r\nRetry-After: soon', '503 No'];
+    const service = await wireService((socket, count) => {
+      socket.end(`HTTP/1.1 ${answers[count] ?? '403 No'}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    const { told } = open(service.baseUrl);
+    await until(() => told.length === 4);
+    assert.deepEqual(told, ['503 7000', '429 undefined', '503 undefined', '403 undefined']);
+  });
+
+  it('is that it was cancelled if the channel closes before', async () => {
+    const service = await wireService(() => undefined);
+    const { channel, told } = open(service.baseUrl);
+    await until(() => service.requests() === 1);
+    channel.close();
+    assert.deepEqual(told, ['cancelled']);
+  });
+});
+
+describe('a failed attempt', () => {
+  const meanings = {
+    refusal: ['429', '503', 'PROXY_503'],
+    timeout: ['ETIMEDOUT'],
+    failure: ['500', '502', '504', 'PROXY_502', 'ECONNRESET'],
+    absence: ['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+    unrelated: [
+      '200',
+      '302',
+      '400',
+      '401',
+      '403',
+      '404',
+      'PROXY_407',
+      'CERT_HAS_EXPIRED',
+      'EMFILE',
+    ],
+  };
+  for (const [meaning, reasons] of Object.entries(meanings)) {
+    it(`with ${reasons.join(', ')} is taken for: ${meaning}`, () => {
+      assert.deepEqual([...new Set(reasons.map(attemptFailure))], [meaning]);
+    });
+  }
+});

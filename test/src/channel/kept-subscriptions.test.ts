@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { KeptSubscriptions } from '../../../src/channel/kept-subscriptions';
+
+const MINUTE = 60_000;
+
+describe('subscriptions that commands keep', () => {
+  let kept: KeptSubscriptions<{ release(): void }>;
+  let [opened, released] = [0, 0];
+  const use = () =>
+    kept.use('1', () => {
+      opened++;
+      return { release: () => released++ };
+    });
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    kept = new KeptSubscriptions();
+    [opened, released] = [0, 0];
+  });
+  afterEach(() => mock.reset());
+
+  it('are shared, and released five minutes after the last use', () => {
+    const [first, second] = [use(), use()];
+    assert.deepEqual([first === second, opened], [true, 1]);
+    kept.leave('1', first);
+    mock.timers.tick(9 * MINUTE);
+    kept.leave('1', second);
+    mock.timers.tick(4 * MINUTE);
+    const third = use();
+    mock.timers.tick(9 * MINUTE);
+    assert.deepEqual([opened, released], [1, 0]);
+    kept.leave('1', third);
+    mock.timers.tick(5 * MINUTE);
+    assert.deepEqual([opened, released], [1, 1]);
+  });
+
+  it('are released once by the close, whether they are used or not', () => {
+    const used = use();
+    kept.close();
+    kept.leave('1', used);
+    assert.equal(released, 1);
+    kept.leave('1', use());
+    mock.timers.tick(9 * MINUTE);
+    assert.deepEqual([opened, released], [2, 2]);
+  });
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { clientOf, KEYS, simulator } from '../support/client';
+import { CHIPID, listen } from '../support/listener';
+import { DeviceCloudClient } from '../../../src/client';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { until } from '../../../tooling/until';
+
+const OTHER = '10000002';
+
+describe('the fleet of a client', () => {
+  it('shows a device with its channel, its latest upload and what was recovered', async () => {
+    const service = await simulator({ devices: 2 });
+    const client = clientOf(service.baseUrl, { random: () => 0.01 });
+    const { fleet } = client;
+    assert.deepEqual(fleet.snapshot(), []);
+    const bodies: string[] = [];
+    let first = false;
+    const subscription = client.listen(
+      CHIPID,
+      { onUpload: ({ body }) => bodies.push(body.toString()) },
+      { encoding: 'text', save: () => (first = true) },
+    );
+    await until(() => first, 'a first position');
+    service.upload(CHIPID, 'live');
+    await until(() => bodies.length === 1, 'the live upload');
+    assert.equal(fleet.latest(CHIPID)?.source, 'live');
+    service.disconnect(CHIPID, { terminate: true });
+    service.upload(CHIPID, 'missed');
+    await until(() => bodies.length === 2, 'the missed upload');
+    await until(() => fleet.device(CHIPID)?.recovered === 1, 'the end of the recovery');
+    const latest = fleet.latest(`00${CHIPID}`)!;
+    assert.deepEqual([latest.body.toString(), latest.source], ['missed', 'replayed']);
+    assert.ok(latest.age >= 0);
+    const device = fleet.device(CHIPID)!;
+    assert.deepEqual(device.channel, { state: 'connected', reason: null });
+    assert.deepEqual([device.reconnects, device.listed, device.online], [1, null, null]);
+    await client.devices();
+    assert.equal(fleet.device(OTHER)?.listed, true);
+    assert.equal(typeof fleet.name(OTHER), 'string');
+    assert.deepEqual(
+      [...fleet.latestAll()].map(({ chipid }) => chipid),
+      [CHIPID],
+    );
+    subscription.release();
+    assert.equal(fleet.device(CHIPID)?.channel, null);
+  });
+
+  it('learns from the record of the application, too', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl);
+    await client.app();
+    assert.equal(client.fleet.device(CHIPID)?.online, true);
+  });
+
+  it('polls, and reads the list on demand', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl);
+    const readings: string[][] = [];
+    const stop = client.fleet.pollList(1, {
+      onReading: ({ devices }) => void readings.push([...devices.keys()]),
+    });
+    const { devices } = await client.fleet.readList();
+    assert.deepEqual([...devices.keys()], [CHIPID]);
+    await until(() => readings.length >= 2, 'a second reading');
+    stop();
+    for (const seconds of [0, -1, NaN, 1e9, '5' as unknown as number]) {
+      assert.throws(() => client.fleet.pollList(seconds, {}), { code: 'INVALID_INPUT' });
+    }
+  });
+
+  it('is there without keys, and says so when the list is read', async () => {
+    const { appid, serverKey, serverPassword } = KEYS;
+    const baseUrl = 'http://127.0.0.1:1';
+    const client = new DeviceCloudClient({
+      baseUrl,
+      appid,
+      serverKey,
+      serverPassword,
+      proxy: false,
+    });
+    atEnd(() => client.close());
+    assert.deepEqual(client.fleet.snapshot(), []);
+    await assert.rejects(client.fleet.readList(), { code: 'NOT_CONFIGURED' });
+    assert.throws(() => client.fleet.latest('x'), { code: 'INVALID_INPUT' });
+  });
+
+  it('is not touched by a listener that changes its bytes', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl);
+    const listener = listen(client);
+    await listener.state('connected');
+    service.upload(CHIPID, 'as it came');
+    await until(() => listener.uploads.length === 1, 'the upload');
+    listener.uploads[0]!.body.fill(0);
+    client.fleet.latest(CHIPID)!.body.fill(0);
+    assert.equal(client.fleet.latest(CHIPID)!.body.toString(), 'as it came');
+  });
+});

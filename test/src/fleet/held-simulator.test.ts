@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { clientOf, simulator } from '../support/client';
+import { failure, failures } from '../support/failure';
+import { CHIPID } from '../support/listener';
+import { gone, resources } from '../support/resources';
+import type { Upload } from '../../../src/channel/frames';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { Simulator } from '../../../src/simulator';
+import type { CallProgress, CommandOptions } from '../../../src/types';
+import { until } from '../../../tooling/until';
+
+const texts = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `command ${index}`);
+
+/** A device that sleeps, and a client. */
+async function asleep(options: Parameters<typeof simulator>[0] = {}) {
+  const service = await simulator({ devices: 1, offlineAfter: 50, ...options });
+  service.switchOff(CHIPID);
+  return { service, client: clientOf(service.baseUrl) };
+}
+
+const received = (service: Simulator): string[] =>
+  service.device(CHIPID).received.map(({ text }) => text);
+
+/** What the service was asked for, without the lists. */
+const commandsTo = (service: Simulator): number =>
+  service.requests.filter(({ path }) => path.includes(`/${CHIPID}`)).length;
+
+function hold(
+  client: DeviceCloudClient,
+  messages: readonly string[],
+  options: CommandOptions = { when: 'upload' },
+): Promise<unknown>[] {
+  return messages.map((message) => client.push(CHIPID, message, options));
+}
+
+const connected = (client: DeviceCloudClient): Promise<void> =>
+  until(() => client.fleet.device(CHIPID)?.channel?.state === 'connected');
+
+function wake(service: Simulator): void {
+  service.switchOn(CHIPID);
+  service.upload(CHIPID, 'I am awake');
+}
+
+describe('a command for a device that sleeps', () => {
+  it('is the first thing that the device gets when it wakes, and lets its channel go', async () => {
+    const { service, client } = await asleep();
+    const progress: CallProgress[] = [];
+    const onProgress = (each: CallProgress): void => void progress.push(each);
+    const pushed = client.push(CHIPID, 'while awake', { when: 'upload', onProgress });
+    await connected(client);
+    assert.equal(client.fleet.device(CHIPID)?.waiting, 1);
+    assert.equal(commandsTo(service), 0);
+    wake(service);
+    assert.deepEqual((await pushed).body, { msg: 'OK' });
+    assert.deepEqual(received(service), ['while awake']);
+    assert.deepEqual(progress, [{ state: 'awaiting-device' }, { state: 'calling' }]);
+    await until(() => service.channels(CHIPID) === 0);
+    assert.equal(client.fleet.device(CHIPID)?.waiting, 0);
+  });
+
+  it('waits with up to 99 others, which go one at a time in the order of arrival', async () => {
+    const { service, client } = await asleep();
+    const all = hold(client, texts(100));
+    await failure(client.reboot(CHIPID, { when: 'upload' }), 'QUEUE_FULL');
+    await connected(client);
+    wake(service);
+    await Promise.all(all);
+    assert.deepEqual(received(service), texts(100));
+    assert.equal(service.device(CHIPID).maxInFlight, 1);
+  });
+
+  it('is not spent when the device falls asleep again before its turn', async () => {
+    const { service, client } = await asleep();
+    const [first, ...others] = hold(client, texts(3));
+    await connected(client);
+    wake(service);
+    service.switchOff(CHIPID);
+    await failure(first!, 'GATEWAY');
+    const sent = commandsTo(service);
+    await client.app();
+    assert.equal(commandsTo(service), sent);
+    wake(service);
+    await Promise.all(others);
+    assert.deepEqual(received(service), ['command 1', 'command 2']);
+  });
+
+  it('is not sent for an upload that is replayed', async () => {
+    const { service, client } = await asleep();
+    service.switchOn(CHIPID);
+    let isReady = false;
+    const replayed: string[] = [];
+    const onUpload = (upload: Upload): void => {
+      if (upload.replayed) replayed.push(upload.body.toString());
+    };
+    client.listen(CHIPID, { onUpload }, { save: () => (isReady = true) });
+    await until(() => isReady, 'a first position');
+    const [held] = hold(client, ['later']);
+    service.disconnect(CHIPID, { terminate: true });
+    service.upload(CHIPID, 'missed');
+    await until(() => replayed.length === 1);
+    assert.deepEqual(received(service), []);
+    service.upload(CHIPID, 'live');
+    await held;
+    assert.deepEqual(received(service), ['later']);
+  });
+
+  it('goes with `online` at once to a device that is listed, and waits for one that is not', async () => {
+    const { service, client } = await asleep({ devices: 2 });
+    const other = '10000002';
+    await client.setGpioEdge(other, 5, 1, { when: 'online' });
+    assert.equal(service.device(other).levels[5], '1');
+    const rebooted = client.reboot(CHIPID, { when: 'online' });
+    await connected(client);
+    service.switchOn(CHIPID);
+    // The list, read by anybody of this client, is a sign, too.
+    await client.fleet.readList();
+    await rebooted;
+    assert.equal(service.device(CHIPID).boots, 1);
+  });
+
+  for (const fault of ['html', 'reset'] as const)
+    it(`waits on while the list is not to be had (${fault})`, async () => {
+      const { service, client } = await asleep();
+      service.fail(fault, { path: '/devices/' });
+      const [held] = hold(client, ['a'], { when: 'online' });
+      await connected(client);
+      wake(service);
+      await held;
+      assert.deepEqual(received(service), ['a']);
+    });
+
+  it('is sent once by each of two clients', async () => {
+    const { service, client } = await asleep();
+    const other = clientOf(service.baseUrl);
+    const all = [...hold(client, ['a']), ...hold(other, ['b'])];
+    await Promise.all([client, other].map(connected));
+    wake(service);
+    await Promise.all(all);
+    assert.deepEqual(received(service).toSorted(), ['a', 'b']);
+  });
+
+  it('is overtaken by one that is sent now, and outlives its failure', async () => {
+    const { service, client } = await asleep();
+    const [held] = hold(client, ['held']);
+    await connected(client);
+    await failure(client.push(CHIPID, 'now'), 'GATEWAY');
+    wake(service);
+    await held;
+    assert.deepEqual(received(service), ['held']);
+  });
+
+  it('expires without having been sent', async () => {
+    const { service, client } = await asleep();
+    const errors = await failures(
+      (['online', 'upload'] as const).map((when) =>
+        client.push(CHIPID, 'too late', { when, expires: 0.05 }),
+      ),
+      'EXPIRED',
+    );
+    for (const { message } of errors) assert.match(message, /not sent/);
+    assert.equal(commandsTo(service), 0);
+    assert.equal(client.fleet.device(CHIPID)?.lastError?.code, 'EXPIRED');
+  });
+
+  it('ends with the client, and nothing is left', async () => {
+    const { service } = await asleep();
+    const before = resources();
+    const client = clientOf(service.baseUrl);
+    const all = [...hold(client, ['a']), ...hold(client, ['b'], { when: 'online' })];
+    await connected(client);
+    await Promise.all([
+      failures(all, 'UNREACHABLE').then((errors) => {
+        for (const { message } of errors) assert.match(message, /not sent: the client was closed/);
+      }),
+      client.close(),
+    ]);
+    assert.equal(commandsTo(service), 0);
+    await until(() => service.sockets() === 0, 'the end of the connections');
+    await gone(before);
+  });
+
+  it('is refused at once if its expiry or its signal is none', async () => {
+    const { service, client } = await asleep();
+    for (const expires of [0, -1, Infinity, '60' as unknown as number])
+      await failure(client.reboot(CHIPID, { when: 'upload', expires }), 'NOT_CONFIGURED');
+    const refuse = (): never => {
+      throw new Error('no listener');
+    };
+    const signal = { aborted: false, addEventListener: refuse, removeEventListener: refuse };
+    const options = { when: 'upload', signal: signal as unknown as AbortSignal } as const;
+    await failure(client.push(CHIPID, 'x', options), 'INVALID_INPUT');
+    assert.equal(service.sockets(), 0);
+  });
+
+  it('cannot be a push to all devices or over the channel', async () => {
+    const { client } = await asleep();
+    const options = { when: 'online' } as const;
+    await failure(client.pushToApp('x', options), 'INVALID_INPUT');
+    await failure(client.pushOverChannel(CHIPID, 'x', options), 'INVALID_INPUT');
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { newestUpload } from '../../../src/fleet/latest-history';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import type { Encoding, EncodingSetting } from '../../../src/recovery/facts';
+
+const NOW = Date.UTC(2026, 0, 2);
+const HOUR = 3_600_000;
+
+const record = (id: unknown, time: unknown, body: unknown, dev: unknown = '7') => ({
+  ...{ id, create_time: time, body, dev, app: 'x' },
+});
+
+/** The newest upload of a history, as body, time and id. */
+function newest(
+  records: readonly unknown[],
+  encoding: EncodingSetting = 'text',
+  known: { encoding?: Encoding; isProven?: boolean; zone?: number } = {},
+) {
+  const facts = Object.assign(new HistoryFacts(), known);
+  const history = { chipid: '7', appid: '1', records, facts, now: NOW };
+  const upload = newestUpload(history, { encoding, zone: 8 * HOUR });
+  return upload && { ...upload, body: upload.body.toString() };
+}
+
+const bodyOf = (records: readonly unknown[]) => newest(records)?.body;
+
+describe('the newest upload of a history', () => {
+  it('is the one with the latest time, whichever end it stands at', () => {
+    const [a, b] = [record(1, '2026-01-01 00:00:01', 'a'), record(2, '2026-01-01 00:00:02', 'b')];
+    assert.deepEqual([bodyOf([a, b]), bodyOf([b, a])], ['b', 'b']);
+    const { timestamp, id } = newest([a, b])!;
+    assert.deepEqual([timestamp, id], [Date.UTC(2025, 11, 31, 16, 0, 2), 2]);
+  });
+
+  it('is, of one second, the one with the higher id, or at the newer end', () => {
+    const time = '2026-01-01 00:00:02';
+    const [a, b] = [record('9', time, 'a'), record('10', time, 'b')];
+    assert.deepEqual([bodyOf([a, b]), bodyOf([b, a])], ['b', 'b']);
+    const [c, d] = [record('x', time, 'c'), record('y', time, 'd')];
+    const older = record('z', '2026-01-01 00:00:01', 'older');
+    assert.deepEqual([bodyOf([older, c, d]), bodyOf([d, c, older])], ['d', 'd']);
+  });
+
+  it('is found among records that are none, and those of another device', () => {
+    const time = '2026-01-01 00:00:01';
+    const odd = [null, 1, 'x', [], {}, record(9, time, 7), record(9, time, 'other', 8)];
+    assert.equal(bodyOf([...odd, record(1, time, 'good', '007'), ...odd]), 'good');
+    assert.equal(newest(odd), undefined);
+    assert.equal(newest([]), undefined);
+  });
+
+  it('has the time of its reading if its own cannot be read, and comes after all with a time', () => {
+    assert.equal(newest([record(1, 'yesterday', 'a')])?.timestamp, NOW);
+    const good = record(1, '2026-01-01 00:00:01', 'good');
+    assert.equal(bodyOf([good, record(2, null, 'odd')]), 'good');
+  });
+
+  it('is decoded as it is set, as it was learned, or as the bodies look', () => {
+    const base64 = [record(1, '2026-01-01 00:00:01', Buffer.from('text').toString('base64'))];
+    assert.equal(newest(base64, 'base64')?.body, 'text');
+    assert.equal(newest(base64, 'auto')?.body, 'text');
+    assert.equal(newest(base64, 'text')?.body, 'dGV4dA==');
+    assert.equal(newest(base64, 'auto', { encoding: 'text' })?.body, 'dGV4dA==');
+    assert.equal(newest(base64, 'text', { encoding: 'base64', isProven: true })?.body, 'text');
+    const plain = [record(1, '2026-01-01 00:00:01', 'no Base64')];
+    assert.throws(() => newest(plain, 'base64'), { code: 'INVALID_RESPONSE' });
+    assert.equal(newest(plain, 'auto', { encoding: 'base64' })?.body, 'no Base64');
+  });
+
+  it('has a time by the zone that was learned', () => {
+    const records = [record(1, '2026-01-01 00:00:01', 'a')];
+    assert.equal(newest(records, 'text', { zone: 0 })?.timestamp, Date.UTC(2026, 0, 1, 0, 0, 1));
+  });
+});

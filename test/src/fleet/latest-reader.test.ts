@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { LatestReader } from '../../../src/fleet/latest-reader';
+import { FleetRegistry } from '../../../src/fleet/registry';
+import { HistoryFacts } from '../../../src/recovery/facts';
+import { ReadLimiter } from '../../../src/recovery/read-limiter';
+import { manual, type Manual } from '../support/manual';
+import { settled } from '../../../tooling/until';
+
+const SETTINGS = { encoding: 'text', zone: 0 } as const;
+const record = (body: string) => ({ id: 1, body, create_time: '2026-01-01 00:00:01', dev: '1' });
+
+/** A reader whose histories a test answers by hand. */
+function createSubject() {
+  let now = Date.UTC(2026, 0, 2);
+  const asked: (Manual<unknown[]> & { chipid: string })[] = [];
+  const registry = new FleetRegistry(() => now);
+  const limiter = new ReadLimiter();
+  const shared = {
+    ...{ appid: '1', limiter, facts: new HistoryFacts(), now: () => now },
+    read(chipid: string) {
+      const next = { chipid, ...manual<unknown[]>() };
+      asked.push(next);
+      return next.promise;
+    },
+  };
+  const reader = new LatestReader(shared, registry);
+  return {
+    registry,
+    reader,
+    asked,
+    pass: (ms: number) => (now += ms),
+    ask: async (chipid = '1') =>
+      (await reader.read(chipid, SETTINGS))?.toLatest(chipid, now).body.toString(),
+  };
+}
+
+describe('the latest upload that is read from the history', () => {
+  it('is read once, for all who ask at the same time and for those who ask later', async () => {
+    const { asked, ask, registry } = createSubject();
+    const both = [ask(), ask()];
+    asked[0]!.resolve([record('from the history')]);
+    assert.deepEqual(await Promise.all(both), ['from the history', 'from the history']);
+    assert.equal(await ask(), 'from the history');
+    assert.equal(asked.length, 1);
+    assert.equal(registry.get('1')?.latest?.source, 'history');
+  });
+
+  it('gives way to a live one that arrives meanwhile', async () => {
+    const { asked, ask, registry } = createSubject();
+    const asking = ask();
+    const body = Buffer.from('live');
+    registry.onLive({ chipid: '1', appid: '1', timestamp: Date.UTC(2026, 0, 2), body });
+    asked[0]!.resolve([record('from the history')]);
+    assert.equal(await asking, 'live');
+  });
+
+  it('is not looked for again within a minute where there is none', async () => {
+    const { asked, ask, pass } = createSubject();
+    const first = ask();
+    asked[0]!.resolve([]);
+    assert.equal(await first, undefined);
+    pass(59_999);
+    assert.equal(await ask(), undefined);
+    assert.equal(asked.length, 1);
+    pass(1);
+    const again = ask();
+    asked[1]!.resolve([record('now')]);
+    assert.equal(await again, 'now');
+  });
+
+  it('is looked for again after a reading that failed', async () => {
+    const { asked, ask } = createSubject();
+    const failing = assert.rejects(ask(), /failed/);
+    asked[0]!.reject(new Error('failed'));
+    await failing;
+    const again = ask();
+    asked[1]!.resolve([record('x')]);
+    assert.equal(await again, 'x');
+  });
+
+  it('is read for two devices at a time, in order, however many are asked for', async () => {
+    const { asked, ask } = createSubject();
+    const all = Array.from({ length: 5000 }, (_, number) => ask(String(number)));
+    for (let number = 0; number < all.length; number += 2) {
+      assert.equal(asked.length, number + 2);
+      for (const { resolve } of asked.slice(number)) resolve([]);
+      await settled(2);
+    }
+    await Promise.all(all);
+    assert.deepEqual(
+      asked.map(({ chipid }) => Number(chipid)),
+      all.map((_, number) => number),
+    );
+  });
+
+  it('is an error for everybody who waits when the client is closed', async () => {
+    const { asked, ask, reader } = createSubject();
+    const all = Array.from({ length: 4 }, (_, number) =>
+      assert.rejects(ask(String(number)), { code: 'UNREACHABLE' }),
+    );
+    reader.close();
+    await Promise.all(all);
+    await assert.rejects(ask('9'), { code: 'UNREACHABLE' });
+    for (const { reject } of asked) reject(new Error('aborted'));
+    await settled();
+    assert.equal(asked.length, 2);
+  });
+});

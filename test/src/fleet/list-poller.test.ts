@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { SharedListPoller } from '../../../src/fleet/list-poller';
+import type { ListReading } from '../../../src/fleet/list-reading';
+import type { DeviceRecord } from '../../../src/types';
+import { manual, type Manual } from '../support/manual';
+import { settled } from '../../../tooling/until';
+
+const record = (chipid: unknown): DeviceRecord => ({ chipid, name: null }) as DeviceRecord;
+
+/** A poller whose list a test answers by hand. */
+function createSubject() {
+  const asked: Manual<DeviceRecord[]>[] = [];
+  const taken: ListReading[] = [];
+  const failed: unknown[] = [];
+  const poller = new SharedListPoller({
+    list() {
+      const next = manual<DeviceRecord[]>();
+      asked.push(next);
+      return next.promise;
+    },
+    onReading: (reading) => taken.push(reading),
+    onReadError: (error) => failed.push(error),
+    now: Date.now,
+  });
+  return {
+    poller,
+    taken,
+    failed,
+    readings: () => asked.length,
+    async answer(...chipids: unknown[]): Promise<void> {
+      asked.at(-1)?.resolve(chipids.map(record));
+      await settled();
+    },
+    async fail(): Promise<void> {
+      asked.at(-1)?.reject(new Error('failed'));
+      await settled();
+    },
+    async pass(seconds: number): Promise<void> {
+      mock.timers.tick(seconds * 1000);
+      await settled();
+    },
+  };
+}
+
+/** A user that keeps what it is called with. */
+function user() {
+  const readings: string[][] = [];
+  const errors: unknown[] = [];
+  return {
+    readings,
+    errors,
+    onReading: ({ devices }: ListReading) => void readings.push([...devices.keys()]),
+    onReadError: (error: unknown) => void errors.push(error),
+  };
+}
+
+describe('the poller of the list', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
+  afterEach(() => mock.timers.reset());
+
+  it('polls once for all users, as often as the most eager one wants, and stops with the last', async () => {
+    const subject = createSubject();
+    const [slow, fast] = [user(), user()];
+    const leaveSlow = subject.poller.poll(60, slow);
+    await subject.answer('1');
+    await subject.pass(30);
+    assert.equal(subject.readings(), 1);
+    const leaveFast = subject.poller.poll(10, fast);
+    assert.equal(subject.readings(), 2, 'a list for the one that joins');
+    await subject.answer('2');
+    await subject.pass(0);
+    assert.equal(subject.readings(), 3, 'the turn that is overdue now');
+    await subject.answer('3');
+    await subject.pass(10);
+    await subject.answer('4');
+    assert.deepEqual(slow.readings, [['1'], ['2'], ['3'], ['4']]);
+    assert.deepEqual(fast.readings, [['2'], ['3'], ['4']]);
+    leaveFast();
+    await subject.pass(59);
+    assert.equal(subject.readings(), 4);
+    await subject.pass(1);
+    await subject.answer();
+    assert.equal(subject.readings(), 5);
+    leaveSlow();
+    await subject.pass(1000);
+    assert.equal(subject.readings(), 5);
+  });
+
+  it('counts the readings of the poller alone as its turns', async () => {
+    const subject = createSubject();
+    subject.poller.poll(10, {});
+    await subject.answer();
+    await subject.pass(5);
+    const onDemand = subject.poller.read();
+    await subject.answer();
+    await onDemand;
+    await subject.pass(5);
+    await subject.answer();
+    assert.deepEqual(
+      subject.taken.map(({ polled }) => polled),
+      [true, false, true],
+    );
+  });
+
+  it('keeps its turns however often others read', async () => {
+    const subject = createSubject();
+    subject.poller.poll(10, {});
+    await subject.answer();
+    for (let second = 0; second < 10; second++) {
+      const read = subject.poller.read();
+      await subject.pass(1);
+      await subject.answer();
+      await read;
+    }
+    assert.equal(subject.taken.at(-1)!.polled, true);
+  });
+
+  it('shares a reading among those who ask at the same time, or for one that is young enough', async () => {
+    const subject = createSubject();
+    const both = [subject.poller.read(), subject.poller.read()];
+    await subject.answer('1', '007', { odd: true }, '1');
+    const [first, second] = await Promise.all(both);
+    assert.equal(first, second);
+    assert.deepEqual([...first!.devices.keys()], ['1', '7']);
+    assert.equal(first!.invalid, 1);
+    await subject.pass(5);
+    assert.equal(await subject.poller.read(5000), first);
+    assert.equal(subject.readings(), 1);
+    void subject.poller.read(4999);
+    assert.equal(subject.readings(), 2);
+  });
+
+  it('tells its users of a failed reading, and goes on', async () => {
+    const subject = createSubject();
+    const polling = user();
+    subject.poller.poll(10, polling);
+    await subject.fail();
+    assert.deepEqual([polling.errors.length, subject.failed.length], [1, 1]);
+    await subject.pass(10);
+    const asking = assert.rejects(subject.poller.read(), /failed/);
+    await subject.fail();
+    await asking;
+    await subject.pass(10);
+    await subject.answer('1');
+    assert.deepEqual(polling.readings, [['1']]);
+  });
+
+  it('does not take an error of a reading on demand for one of the poller', async () => {
+    const subject = createSubject();
+    const polling = user();
+    subject.poller.poll(10, polling);
+    await subject.answer();
+    const asking = assert.rejects(subject.poller.read(), /failed/);
+    await subject.fail();
+    await asking;
+    assert.deepEqual([polling.errors, subject.failed], [[], []]);
+  });
+
+  it('goes on when a callback of a user throws or leaves', async () => {
+    const subject = createSubject();
+    const other = user();
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    const leave = subject.poller.poll(10, {
+      onReading: () => {
+        leave();
+        throw new Error('of a user');
+      },
+    });
+    subject.poller.poll(10, other);
+    await subject.answer('1');
+    await subject.pass(10);
+    await subject.answer('2');
+    process.off('warning', warn);
+    assert.deepEqual(other.readings, [['1'], ['2']]);
+    assert.equal(warnings.filter(({ message }) => message.includes('of a user')).length, 1);
+  });
+
+  it('says nothing once it is closed, also in the middle of a reading', async () => {
+    const subject = createSubject();
+    const polling = user();
+    subject.poller.poll(10, polling);
+    const asking = assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
+    subject.poller.close();
+    await subject.answer('1');
+    await asking;
+    await assert.rejects(subject.poller.read(), { code: 'UNREACHABLE' });
+    subject.poller.poll(10, polling);
+    await subject.pass(1000);
+    assert.deepEqual([polling.readings, polling.errors, subject.taken], [[], [], []]);
+    assert.equal(subject.readings(), 1);
+  });
+});

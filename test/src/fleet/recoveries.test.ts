@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import type { RecoveryObserver } from '../../../src/recovery/deps';
+import { createSubject } from '../recovery/subject';
+import { settled } from '../../../tooling/until';
+
+const record = (id: number, body: string) => ({
+  ...{ id, body, app: '1', dev: '1' },
+  create_time: `2026-01-01 00:00:${String(id).padStart(2, '0')}`,
+});
+
+/** A recovery and what its observer hears. */
+function observed() {
+  const told: string[] = [];
+  const observer: RecoveryObserver = {
+    onRecovering: () => void told.push('recovering'),
+    onReplayed: ({ body }) => void told.push(body.toString()),
+    onRecovered: (_chipid, count) => void told.push(`recovered ${count}`),
+  };
+  return { told, ...createSubject({ encoding: 'text' }, { observer }) };
+}
+
+describe('what a recovery tells its observer', () => {
+  it('is nothing of the first connection, and then each gap with what was missed', async () => {
+    const { recovery, told, has } = observed();
+    has(record(1, 'before'));
+    recovery.onState('connected');
+    await settled();
+    assert.deepEqual(told, []);
+    recovery.onState('disconnected', '1006');
+    has(record(1, 'before'), record(2, 'missed 1'), record(3, 'missed 2'));
+    recovery.onState('connected');
+    assert.deepEqual(told, ['recovering']);
+    await settled();
+    assert.deepEqual(told, ['recovering', 'missed 1', 'missed 2', 'recovered 2']);
+    recovery.onState('disconnected', '1006');
+    recovery.onState('connected');
+    await settled();
+    assert.deepEqual(told.slice(4), ['recovering', 'recovered 0']);
+    recovery.close();
+    assert.equal(told.length, 6);
+  });
+
+  it('is one recovery, however often the channel is lost in it', async () => {
+    const { recovery, told, has } = observed();
+    recovery.onState('connected');
+    await settled();
+    recovery.onState('disconnected', '1006');
+    has(record(1, 'missed'));
+    for (let times = 0; times < 3; times++) {
+      recovery.onState('connected');
+      recovery.onState('disconnected', '1006');
+    }
+    recovery.onState('connected');
+    await settled();
+    assert.deepEqual(told, ['recovering', 'missed', 'recovered 1']);
+    recovery.close();
+  });
+
+  it('is the end of a recovery that is closed', async () => {
+    const { recovery, told } = observed();
+    recovery.onState('connected');
+    await settled();
+    recovery.onState('disconnected', '1006');
+    recovery.onState('connected');
+    recovery.close();
+    await settled();
+    assert.deepEqual(told, ['recovering', 'recovered 0']);
+  });
+});

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import type { Upload } from '../../../src/channel/frames';
+import { DeviceCloudError } from '../../../src/errors';
+import type { FleetDevice } from '../../../src/fleet/device';
+import { byChipid } from '../../../src/fleet/list-reading';
+import { FleetRegistry, MAX_DEVICES } from '../../../src/fleet/registry';
+import type { DeviceRecord } from '../../../src/types';
+
+const START = Date.UTC(2026, 0, 2);
+
+/** A registry, its clock, and ways to tell it what happens. */
+function createSubject() {
+  let now = START;
+  const registry = new FleetRegistry(() => now, now * 1024);
+  const upload = (chipid: string, body = 'x', more: Partial<Upload> = {}): Upload => ({
+    ...{ chipid, appid: '1', timestamp: now, body: Buffer.from(body) },
+    ...more,
+  });
+  return {
+    registry,
+    now: () => now,
+    pass: (ms: number) => (now += ms),
+    device: (chipid: string): FleetDevice => registry.get(chipid)!,
+    live: (chipid: string, body?: string) => registry.onLive(upload(chipid, body)),
+    replay: (chipid: string, more: Partial<Upload>, body = 'replay') =>
+      registry.onReplayed({ ...upload(chipid, body), replayed: true, ...more }),
+    body: (chipid: string) => registry.get(chipid)?.latest?.toLatest(chipid, now).body.toString(),
+    /** @param began when the request began, default now */
+    list(chipids: readonly string[], { began = now, polled = true, name = null as unknown } = {}) {
+      const records = chipids.map((chipid) => ({ chipid, name }) as DeviceRecord);
+      registry.onReading({ at: began, polled, ...byChipid(records) });
+    },
+  };
+}
+
+describe('the registry of devices', () => {
+  it('knows who is listed, since when, and by which name', () => {
+    const { registry, list, device, pass } = createSubject();
+    list(['1', '2'], { name: 'gate' });
+    pass(1000);
+    list(['1'], { name: 7 });
+    const { name, listed, listedSince } = device('1');
+    assert.deepEqual([name, listed, listedSince], ['7', true, START]);
+    const gone = device('2');
+    assert.deepEqual([gone.name, gone.listed, gone.listedSince], ['gate', false, START + 1000]);
+    assert.deepEqual([registry.isOnline(device('1')), registry.isOnline(gone)], [true, false]);
+  });
+
+  it('takes no name that is none', () => {
+    const { list, device } = createSubject();
+    for (const name of [null, '', { a: 1 }, ['x'], true]) {
+      list(['1'], { name });
+      assert.equal(device('1').name, undefined);
+    }
+  });
+
+  it('takes a device that uploads for online until a later list lacks it', () => {
+    const { registry, list, live, device, pass } = createSubject();
+    live('1');
+    assert.equal(registry.isOnline(device('1')), null, 'no list has been read');
+    pass(1000);
+    list([]);
+    assert.equal(registry.isOnline(device('1')), false);
+    pass(1000);
+    live('1');
+    assert.equal(registry.isOnline(device('1')), true);
+    pass(1000);
+    list([]);
+    assert.equal(registry.isOnline(device('1')), false);
+  });
+
+  it('counts the turns of the poller that lack a device, without an upload since the first began', () => {
+    const { list, live, device, pass, now } = createSubject();
+    const misses = (): number => device('1').misses;
+    list(['1']);
+    pass(10);
+    list([]);
+    assert.equal(misses(), 1);
+    list([], { polled: false });
+    assert.equal(misses(), 1, 'a reading on demand');
+    pass(10);
+    live('1');
+    assert.equal(misses(), 0);
+    list([], { began: now() });
+    assert.equal(misses(), 0, 'an upload at the moment when the reading began');
+    pass(10);
+    list([]);
+    list([]);
+    assert.equal(misses(), 2);
+    list(['1']);
+    assert.equal(misses(), 0);
+  });
+
+  it('ignores a list that was asked for before the latest one, unless the clock was set back', () => {
+    const { list, device, pass, now } = createSubject();
+    const earlier = now();
+    pass(1000);
+    list(['1']);
+    list([], { began: earlier, polled: false });
+    assert.equal(device('1').listed, true);
+    pass(-3_600_000);
+    list([]);
+    assert.equal(device('1').listed, false);
+  });
+
+  it('follows a channel: its state, its reason, and how often it came back', () => {
+    const { registry, device } = createSubject();
+    const look = () => {
+      const { channelState, channelReason, reconnects } = device('1');
+      return [channelState, channelReason, reconnects];
+    };
+    registry.onState('1', 'connecting', undefined);
+    registry.onState('1', 'connected', undefined);
+    registry.onState('1', 'disconnected', '1006');
+    assert.deepEqual(look(), ['disconnected', '1006', 0]);
+    registry.onState('1', 'connected', undefined);
+    assert.deepEqual(look(), ['connected', undefined, 1]);
+    registry.onClosed('1');
+    assert.deepEqual(look(), [null, undefined, 1]);
+    registry.onState('1', 'connected', undefined);
+    assert.equal(device('1').reconnects, 1, 'another channel');
+  });
+
+  it('keeps commands and the last error', () => {
+    const { registry, device } = createSubject();
+    registry.onQueue('1', 2, 1);
+    registry.onError('1', new DeviceCloudError('TIMEOUT', 'no answer'));
+    const { waiting, running, lastError } = device('1');
+    assert.deepEqual([waiting, running], [2, 1]);
+    assert.deepEqual(lastError, { code: 'TIMEOUT', message: 'no answer', at: START });
+    registry.onError('1', 'odd');
+    assert.equal(device('1').lastError?.code, 'ERROR');
+  });
+
+  it('counts each missed upload once for two listeners of a device', () => {
+    const { registry, device } = createSubject();
+    const told: string[] = [];
+    registry.addWatcher({
+      onRecovering: ({ chipid }) => void told.push(`${chipid} recovering`),
+      onRecovered: ({ chipid }, count) => void told.push(`${chipid} recovered ${count}`),
+    });
+    registry.onRecovering('1');
+    registry.onRecovering('1');
+    registry.onRecovered('1', 3);
+    assert.deepEqual(told, ['1 recovering']);
+    registry.onRecovered('1', 2);
+    assert.deepEqual(told, ['1 recovering', '1 recovered 3']);
+    registry.onRecovering('1');
+    registry.onRecovered('1', 1);
+    assert.equal(device('1').recovered, 4);
+  });
+
+  it('calls its watchers after it has taken things in, and not once they are removed', () => {
+    const { registry, live, list } = createSubject();
+    const told: unknown[] = [];
+    const remove = registry.addWatcher({
+      onLive: ({ lastUpload }, { chipid }) => void told.push([chipid, lastUpload]),
+      onReading: ({ devices }) => void told.push([...devices.keys(), registry.get('2')?.listed]),
+    });
+    live('1');
+    list(['2']);
+    remove();
+    live('1');
+    assert.deepEqual(told, [
+      ['1', START],
+      ['2', true],
+    ]);
+  });
+
+  it('takes in nothing once it is closed', () => {
+    const { registry, live, list } = createSubject();
+    registry.close();
+    live('1');
+    list(['2']);
+    registry.onState('3', 'connected', undefined);
+    registry.onRecovering('3');
+    registry.onRecovered('3', 1);
+    assert.equal(registry.size, 0);
+  });
+});
+
+describe('the latest upload of a device', () => {
+  it('is not touched by what becomes of the bytes, here and there', () => {
+    const { registry, body } = createSubject();
+    const bytes = Buffer.from([0, 0xff, 0x80, 0x41]);
+    registry.onLive({ chipid: '1', appid: '1', timestamp: START, body: bytes });
+    bytes.fill(0);
+    const kept = (): Buffer => registry.get('1')!.latest!.toLatest('1', START).body;
+    kept().fill(1);
+    assert.deepEqual(kept(), Buffer.from([0, 0xff, 0x80, 0x41]));
+    assert.equal(body('2'), undefined);
+  });
+
+  it('is cut at 16 KiB', () => {
+    const { registry, live } = createSubject();
+    const latest = () => registry.get('1')!.latest!.toLatest('1', START);
+    live('1', 'x'.repeat(16 * 1024));
+    assert.deepEqual([latest().body.length, latest().truncated], [16 * 1024, false]);
+    live('1', 'x'.repeat(16 * 1024 + 1));
+    assert.deepEqual([latest().body.length, latest().truncated], [16 * 1024, true]);
+  });
+
+  it('is not replaced by an older one that is replayed', () => {
+    const { live, replay, body, pass, now } = createSubject();
+    replay('1', { timestamp: START - 5000 }, 'older');
+    assert.equal(body('1'), 'older');
+    replay('1', { timestamp: START - 3000 }, 'newer');
+    replay('1', { timestamp: START - 4000 }, 'between');
+    assert.equal(body('1'), 'newer');
+    live('1', 'live');
+    replay('1', { timestamp: now() - 2000 });
+    assert.equal(body('1'), 'live');
+    pass(5000);
+    replay('1', { timestamp: now() - 2000 });
+    assert.equal(body('1'), 'replay');
+  });
+
+  it('is, of two in one second, the one after the gap', () => {
+    const { registry, live, replay, body } = createSubject();
+    registry.onState('1', 'connected', undefined);
+    live('1', 'before');
+    registry.onState('1', 'disconnected', '1006');
+    registry.onState('1', 'connected', undefined);
+    replay('1', { timestamp: START, id: 1 }, 'missed 1');
+    replay('1', { timestamp: START, id: 2 }, 'missed 2');
+    replay('1', { timestamp: START, id: '1' }, 'missed 1');
+    assert.equal(body('1'), 'missed 2');
+    live('1', 'after');
+    replay('1', { timestamp: START, id: 3 }, 'missed 3');
+    assert.equal(body('1'), 'after');
+  });
+
+  it('is not replaced by one from the future, whose time zone is set wrong', () => {
+    const { registry, live, replay, body } = createSubject();
+    registry.onState('1', 'connected', undefined);
+    live('1', 'live');
+    replay('1', { timestamp: START + 8 * 3_600_000 });
+    assert.equal(body('1'), 'live');
+  });
+});
+
+describe('the bounds of the registry', () => {
+  it('forgets the devices seen longest ago, those in use last', () => {
+    const { registry, live } = createSubject();
+    registry.onState('in use', 'connected', undefined);
+    for (let number = 1; number < MAX_DEVICES; number++) live(String(number));
+    live('1');
+    assert.equal(registry.size, MAX_DEVICES);
+    live('new');
+    assert.ok(registry.size <= MAX_DEVICES);
+    assert.ok(registry.get('in use'));
+    assert.ok(registry.get('1'));
+    assert.ok(registry.get('new'));
+    assert.equal(registry.get('2'), undefined);
+  });
+
+  it('keeps its bound, and the same devices, with a longer list', () => {
+    const { registry, list } = createSubject();
+    const chipids = Array.from({ length: MAX_DEVICES + 5000 }, (_, number) => String(number));
+    list(chipids);
+    assert.equal(registry.size, MAX_DEVICES);
+    const { revision } = registry;
+    list(chipids);
+    assert.equal(registry.revision, revision);
+  });
+
+  it('says what has changed since a revision, and what was forgotten', () => {
+    const { registry, live } = createSubject();
+    live('1');
+    live('2');
+    const { revision } = registry.changesSince(0);
+    assert.deepEqual(registry.changesSince(revision).devices, []);
+    live('2');
+    const changes = registry.changesSince(revision);
+    assert.deepEqual(
+      [changes.devices.map(({ chipid }) => chipid), changes.complete],
+      [['2'], false],
+    );
+    for (let number = 3; number < MAX_DEVICES + 2; number++) live(String(number));
+    const { removed } = registry.changesSince(revision);
+    assert.equal(removed.length, 500);
+    assert.ok(removed.includes('1'));
+    live('1');
+    assert.ok(!registry.changesSince(revision).removed.includes('1'));
+  });
+
+  it('gives all devices for a revision of which nothing is known', () => {
+    const earlier = createSubject();
+    earlier.live('1');
+    const { revision } = earlier.registry;
+    const { registry, live } = createSubject();
+    live('1');
+    for (const unknown of [0, -1, NaN, START * 1024 - 1, revision + 1000]) {
+      const changes = registry.changesSince(unknown);
+      assert.deepEqual([changes.complete, changes.devices.length], [true, 1]);
+    }
+  });
+
+  it('gives all devices once more have been forgotten than it remembers', () => {
+    const { registry, live } = createSubject();
+    live('1');
+    const { revision } = registry;
+    for (let number = 0; number < 4 * MAX_DEVICES; number++) live(String(number));
+    assert.equal(registry.changesSince(revision).complete, true);
+    const recent = registry.revision;
+    live('x');
+    assert.equal(registry.changesSince(recent).complete, false);
+  });
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { useClock, World } from './watch-subject';
+
+describe('a watch: silence', () => {
+  useClock();
+
+  it('tells who has not uploaded for a while on a connected channel, and who is heard again', () => {
+    const world = new World();
+    const subject = world.watch({ silence: 60 });
+    world.read([1, 2]);
+    world.channel('1', 'connected');
+    world.pass(50);
+    world.upload('1');
+    world.pass(59);
+    assert.deepEqual(subject.told(), []);
+    world.pass(1);
+    assert.deepEqual(subject.told(), ['silent 1']);
+    world.pass(600);
+    assert.deepEqual(subject.told(), []);
+    world.upload('1');
+    assert.deepEqual(subject.told(), ['heard 1']);
+    world.pass(60);
+    assert.deepEqual(subject.told(), ['silent 1']);
+  });
+
+  it('takes time without a channel for no silence', () => {
+    const world = new World();
+    const subject = world.watch({ silence: 60 });
+    world.read([1]);
+    world.channel('1', 'connecting');
+    world.pass(600);
+    world.channel('1', 'connected');
+    world.pass(40);
+    world.channel('1', 'disconnected');
+    world.pass(600);
+    world.channel('1', 'connected');
+    world.pass(19);
+    assert.deepEqual(subject.told(), []);
+    world.registry.onClosed('1');
+    world.pass(600);
+    world.channel('1', 'connected');
+    world.pass(1);
+    assert.deepEqual(subject.told(), ['silent 1']);
+  });
+
+  it('of 5,000 devices needs one timer', () => {
+    const world = new World();
+    const before = process.getActiveResourcesInfo().length;
+    const subject = world.watch({ silence: 60, events: ['presence', 'channel'] });
+    for (let i = 0; i < 5000; i++) world.channel(String(i), 'connected');
+    assert.ok(process.getActiveResourcesInfo().length - before <= 1);
+    world.read([]);
+    world.pass(60);
+    assert.equal(subject.told().length, 5000);
+  });
+});
+
+describe('a watch: channels', () => {
+  useClock();
+  const options = { events: ['channel' as const], settle: 10 };
+
+  it('tells of one that is down for as long as it takes to settle, and why, and that it is back', () => {
+    const world = new World();
+    const subject = world.watch(options);
+    world.channel('1', 'connecting');
+    world.channel('1', 'connected');
+    assert.deepEqual(subject.told(), []);
+    world.channel('1', 'disconnected', '1001');
+    world.pass(5);
+    world.channel('1', 'connecting', '1001');
+    world.channel('1', 'disconnected', 'ECONNREFUSED');
+    world.pass(4);
+    assert.deepEqual(subject.told(), []);
+    world.pass(1);
+    assert.equal(subject.events[0]?.reason, 'ECONNREFUSED');
+    world.channel('1', 'connected');
+    assert.equal(subject.events[1]?.reason, undefined);
+    assert.deepEqual(subject.told(), ['disconnected 1', 'connected 1']);
+    world.channel('1', 'disconnected');
+    world.pass(9);
+    world.channel('1', 'connected');
+    world.pass(60);
+    assert.deepEqual(subject.told(), []);
+  });
+
+  it('tells nothing of one that nobody needs any more, or that waits for its first attempt', () => {
+    const world = new World();
+    const subject = world.watch(options);
+    world.channel('1', 'connected');
+    world.channel('1', 'disconnected');
+    world.registry.onClosed('1');
+    world.channel('2', 'connecting');
+    world.pass(60);
+    world.channel('2', 'connected');
+    assert.deepEqual(subject.told(), []);
+  });
+
+  it('repeats nothing after a restart, but tells what is another', () => {
+    const before = new World();
+    const first = before.watch(options);
+    for (const chipid of ['1', '2']) before.channel(chipid, 'connected');
+    before.channel('2', 'disconnected');
+    before.pass(10);
+    first.told();
+    const world = new World();
+    world.channel('1', 'connecting');
+    world.channel('2', 'connecting');
+    const subject = world.watch({ ...options, state: first.watch.state() });
+    world.channel('1', 'connected');
+    world.channel('2', 'connected');
+    assert.deepEqual(subject.told(), ['connected 2']);
+  });
+
+  it('with current tells the state of each once, after the first reading', () => {
+    const world = new World();
+    world.channel('1', 'connected');
+    const subject = world.watch({ ...options, start: 'current' });
+    world.channel('2', 'disconnected');
+    world.pass(10);
+    assert.deepEqual(subject.told(), []);
+    world.read([1]);
+    assert.deepEqual(subject.told(), ['connected 1', 'disconnected 2']);
+    world.channel('2', 'connected');
+    world.channel('3', 'connected');
+    assert.deepEqual(subject.told(), ['connected 2', 'connected 3']);
+  });
+});

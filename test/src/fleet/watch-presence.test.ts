@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { Presence } from '../../../src/fleet/watch-presence';
+import { useClock, World } from './watch-subject';
+
+const HUGE = '12345678901234567890';
+
+describe('a watch: presence', () => {
+  useClock();
+
+  it('is silent about what it finds, and tells who comes and goes', () => {
+    const world = new World();
+    const subject = world.watch();
+    world.read([1, 2]);
+    assert.deepEqual(subject.told(), []);
+    world.pass(60);
+    world.read([2, HUGE]);
+    assert.deepEqual(subject.told(), [`online ${HUGE}`]);
+    world.pass(60);
+    world.read([2, HUGE]);
+    assert.deepEqual(subject.told(), ['offline 1']);
+    world.pass(60);
+    world.read([1, 2]);
+    assert.deepEqual(subject.told(), ['online 1']);
+    assert.deepEqual(subject.watch.counts(), { devices: 3, online: 3 });
+  });
+
+  it('says since when, the name, and the last upload', () => {
+    const world = new World();
+    const subject = world.watch();
+    world.read([{ chipid: 1, name: 'Greenhouse' }]);
+    const uploaded = Date.now();
+    world.upload('1');
+    world.pass(60);
+    const gone = Date.now();
+    world.read([]);
+    world.pass(60);
+    world.read([]);
+    assert.deepEqual(subject.events, [
+      {
+        event: 'offline',
+        appid: '10001',
+        chipid: '1',
+        online: false,
+        name: 'Greenhouse',
+        since: gone,
+        lastUpload: uploaded,
+      },
+    ]);
+  });
+
+  it('makes nobody offline by an upload in the same moment, or between two readings', () => {
+    const world = new World();
+    const subject = world.watch({ misses: 1 });
+    world.read([1]);
+    world.pass(60);
+    const began = Date.now();
+    world.upload('1');
+    world.read([], true, began);
+    assert.deepEqual(subject.told(), []);
+    world.pass(60);
+    world.read([]);
+    assert.deepEqual(subject.told(), ['offline 1']);
+    const flapping = world.watch({ misses: 2 });
+    world.read([1]);
+    for (let i = 0; i < 3; i++) {
+      world.read([]);
+      world.pass(30);
+      world.upload('1');
+      world.pass(30);
+    }
+    assert.deepEqual(flapping.told(), []);
+  });
+
+  it('takes a live upload for online, also of a device that no list has, and a replayed one for nothing', () => {
+    const world = new World();
+    const subject = world.watch();
+    world.read([]);
+    world.registry.onReplayed({
+      ...{ chipid: '7', appid: '10001', timestamp: 1, body: Buffer.from('x') },
+      replayed: true,
+      id: 5,
+    });
+    assert.deepEqual(subject.told(), []);
+    world.upload('7');
+    world.upload('7');
+    assert.deepEqual(subject.told(), ['online 7']);
+    for (let i = 0; i < 2; i++) {
+      world.pass(60);
+      world.read([]);
+    }
+    assert.deepEqual(subject.told(), ['offline 7']);
+  });
+
+  it('counts no reading on demand as one that lacks a device, but sees who is listed', () => {
+    const world = new World();
+    const subject = world.watch({ misses: 1 });
+    world.read([1]);
+    world.pass(1);
+    world.read([2], false);
+    assert.deepEqual(subject.told(), ['online 2']);
+    world.pass(60);
+    world.read([2]);
+    assert.deepEqual(subject.told(), ['offline 1']);
+  });
+
+  it('takes an upload of the future for an old one: the clock was set back', () => {
+    const presence = new Presence();
+    presence.uploaded(5000);
+    assert.equal(presence.absent(1000, 1010, 1), true);
+    presence.uploaded(1005);
+    assert.equal(presence.absent(1000, 1010, 1), false);
+  });
+
+  it('makes nobody offline by failures: they are unknown after three in a row, once, and known again', () => {
+    const world = new World();
+    const subject = world.watch({ misses: 1 });
+    world.read([1]);
+    world.fail(2);
+    world.read([1]);
+    world.fail(2);
+    assert.deepEqual(subject.told(), []);
+    world.pass(60);
+    world.fail(5);
+    const [unknown] = subject.events;
+    assert.equal(unknown?.reason, 'UNREACHABLE');
+    assert.deepEqual([unknown?.online, unknown?.name, unknown?.lastUpload], [null, null, null]);
+    assert.deepEqual(subject.told(), ['unknown']);
+    world.upload('2');
+    assert.deepEqual(subject.told(), ['online 2']);
+    world.pass(60);
+    world.read([1, 2]);
+    assert.deepEqual(subject.told(), ['known']);
+  });
+
+  it('watches the devices of a list alone', () => {
+    const world = new World();
+    const subject = world.watch({ chipids: [1, '007'] });
+    world.read([1, 2]);
+    world.upload('3');
+    world.read([7, 2]);
+    world.read([7, 2]);
+    assert.deepEqual(subject.told(), ['online 7', 'offline 1']);
+    assert.deepEqual(subject.watch.counts(), { devices: 2, online: 1 });
+  });
+
+  it('tells nothing that its group was not asked for, and nothing after it was closed', () => {
+    const world = new World();
+    const subject = world.watch({ events: ['recovery'] });
+    world.read([1]);
+    world.read([2]);
+    world.registry.onRecovering('2');
+    world.registry.onRecovered('2', 3);
+    assert.equal(subject.events[1]?.count, 3);
+    assert.deepEqual(subject.told(), ['recovering 2', 'recovered 2']);
+    subject.watch.close();
+    world.registry.onRecovering('2');
+    world.read([1]);
+    assert.deepEqual(subject.told(), []);
+  });
+
+  it('goes on when its listener throws, and ends when it closes it', () => {
+    const world = new World();
+    const told: string[] = [];
+    const warnings = process.listenerCount('warning');
+    const subject = world.watch(
+      {},
+      {
+        onEvent: ({ chipid = '' }) => {
+          told.push(chipid);
+          if (chipid === '2') subject.watch.close();
+          throw new Error('of the flow');
+        },
+      },
+    );
+    world.read([]);
+    world.read([1, 2, 3, 4]);
+    assert.deepEqual(told, ['1', '2']);
+    assert.equal(process.listenerCount('warning'), warnings);
+  });
+});
+
+describe('a watch: hostile lists', () => {
+  useClock();
+
+  it('knows at most 10,000 devices, forgets only offline ones, and repeats nothing', () => {
+    const world = new World();
+    const subject = world.watch({ misses: 1 });
+    const many = Array.from({ length: 100_000 }, (_, index) => index);
+    world.read([]);
+    world.read(many);
+    assert.equal(subject.told().length, 10_000);
+    world.upload('99999');
+    world.read(many);
+    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.watch.counts(), { devices: 10_000, online: 10_000 });
+    world.pass(60);
+    world.read(many.slice(0, 9_000));
+    assert.equal(subject.told().length, 1_000);
+    world.read(['a', 77777]);
+    assert.equal(subject.told().at(-1), 'online 77777');
+    assert.ok(subject.watch.counts().devices <= 10_000);
+  });
+
+  it('reads what it can of records that are none, and of names that are objects or huge', () => {
+    const world = new World();
+    const subject = world.watch();
+    world.read([]);
+    world.read([
+      { chipid: 1.5 },
+      { chipid: { toString: () => '5' } },
+      { chipid: -1 },
+      {},
+      { chipid: '../x' },
+      { chipid: 1, name: { a: 1 } },
+      { chipid: 2, name: 'n'.repeat(1_000_000) },
+      { chipid: 3, name: 5 },
+    ]);
+    const names = subject.events.map(({ name }) => name);
+    assert.deepEqual([names[0], names[1]?.length, names[2]], [null, 200, '5']);
+    assert.ok(JSON.stringify(subject.watch.state()).length < 1000);
+  });
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import fc from 'fast-check';
+import { isDeviceCloudError, type ErrorCode } from '../../../src/errors';
+import { WHENS, type When } from '../../../src/types';
+import { heldWorld, type HeldEvent } from '../fleet/held-world';
+import { holds } from '../support/fuzz';
+import { settled } from '../../../tooling/until';
+
+const DEVICES = ['1', '2', '3'];
+const NO_ANSWER: readonly ErrorCode[] = ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'];
+const NOT_SENT = ['EXPIRED', 'QUEUE_FULL', 'UNREACHABLE'];
+
+const device = fc.constantFrom(...DEVICES);
+const of = <K extends string>(kind: K) => ({ kind: fc.constant(kind) });
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      ...of('run'),
+      device,
+      when: fc.constantFrom(...WHENS),
+      count: fc.constantFrom(1, 1, 1, 1, 2, 5, 60),
+      expires: fc.constantFrom(1, 5, 3600),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ ...of('upload'), device }) },
+  { weight: 2, arbitrary: fc.record({ ...of('online'), devices: fc.subarray(DEVICES) }) },
+  { weight: 2, arbitrary: fc.record({ ...of('refresh'), age: fc.constantFrom(0, 1000, 90_000) }) },
+  { weight: 1, arbitrary: fc.record({ ...of('break'), isBroken: fc.boolean() }) },
+  { weight: 5, arbitrary: fc.record({ ...of('answer'), device }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      ...of('fail'),
+      device,
+      code: fc.constantFrom<ErrorCode>(...NO_ANSWER, 'NOT_FOUND'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ ...of('abort'), which: fc.nat(80) }) },
+  { weight: 3, arbitrary: fc.record({ ...of('pass'), seconds: fc.constantFrom(0.5, 1, 5, 60) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+interface Command {
+  name: string;
+  device: string;
+  when: When;
+  abort: AbortController;
+  /** With what its promise was settled. */
+  settlements: unknown[];
+}
+
+/** The world, driven by steps. */
+function driven(gap: number) {
+  const world = heldWorld(gap);
+  const commands: Command[] = [];
+  const runningOn = (name: string): Command | undefined =>
+    commands.find((each) => each.device === name && world.running.has(each.name));
+  const run = (on: string, when: When, expires: number): void => {
+    const name = String(commands.length);
+    const abort = new AbortController();
+    const command: Command = { name, device: on, when, abort, settlements: [] };
+    commands.push(command);
+    const settle = (how: unknown): void => void command.settlements.push(how);
+    const { promise } = world.run(name, when, { device: on, expires, signal: abort.signal });
+    promise.then(settle, settle);
+  };
+  const fail = async ({ name, device: on, abort }: Command, code: ErrorCode): Promise<void> => {
+    if (NO_ANSWER.includes(code) && !abort.signal.aborted)
+      world.events.push({ kind: 'lost', device: on });
+    await world.fail(name, code);
+  };
+  const act = async (each: Step): Promise<void> => {
+    if (each.kind === 'run')
+      for (let count = 0; count < each.count; count++) run(each.device, each.when, each.expires);
+    else if (each.kind === 'upload') world.channels.upload(each.device);
+    else if (each.kind === 'online') world.list.online = each.devices;
+    else if (each.kind === 'break') world.list.isBroken = each.isBroken;
+    else if (each.kind === 'refresh') {
+      world.list.age = each.age;
+      world.list.refresh();
+      world.list.age = 0;
+    } else if (each.kind === 'abort') commands[each.which]?.abort.abort();
+    else if (each.kind === 'pass') await world.pass(each.seconds);
+    else {
+      const command = runningOn(each.device);
+      if (!command) return;
+      if (each.kind === 'answer') await world.answer(command.name);
+      else await fail(command, each.code);
+    }
+  };
+  /** Every device wakes and answers until nothing waits. */
+  const finish = async (): Promise<void> => {
+    world.list.isBroken = false;
+    for (let round = 0; commands.some(({ settlements }) => settlements.length === 0); round++) {
+      assert.ok(round < 1000, 'some command is never settled');
+      for (const each of DEVICES) {
+        world.channels.upload(each);
+        const command = runningOn(each);
+        if (command) await world.answer(command.name);
+      }
+      await world.pass(0.05);
+    }
+    await world.pass(0.05);
+  };
+  return { world, commands, act, finish };
+}
+
+/** Checks each start of a held command against what happened before it. */
+function checkStarts(events: readonly HeldEvent[], commands: readonly Command[]): void {
+  const startedAt = new Map<string, number>();
+  events.forEach((event, index) => {
+    if (event.kind !== 'start') return;
+    const { name, device: on } = event;
+    const { when } = commands[Number(name)]!;
+    const before = events.slice(0, index).filter((each) => each.device === on);
+    assert.ok(!startedAt.has(name), `${name} acted twice`);
+    startedAt.set(name, index);
+    assert.ok(
+      !before.some((each) => each.kind === 'end' && each.name === name),
+      `${name} acted although its caller had been told that it did not`,
+    );
+    if (when === 'now') return;
+    const since = before.findLastIndex(
+      (each) => each.kind === 'lost' || (each.kind === 'run' && each.name === name),
+    );
+    const signs = before.slice(since).map(({ kind }) => kind);
+    assert.ok(
+      signs.includes('upload') || (when === 'online' && signs.includes('listing')),
+      `${name} acted without a sign of its device`,
+    );
+  });
+  for (const on of DEVICES)
+    for (const when of WHENS) {
+      const mine = commands.filter((each) => each.device === on && each.when === when);
+      const starts = mine.map(({ name }) => startedAt.get(name)).filter((at) => at !== undefined);
+      assert.deepEqual(
+        starts,
+        starts.toSorted((a, b) => a - b),
+        'not in the order of arrival',
+      );
+    }
+}
+
+function checkSettlements(commands: readonly Command[], started: readonly string[]): void {
+  for (const { name, when, settlements } of commands) {
+    assert.equal(settlements.length, 1, `${name} was settled ${settlements.length} times`);
+    const [how] = settlements;
+    if (started.includes(name)) continue;
+    assert.ok(isDeviceCloudError(how), `${name} succeeded without a call`);
+    assert.ok(NOT_SENT.includes(how.code), `${name} ended with ${how.code}`);
+    if (when === 'now') assert.notEqual(how.code, 'EXPIRED');
+  }
+}
+
+const steps = fc.array(step, { maxLength: 60, size: 'max' });
+
+describe('held commands, whatever devices, lists, callers and clocks do', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  for (const [how, rounds] of [
+    ['step by step', 2],
+    ['with steps in the same moment', 0],
+  ] as const)
+    holds(
+      `each acts at most once, after a sign of its device, in order, and ends once: ${how}`,
+      60,
+      fc.asyncProperty(steps, fc.constantFrom(0, 50), fc.boolean(), async (all, gap, closes) => {
+        const { world, commands, act, finish } = driven(gap);
+        for (const each of all) {
+          await act(each);
+          await settled(rounds);
+        }
+        if (closes) world.close();
+        await finish();
+        checkStarts(world.events, commands);
+        checkSettlements(commands, world.started);
+        assert.deepEqual(world.left(), [0, 0, 0, 0]);
+      }),
+    );
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { BoundedPatterns, PatternFailed } from '../../../src/request/bounded-pattern';
+import { matcherOf } from '../../../src/request/matcher';
+import type { RequestMatch } from '../../../src/request/types';
+import { UploadReading } from '../../../src/request/upload-reading';
+import { thrown } from '../support/failure';
+
+const patterns = new BoundedPatterns();
+
+function matches(match: RequestMatch, body: string | Buffer): unknown {
+  const upload = { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) };
+  const reading = new UploadReading(upload);
+  return matcherOf(match, patterns).matches(reading.decoded('auto-detect')?.value, reading);
+}
+
+describe('what a request waits for', () => {
+  it('a property is compared strictly', () => {
+    assert.ok(matches({ property: 'a.id', equals: 1 }, '{"a":{"id":1}}'));
+    assert.ok(matches({ property: 'a', equals: { id: [1] } }, '{"a":{"id":[1]}}'));
+    assert.ok(!matches({ property: 'a.id', equals: '1' }, '{"a":{"id":1}}'));
+    assert.ok(!matches({ property: 'b', equals: null }, '{"a":1}'));
+    assert.ok(!matches({ property: 'a', equals: 1 }, 'a: 1'));
+  });
+
+  it('a pattern is searched in the text', () => {
+    assert.ok(matches({ pattern: '^OK \\d+$' }, 'OK 42'));
+    assert.ok(matches({ pattern: /ok/gi }, 'it is OK'));
+    assert.ok(!matches({ pattern: 'ok' }, 'OK'));
+    assert.ok(!matches({ pattern: '.' }, Buffer.from([0xff, 0xfe])), 'binary data has no text');
+  });
+
+  for (const [what, pattern, length] of [
+    ['nested repetitions', '^(a+)+$', 50],
+    ['alternatives that overlap', '^(a|a)*$', 50],
+    ['several stars', 'a*a*a*a*a*a*a*b', 5000],
+    ['a back-reference', '^(a+)\\1+$|^((a+)+)$', 50],
+    ['look-ahead', '^(?=(a+)+$)a', 50],
+  ] as const) {
+    it(`a pattern with ${what} is stopped, and the next one runs`, () => {
+      const text = 'a'.repeat(length) + '!';
+      assert.throws(() => matches({ pattern }, text), PatternFailed);
+      assert.ok(matches({ pattern: '!$' }, text));
+    });
+  }
+
+  it('anything else is INVALID_INPUT', () => {
+    const invalid: unknown[] = [
+      ...[
+        undefined,
+        null,
+        'property',
+        {},
+        5,
+        { property: '', equals: 1 },
+        { property: 1, equals: 1 },
+      ],
+      ...[{ property: 'a..b', equals: 1 }, { property: 'a' }, { pattern: '(' }, { pattern: '' }],
+      ...[{ pattern: 'x'.repeat(1001) }, { pattern: 5 }, { pattern: undefined }],
+    ];
+    for (const match of invalid)
+      thrown(() => matcherOf(match as RequestMatch, patterns), 'INVALID_INPUT');
+  });
+});
