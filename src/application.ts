@@ -23,7 +23,7 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
-import { readSettings, type ClientOptions } from './settings';
+import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
 
@@ -44,6 +44,9 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
+  /** What it was made with. */
+  settings: Settings;
+  options: ClientOptions;
   http: HttpContext;
   queues: DeviceQueues;
   /** This machine's clock, in ms. */
@@ -181,6 +184,8 @@ export function createApplication(options: ClientOptions, limiters: ConnectLimit
   }
 
   return {
+    settings,
+    options,
     http,
     queues,
     now,
