@@ -17,39 +17,56 @@ import {
   type ServerApiCall,
 } from './api/server-api';
 import { readDuration, readFormat, readLimits } from './call-options';
-import type { DeviceCloudClient } from './client';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { parseLevel, parsePin } from './input/gpio';
 import { keyWarnings, type KeyName } from './input/pasted-key';
 import { pushBytes, pushMessage } from './input/push-payload';
 import type { ClientOptions, Settings } from './settings';
-import type { CallOptions } from './types';
+import type {
+  CallOptions,
+  Chipid,
+  CommandOptions,
+  Day,
+  JsonObject,
+  Level,
+  Pin,
+  PulseOptions,
+  PushMessage,
+  PushOptions,
+  Query,
+} from './types';
 
-/** The calls that can be explained: all that send a request. */
-export type ExplainedCall =
-  | 'app'
-  | 'devices'
-  | 'push'
-  | 'pushToApp'
-  | 'pushOverChannel'
-  | 'uploads'
-  | 'pushes'
-  | 'sync'
-  | 'rtStatus'
-  | 'gpioStatus'
-  | 'setGpioEdge'
-  | 'pulseGpio'
-  | 'refresh'
-  | 'reboot'
-  | 'serverDevices'
-  | 'serverDevice'
-  | 'serverUpdate'
-  | 'serverPassthrough'
-  | 'serverUploads';
+type OfDevice<O = CallOptions> = [chipid: Chipid, options?: O];
+
+/** What the calls that can be explained are given: all that send a request. */
+interface CallArguments {
+  app: [options?: CallOptions];
+  devices: [options?: CallOptions];
+  push: [chipid: Chipid, message: PushMessage, options?: PushOptions];
+  pushToApp: [message: PushMessage, options?: PushOptions];
+  pushOverChannel: [chipid: Chipid, message: PushMessage, options?: PushOptions];
+  uploads: OfDevice;
+  pushes: OfDevice;
+  sync: [begin: Day, end: Day, options?: CallOptions];
+  rtStatus: [chipid: Chipid, key: string, options?: CallOptions];
+  gpioStatus: OfDevice;
+  setGpioEdge: [chipid: Chipid, pin: Pin, level: Level, options?: CommandOptions];
+  pulseGpio: [chipid: Chipid, pin: Pin, level: Level, options?: PulseOptions];
+  refresh: OfDevice;
+  reboot: OfDevice<CommandOptions>;
+  serverDevices: [query?: Query, options?: CallOptions];
+  serverDevice: [deviceid: string | number, options?: CallOptions];
+  serverUpdate: [deviceid: string | number, body: JsonObject, options?: CallOptions];
+  serverPassthrough: [deviceid: string | number, body: JsonObject, options?: CallOptions];
+  serverUploads: [query?: Query, options?: CallOptions];
+}
+
+/** The calls that can be explained. */
+export type ExplainedCall = keyof CallArguments;
 
 /** What a call is given. */
-export type ExplainedArguments<C extends ExplainedCall> = Parameters<DeviceCloudClient[C]>;
+export type ExplainedArguments<C extends ExplainedCall> = CallArguments[C];
 
 /** What an explanation takes from a client. */
 export interface Explainable {
