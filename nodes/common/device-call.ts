@@ -10,7 +10,7 @@ import {
 } from './action.config';
 import { nameField } from './device-name';
 import { asError } from './errors';
-import { callMany } from './many';
+import { callMany, type CallFields, type CallOne } from './many';
 import { numberOf } from './values';
 
 /** The device that a message names. The client checks it, whatever the type says. */
@@ -26,12 +26,6 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): number =>
 /** When a command is sent, and how long it waits for that. */
 export const waitOf = ({ when, expires }: WhenConfig): Pick<CommandOptions, 'when' | 'expires'> =>
   when === undefined || when === 'now' ? {} : { when, expires: numberOf(expires, EXPIRES) };
-
-/** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
-export type CallFields = Readonly<Record<string, unknown>>;
-
-/** Calls one device. */
-export type CallOne = (chipid: Chipid, options: CommandOptions) => Promise<CallFields>;
 
 /** The fields of an answer. */
 export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({
