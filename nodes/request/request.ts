@@ -1,4 +1,4 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
 import { parseChipid, parseFormat } from '../../src/input';
 import { registerAction, type ActionCall } from '../common/action';
@@ -7,7 +7,7 @@ import { nameField } from '../common/device-name';
 import { asError } from '../common/errors';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
-import { jsonataConditions, type Conditions } from './condition';
+import { jsonataCondition } from './condition';
 import { REPLY_TIMEOUT, REQUEST_TYPE, type RequestConfig } from './request.config';
 
 type Inputs = 'chipid' | 'message' | 'equals';
@@ -31,9 +31,6 @@ function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: R
 
 /** Pushes to a device and waits for its reply (endpoint 3, section 6). */
 export = function (RED: NodeAPI): void {
-  /** A JSONata expression is prepared once for each node. */
-  const prepared = new WeakMap<Node, Conditions>();
-
   function matchOf({ config, inputs, msg, node }: Call): RequestMatch {
     const { property, pattern, expression } = config;
     // A flow written by hand may leave it out.
@@ -42,9 +39,7 @@ export = function (RED: NodeAPI): void {
     if (match === 'pattern') return { pattern };
     // What is no choice is left to the client, which says so.
     if (match !== 'jsonata') return match;
-    const conditions = prepared.get(node) ?? jsonataConditions(RED, node, expression);
-    prepared.set(node, conditions);
-    return conditions(msg, inputs.message);
+    return jsonataCondition({ RED, node, expression }, msg, inputs.message);
   }
 
   function send(call: Call, chipid: string): Promise<Reply> {

@@ -66,6 +66,21 @@ describe('request', () => {
     });
   }
 
+  for (const [what, expression] of [
+    ['calls itself for ever', '($f := function() { $f() }; upload.n = 5 or $f())'],
+    ['nests for ever', '($f := function() { 1 + $f() }; upload.n = 5 or $f() = 0)'],
+  ] as const) {
+    it(`goes on while an expression ${what} on an upload, which is not the reply`, async () => {
+      await start({ match: 'jsonata', expression }, node('devices'));
+      const out = call('request', { chipid, payload: 1 });
+      await pushed();
+      cloud.upload(chipid, { n: 1 });
+      cloud.upload(chipid, { n: 5 });
+      await call('devices', {});
+      assert.deepEqual((await out).payload, { n: 5 });
+    });
+  }
+
   it('takes the next upload, if it is told to', async () => {
     await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
     const out = call('request', { chipid });
