@@ -2,6 +2,7 @@
  * What checks a value from outside and makes a typed one of it. Code that calls the client, such as a node, imports from here what it has to check itself, and passes on everything else unchecked: the client checks its arguments.
  */
 export { dropLeadingZeros, parseChipid } from './chipid';
+export { parseDatatype } from './datatype';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
 export { parseFormat, pushMessage } from './push-payload';
