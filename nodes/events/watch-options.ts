@@ -1,14 +1,32 @@
 import type { WatchOptions } from '../../src/index';
+import { invalidInput, show } from '../../src/input';
 import { asError } from '../common/errors';
 import { readListEntry } from '../common/list-entry';
 import { numberOf } from '../common/values';
 import { LIMITS, type EventsConfig } from './events.config';
 
 /** A number as the properties have it, or the nearest that is possible. */
-function limited(value: number | string | undefined, name: keyof typeof LIMITS): number {
+function limited(value: number | string | null | undefined, name: keyof typeof LIMITS): number {
   const { usual, min, max } = LIMITS[name];
-  const number = numberOf(value, usual);
+  // In a flow written by hand a property may be null.
+  const number = numberOf(value ?? undefined, usual);
   return Number.isNaN(number) ? usual : Math.min(Math.max(min, number), max);
+}
+
+/** The devices of a list: an entry that is no device is left out. @throws DeviceCloudError `INVALID_INPUT` */
+function chipidsOf(list: unknown, failed: (error: Error) => void): string[] {
+  const entries = list ?? [];
+  if (!Array.isArray(entries)) {
+    throw invalidInput(`The list of devices must be an array, but is ${show(list)}.`);
+  }
+  return entries.flatMap((entry: unknown) => {
+    try {
+      return [readListEntry(entry)];
+    } catch (error) {
+      failed(asError(error));
+      return [];
+    }
+  });
 }
 
 /**
@@ -19,16 +37,8 @@ export function watchOptions(
   config: Partial<EventsConfig>,
   failed: (error: Error) => void,
 ): WatchOptions {
-  const chipids = (config.chipids ?? []).flatMap((entry) => {
-    try {
-      return [readListEntry(entry)];
-    } catch (error) {
-      failed(asError(error));
-      return [];
-    }
-  });
   return {
-    ...(config.devices === 'list' ? { chipids } : {}),
+    ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
     events: config.events ?? ['presence'],
     refresh: limited(config.refresh, 'refresh'),
     misses: Math.round(limited(config.misses, 'misses')),

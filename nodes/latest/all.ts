@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DeviceCloudClient, LatestSource, LatestUpload } from '../../src/index';
+import type { Datatype, DeviceCloudClient, LatestSource, LatestUpload } from '../../src/index';
+import { parseDatatype } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
-import { datatypeOf, decodeLatest } from './body';
+import { decodeLatest } from './body';
 import type { LatestConfig } from './latest.config';
 
 /** The latest upload of one of all devices. */
@@ -30,7 +31,7 @@ const byNumber = (a: LatestEntry, b: LatestEntry): number =>
 function entryOf(
   { fleet }: DeviceCloudClient,
   latest: LatestUpload,
-  datatype: LatestConfig['datatype'],
+  datatype: Datatype,
 ): LatestEntry {
   const { chipid, timestamp, age, source } = latest;
   const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
@@ -52,7 +53,7 @@ export async function latestOfAll({
   config,
   signal,
 }: ActionCall<LatestConfig, 'chipid'>): Promise<Outcome> {
-  const datatype = datatypeOf(config);
+  const datatype = parseDatatype(config.datatype);
   const payload: LatestEntry[] = [];
   let bytes = 0;
   for (const latest of client.fleet.latestAll()) {

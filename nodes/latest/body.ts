@@ -1,12 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Datatype, LatestUpload } from '../../src/index';
 import { decodeBody } from '../common/decode';
-import type { LatestConfig } from './latest.config';
-
-/** A flow that was written by hand may leave it out. */
-export const datatypeOf = ({ datatype }: Partial<LatestConfig>): Datatype =>
-  datatype ?? 'auto-detect';
-
 /** The most bytes of a character of UTF-8 that a cut can leave at the end. */
 const MAX_REST = 3;
 

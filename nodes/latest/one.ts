@@ -1,8 +1,11 @@
 import type { NodeMessage } from 'node-red';
-import { DeviceCloudError, type LatestUpload } from '../../src/index';
+import { DeviceCloudError, type Datatype, type LatestUpload } from '../../src/index';
+import { parseChipid, parseDatatype } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
-import { chipidText, deviceOf } from '../common/device-call';
-import { datatypeOf, decodeLatest } from './body';
+import { deviceOf } from '../common/device-call';
+import { nameField } from '../common/device-name';
+import { asError } from '../common/errors';
+import { decodeLatest } from './body';
 import type { LatestConfig } from './latest.config';
 
 type LatestCall = ActionCall<LatestConfig, 'chipid'>;
@@ -24,24 +27,18 @@ const undecodable = (chipid: string, problem: string): DeviceCloudError =>
   );
 
 /** What is known already, or what the history has, if the node may read it. */
-function find({
-  app,
-  client,
-  config,
-  inputs,
-}: LatestCall): LatestUpload | undefined | Promise<LatestUpload | undefined> {
-  const device = deviceOf(inputs);
-  const known = client.fleet.latest(device);
+function find(
+  { app, client, config }: LatestCall,
+  chipid: string,
+): LatestUpload | undefined | Promise<LatestUpload | undefined> {
+  const known = client.fleet.latest(chipid);
   if (known || config.missing !== 'history') return known;
   const { historyEncoding: encoding, historyZone: zone } = app;
-  return client.fleet.readLatest(device, { encoding, zone });
+  return client.fleet.readLatest(chipid, { encoding, zone });
 }
 
 /** Fields of an upload, or of none. */
-function uploadFields(
-  latest: LatestUpload | undefined,
-  datatype: LatestConfig['datatype'],
-): object {
+function uploadFields(latest: LatestUpload | undefined, datatype: Datatype): object {
   if (!latest) return { payload: null, timestamp: null, age: null, source: null };
   const decoded = decodeLatest(latest, datatype);
   if ('problem' in decoded) throw undecodable(latest.chipid, decoded.problem);
@@ -56,23 +53,27 @@ function clear(msg: NodeMessage): void {
   delete msg['online'];
 }
 
+async function fieldsOf(call: LatestCall, chipid: string): Promise<object> {
+  const { client, config, msg } = call;
+  const datatype = parseDatatype(config.datatype);
+  const latest = await find(call, chipid);
+  if (!latest && config.missing !== 'null') {
+    throw nothingKnown(chipid, config.missing === 'history');
+  }
+  const fields = uploadFields(latest, datatype);
+  const online = client.fleet.device(chipid)?.online ?? null;
+  clear(msg);
+  return { ...fields, chipid, ...(online !== null && { online }) };
+}
+
 /** The latest upload of the device that a message names. */
 export async function latestOfOne(call: LatestCall): Promise<Outcome> {
-  const { client, config, inputs, msg } = call;
-  const latest = await find(call);
-  const chipid = chipidText(deviceOf(inputs));
-  if (!latest && config.missing !== 'null')
-    throw nothingKnown(chipid, config.missing === 'history');
-  const fields = uploadFields(latest, datatypeOf(config));
-  const device = client.fleet.device(chipid);
-  const isNamed = msg['name'] !== undefined;
-  clear(msg);
-  return {
-    set: {
-      ...fields,
-      chipid,
-      ...(device && device.online !== null && { online: device.online }),
-      ...(device && device.name !== null && !isNamed && { name: device.name }),
-    },
-  };
+  const { client, inputs, msg } = call;
+  const chipid = parseChipid(deviceOf(inputs));
+  try {
+    const fields = await fieldsOf(call, chipid);
+    return { set: { ...fields, ...nameField(client, chipid, msg) } };
+  } catch (error) {
+    return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
+  }
 }

@@ -1,11 +1,13 @@
-import type { Node, NodeAPI } from 'node-red';
+import type { NodeAPI } from 'node-red';
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
-import { parseFormat } from '../../src/input';
+import { parseChipid, parseFormat } from '../../src/input';
 import { registerAction, type ActionCall } from '../common/action';
-import { chipidText, deviceOf, timeoutOf } from '../common/device-call';
+import { deviceOf, timeoutOf } from '../common/device-call';
+import { nameField } from '../common/device-name';
+import { asError } from '../common/errors';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
-import { jsonataConditions, type Conditions } from './condition';
+import { jsonataCondition } from './condition';
 import { REPLY_TIMEOUT, REQUEST_TYPE, type RequestConfig } from './request.config';
 
 type Inputs = 'chipid' | 'message' | 'equals';
@@ -29,9 +31,6 @@ function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: R
 
 /** Pushes to a device and waits for its reply (endpoint 3, section 6). */
 export = function (RED: NodeAPI): void {
-  /** A JSONata expression is prepared once for each node. */
-  const prepared = new WeakMap<Node, Conditions>();
-
   function matchOf({ config, inputs, msg, node }: Call): RequestMatch {
     const { property, pattern, expression } = config;
     // A flow written by hand may leave it out.
@@ -40,32 +39,39 @@ export = function (RED: NodeAPI): void {
     if (match === 'pattern') return { pattern };
     // What is no choice is left to the client, which says so.
     if (match !== 'jsonata') return match;
-    const conditions = prepared.get(node) ?? jsonataConditions(RED, node, expression);
-    prepared.set(node, conditions);
-    return conditions(msg, inputs.message);
+    return jsonataCondition({ RED, node, expression }, msg, inputs.message);
+  }
+
+  function send(call: Call, chipid: string): Promise<Reply> {
+    const { client, app, config, inputs, msg, signal, onProgress } = call;
+    return client.request(chipid, inputs.message as PushMessage, {
+      match: matchOf(call),
+      format: config.format === 'msg' ? parseFormat(msg['format']) : config.format,
+      timeout: timeoutOf(config),
+      replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
+      datatype: config.datatype,
+      recover: { encoding: app.historyEncoding, zone: app.historyZone },
+      signal,
+      onProgress,
+    });
   }
 
   registerAction<RequestConfig, Inputs>(RED, REQUEST_TYPE, {
     api: 'open',
     inputs: inputsOf,
     async perform(call) {
-      const { client, app, config, inputs, msg, signal, onProgress } = call;
-      const device = deviceOf(inputs);
-      const reply = await client.request(device, inputs.message as PushMessage, {
-        match: matchOf(call),
-        format: config.format === 'msg' ? parseFormat(msg['format']) : config.format,
-        timeout: timeoutOf(config),
-        replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
-        datatype: config.datatype,
-        recover: { encoding: app.historyEncoding, zone: app.historyZone },
-        signal,
-        onProgress,
-      });
-      // An earlier request may have left them.
-      delete msg['answer'];
-      delete msg['replayed'];
-      delete msg['uncertain'];
-      return { set: { ...fieldsOf(reply), chipid: chipidText(device) } };
+      const { client, inputs, msg } = call;
+      const chipid = parseChipid(deviceOf(inputs));
+      try {
+        const reply = await send(call, chipid);
+        // An earlier request may have left them.
+        delete msg['answer'];
+        delete msg['replayed'];
+        delete msg['uncertain'];
+        return { set: { ...fieldsOf(reply), chipid, ...nameField(client, chipid, msg) } };
+      } catch (error) {
+        return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
+      }
     },
   });
 };

@@ -3,6 +3,7 @@
  */
 export { keyWarnings } from './pasted-key';
 export { dropLeadingZeros, parseChipid } from './chipid';
+export { parseDatatype } from './datatype';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
 export { parseFormat, pushMessage } from './push-payload';

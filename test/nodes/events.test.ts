@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { Node, NodeMessage } from 'node-red';
+import type { EventsConfig } from '../../nodes/events/events.config';
 import { SavedState } from '../../nodes/events/saved-state';
+import { watchOptions } from '../../nodes/events/watch-options';
 import type { Simulator } from '../../src/simulator';
 import { configureContextStore } from './support/context';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -143,6 +145,11 @@ describe('device-cloud-events', () => {
     await shows('events', '3/3');
     await deploy([cloudApp(cloud, { appid: '' }), node('events')]);
     await shows('events', 'status.not-configured');
+    await deploy([cloudApp(cloud), node('events', { devices: 'list', chipids: ONE })]);
+    await shows('events', 'status.invalid-input');
+    // A second would mean a reading of the list a second.
+    const nothing = { refresh: null, misses: null, silence: null, settle: null };
+    assert.equal(watchOptions(nothing as unknown as EventsConfig, assert.fail).refresh, 60);
   });
 
   it('closes while it reads the list', async () => {

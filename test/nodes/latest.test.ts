@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
@@ -63,6 +63,9 @@ describe('latest', () => {
     assert.equal(second['name'], 'mine');
     const out = await call('latest', { chipid: two });
     assert.equal(out['online'], undefined, 'it was never listed');
+    await deploy([cloudApp(cloud), node('devices'), node('latest')]);
+    await call('devices', {});
+    assert.equal((await fail('latest', { chipid: one }, 'NO_VALUE'))['name'], 'Greenhouse');
   });
 
   it('returns what a listener has recovered', async () => {
@@ -101,6 +104,16 @@ describe('latest', () => {
     await upload(one, 'no JSON');
     const { error } = await fail('latest', { chipid: one }, 'INVALID_RESPONSE');
     assert.match(error.message, /device 10000001 is not JSON/);
+  });
+
+  it('fails for an output that is none; an empty one is the default', async () => {
+    await start({ datatype: '' });
+    await upload(one, '[1]');
+    assert.deepEqual((await call('latest', { chipid: one })).payload, [1]);
+    for (const chipid of ['chipid', '']) {
+      await deploy([cloudApp(cloud), node('latest', { chipid, datatype: 'JSON' })]);
+      await fail('latest', { chipid: one }, 'INVALID_INPUT');
+    }
   });
 
   it('fails for a device that is missing or empty, and touches no network', async () => {

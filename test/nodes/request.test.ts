@@ -32,6 +32,19 @@ describe('request', () => {
     );
   });
 
+  it('names the device, also in an error, unless the message has a name', async () => {
+    await start({ match: 'next', replyTimeout: '0.2' }, node('devices'));
+    await call('devices', {});
+    const out = call('request', { chipid, payload: 1 });
+    await pushed();
+    cloud.upload(chipid, 'reply');
+    assert.equal((await out)['name'], cloud.device(chipid).name);
+    const { name } = await fail('request', { chipid, payload: 1 }, 'NO_REPLY');
+    assert.equal(name, cloud.device(chipid).name);
+    const own = await fail('request', { chipid, payload: 1, name: 'own' }, 'NO_REPLY');
+    assert.equal(own['name'], 'own');
+  });
+
   const matching: [what: string, properties: object, passedOver: unknown, reply: unknown][] = [
     ['a property equal to a number', { property: 'a[0]', equals: '1', equalsType: 'num' }, { a: ['1'] }, { a: [1] }], // prettier-ignore
     ['a property equal to JSON', { property: 'a', equals: '{"b":[1]}', equalsType: 'json' }, { a: { b: [2] } }, { a: { b: [1] } }], // prettier-ignore
@@ -50,6 +63,21 @@ describe('request', () => {
       cloud.upload(chipid, passedOver);
       cloud.upload(chipid, reply);
       assert.deepEqual((await out).payload, reply);
+    });
+  }
+
+  for (const [what, expression] of [
+    ['calls itself for ever', '($f := function() { $f() }; upload.n = 5 or $f())'],
+    ['nests for ever', '($f := function() { 1 + $f() }; upload.n = 5 or $f() = 0)'],
+  ] as const) {
+    it(`goes on while an expression ${what} on an upload, which is not the reply`, async () => {
+      await start({ match: 'jsonata', expression }, node('devices'));
+      const out = call('request', { chipid, payload: 1 });
+      await pushed();
+      cloud.upload(chipid, { n: 1 });
+      cloud.upload(chipid, { n: 5 });
+      await call('devices', {});
+      assert.deepEqual((await out).payload, { n: 5 });
     });
   }
 
