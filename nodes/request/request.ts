@@ -1,8 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
-import { parseFormat } from '../../src/input';
 import { registerAction, type ActionCall } from '../common/action';
-import { chipidText, deviceOf, timeoutOf } from '../common/device-call';
+import { aboutDevice, formatOf, timeoutOf } from '../common/device-call';
+import { nameField } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
 import { jsonataConditions, type Conditions } from './condition';
@@ -50,22 +50,23 @@ export = function (RED: NodeAPI): void {
     inputs: inputsOf,
     async perform(call) {
       const { client, app, config, inputs, msg, signal, onProgress } = call;
-      const device = deviceOf(inputs);
-      const reply = await client.request(device, inputs.message as PushMessage, {
-        match: matchOf(call),
-        format: config.format === 'msg' ? parseFormat(msg['format']) : config.format,
-        timeout: timeoutOf(config),
-        replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
-        datatype: config.datatype,
-        recover: { encoding: app.historyEncoding, zone: app.historyZone },
-        signal,
-        onProgress,
+      return aboutDevice(call, async (chipid) => {
+        const reply = await client.request(chipid, inputs.message as PushMessage, {
+          match: matchOf(call),
+          format: formatOf(config, msg),
+          timeout: timeoutOf(config),
+          replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
+          datatype: config.datatype,
+          recover: { encoding: app.historyEncoding, zone: app.historyZone },
+          signal,
+          onProgress,
+        });
+        // An earlier request may have left them.
+        delete msg['answer'];
+        delete msg['replayed'];
+        delete msg['uncertain'];
+        return { set: { ...fieldsOf(reply), chipid, ...nameField(client, chipid, msg) } };
       });
-      // An earlier request may have left them.
-      delete msg['answer'];
-      delete msg['replayed'];
-      delete msg['uncertain'];
-      return { set: { ...fieldsOf(reply), chipid: chipidText(device) } };
     },
   });
 };
