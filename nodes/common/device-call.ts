@@ -1,5 +1,6 @@
-import type { Answer, Chipid, CommandOptions } from '../../src/index';
-import { dropLeadingZeros, invalidInput, parseChipid } from '../../src/input';
+import type { NodeMessage } from 'node-red';
+import type { Answer, Chipid, CommandOptions, PushFormat } from '../../src/index';
+import { dropLeadingZeros, invalidInput, parseChipid, parseFormat } from '../../src/input';
 import type { ActionCall, Outcome } from './action';
 import {
   DEVICE_TIMEOUT,
@@ -8,6 +9,7 @@ import {
   type ManyConfig,
   type WhenConfig,
 } from './action.config';
+import { choiceOf } from './choice';
 import { nameField } from './device-name';
 import { asError } from './errors';
 import { callMany, type CallFields, type CallOne } from './many';
@@ -24,8 +26,16 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): number =>
   numberOf(timeout, DEVICE_TIMEOUT);
 
 /** When a command is sent, and how long it waits for that. */
-export const waitOf = ({ when, expires }: WhenConfig): Pick<CommandOptions, 'when' | 'expires'> =>
-  when === undefined || when === 'now' ? {} : { when, expires: numberOf(expires, EXPIRES) };
+export function waitOf(config: WhenConfig): Pick<CommandOptions, 'when' | 'expires'> {
+  const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
+  return when === 'now' ? {} : { when, expires: numberOf(config.expires, EXPIRES) };
+}
+
+/** The format of a push: the node's, or the message's. */
+export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMessage): PushFormat {
+  const choice = choiceOf(format, 'format', ['MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg']);
+  return choice === 'msg' ? parseFormat(msg['format']) : choice;
+}
 
 /** The fields of an answer. */
 export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({
@@ -52,10 +62,20 @@ export async function callDevice<C extends ManyConfig, K extends string>(
       'The chip number is an array. Allow several devices in the node, or split the array first.',
     );
   }
-  const chipid = parseChipid(device);
-  try {
+  return aboutDevice(call, async (chipid) => {
     const fields = await one(chipid, options);
     return { set: { ...fields, chipid, ...nameField(client, chipid, msg) } };
+  });
+}
+
+/** Makes a call about the one device that a message names. If it fails, the message gets the name, too. */
+export async function aboutDevice(
+  { client, inputs, msg }: Pick<ActionCall<object, 'chipid'>, 'client' | 'inputs' | 'msg'>,
+  perform: (chipid: string) => Promise<Outcome>,
+): Promise<Outcome> {
+  const chipid = parseChipid(deviceOf(inputs));
+  try {
+    return await perform(chipid);
   } catch (error) {
     return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
   }

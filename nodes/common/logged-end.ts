@@ -18,9 +18,10 @@ export function endLogged(
   done: (error: Error) => void,
 ): void {
   const log = RED.log as unknown as LogHandlers;
-  const lines: unknown[] = [];
-  const handler = new EventEmitter().on('log', ({ id, msg }: { id?: string; msg?: unknown }) => {
-    if (id === node.id) lines.push(msg);
+  let lines = 0;
+  // By its node, since the handler of the Debug node puts another object in the place of the error.
+  const handler = new EventEmitter().on('log', ({ id, level }: { id?: string; level: number }) => {
+    if (id === node.id && level === RED.log.ERROR) lines++;
   });
   log.addHandler(handler);
   try {
@@ -28,5 +29,5 @@ export function endLogged(
   } finally {
     log.removeHandler(handler);
   }
-  if (!lines.includes(error)) node.error(error);
+  if (lines === 0) node.error(error);
 }

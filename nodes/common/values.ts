@@ -4,8 +4,9 @@
 export const MAX_SECONDS = 2_147_483;
 
 /** Reads a number property, which the editor saves as text. Empty or missing is the usual value. */
-export function numberOf(value: number | string | undefined, usual: number): number {
-  if (value === undefined || (typeof value === 'string' && value.trim() === '')) return usual;
+export function numberOf(value: number | string | null | undefined, usual: number): number {
+  if (value === undefined || value === null) return usual;
+  if (typeof value === 'string' && value.trim() === '') return usual;
   return Number(value);
 }
 

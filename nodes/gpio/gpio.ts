@@ -2,6 +2,7 @@ import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, type Level, type Pin } from '../../src/index';
 import { dropLeadingZeros, parseCodes, parsePin, readLevels } from '../../src/input';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
+import { choiceOf } from '../common/choice';
 import { answerFields, callDevice, waitOf } from '../common/device-call';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
@@ -25,7 +26,7 @@ function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
 }
 
 /** Endpoint 10, once or, for a pulse, twice. */
-function setPin(call: GpioCall): Promise<Outcome> {
+function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outcome> {
   const { client, config, inputs } = call;
   const [pin, level] = [inputs.pin as Pin, inputs.level as Level];
   const duration = numberOf(config.duration, DURATION);
@@ -33,7 +34,7 @@ function setPin(call: GpioCall): Promise<Outcome> {
     call,
     async (chipid, options) =>
       answerFields(
-        config.operation === 'pulse'
+        operation === 'pulse'
           ? await client.pulseGpio(chipid, pin, level, { ...options, duration })
           : await client.setGpioEdge(chipid, pin, level, options),
       ),
@@ -67,6 +68,9 @@ export = function (RED: NodeAPI): void {
     api: 'open',
     inputs: gpioInputs,
     closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
-    perform: (call) => (call.config.operation === 'read' ? readPins(call) : setPin(call)),
+    async perform(call) {
+      const operation = choiceOf(call.config.operation, 'operation', ['set', 'read', 'pulse']);
+      return operation === 'read' ? readPins(call) : setPin(call, operation);
+    },
   });
 };

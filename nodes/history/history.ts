@@ -1,7 +1,8 @@
 import type { NodeAPI } from 'node-red';
 import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
 import { registerAction, type ActionCall, type Outcome } from '../common/action';
-import { chipidText, deviceOf } from '../common/device-call';
+import { choiceOf } from '../common/choice';
+import { aboutDevice, deviceOf } from '../common/device-call';
 import { nameField, nameOf } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { decodeRecord, type HistoryRecord } from './body';
@@ -15,8 +16,10 @@ type Operation = HistoryConfig['operation'];
 
 const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
 
+const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
+
 const operationOf = ({ operation }: HistoryConfig): Operation =>
-  operation === 'sync' || operation === 'pushes' ? operation : 'uploads';
+  choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
 
 /** Endpoints 5, 6 and 7. */
 function read({ client, config, inputs, signal }: HistoryCall): Promise<Answer<HistoryRecord[]>> {
@@ -37,15 +40,14 @@ function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecor
   return client.historyEncoding ?? guessEncoding(records.map(({ body }) => body));
 }
 
-/** Reads, decodes and hands over the records that are due. */
-async function readHistory(RED: NodeAPI, call: HistoryCall): Promise<Outcome> {
-  const { app, client, config, inputs, msg, node } = call;
+/** Reads, decodes and hands over the records that are due: of one device, or of all between two days. */
+async function readHistory(RED: NodeAPI, call: HistoryCall, chipid?: string): Promise<Outcome> {
+  const { app, client, config, msg, node } = call;
+  const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
   const { statusCode, body } = await read(call);
   const operation = operationOf(config);
-  const chipid = operation === 'sync' ? undefined : chipidText(deviceOf(inputs));
   const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
   const encoding = encodingOf(call, body);
-  const datatype = (config.datatype as HistoryConfig['datatype'] | undefined) ?? 'raw';
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
   const ofDevice = chipid === undefined ? {} : { chipid, ...nameField(client, chipid, msg) };
@@ -67,6 +69,9 @@ export = function (RED: NodeAPI): void {
     inputs: ({ operation }) => (operation === 'sync' ? PERIOD : CHIPID_INPUT),
     // Two readings at once would emit the same new records twice.
     sequential: ({ incremental }) => incremental,
-    perform: (call) => readHistory(RED, call),
+    async perform(call) {
+      if (operationOf(call.config) === 'sync') return readHistory(RED, call);
+      return aboutDevice(call, (chipid) => readHistory(RED, call, chipid));
+    },
   });
 };

@@ -1,8 +1,9 @@
 import type { NodeAPI } from 'node-red';
 import type { PushMessage } from '../../src/index';
-import { parseFormat, pushMessage } from '../../src/input';
+import { pushMessage } from '../../src/input';
 import { registerAction } from '../common/action';
-import { answerFields, callDevice, timeoutOf, waitOf } from '../common/device-call';
+import { choiceOf } from '../common/choice';
+import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
 import { PUSH_TYPE, type PushConfig } from './push.config';
 
@@ -16,15 +17,17 @@ export = function (RED: NodeAPI): void {
       target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
     async perform(call) {
       const { client, config, inputs, msg, signal, onProgress } = call;
-      const format = config.format === 'msg' ? parseFormat(msg['format']) : config.format;
+      const format = formatOf(config, msg);
+      const target = choiceOf(config.target, 'target', ['device', 'app']);
+      const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
       const given = inputs.message as PushMessage;
-      if (config.target === 'app') {
+      if (target === 'app') {
         const options = { format, timeout: timeoutOf(config), signal, onProgress };
         return { set: answerFields(await client.pushToApp(given, options)) };
       }
       // For many devices it is converted once.
       const message = config.many === true ? pushMessage(given, format) : given;
-      if (config.transport === 'channel') {
+      if (transport === 'channel') {
         return callDevice(call, async (chipid, options) => {
           await client.pushOverChannel(chipid, message, { ...options, format });
           // There is no answer over a channel (section 6).

@@ -1,6 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { isDeviceCloudError } from '../../src/index';
 import { registerAction } from '../common/action';
+import { choiceOf } from '../common/choice';
 import { answerFields, callDevice } from '../common/device-call';
 import type { CallFields, CallOne } from '../common/many';
 import { CHIPID_INPUT } from '../common/inputs';
@@ -19,13 +20,14 @@ export = function (RED: NodeAPI): void {
   registerAction<RefreshConfig, 'chipid'>(RED, REFRESH_TYPE, {
     api: 'open',
     inputs: () => CHIPID_INPUT,
-    perform(call) {
+    async perform(call) {
+      const offline = choiceOf(call.config.offline, 'offline', ['error', 'answer']);
       const refresh: CallOne = async (chipid, options) => {
         const answer = await call.client.refresh(chipid, options);
         return { ...answerFields(answer), online: answer.body.status === 'online' };
       };
       return callDevice(call, (chipid, options) =>
-        call.config.offline === 'answer'
+        offline === 'answer'
           ? refresh(chipid, options).catch(offlineAnswer)
           : refresh(chipid, options),
       );

@@ -1,10 +1,8 @@
 import type { NodeAPI } from 'node-red';
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
-import { parseChipid, parseFormat } from '../../src/input';
 import { registerAction, type ActionCall } from '../common/action';
-import { deviceOf, timeoutOf } from '../common/device-call';
+import { aboutDevice, formatOf, timeoutOf } from '../common/device-call';
 import { nameField } from '../common/device-name';
-import { asError } from '../common/errors';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
 import { jsonataCondition } from './condition';
@@ -46,7 +44,7 @@ export = function (RED: NodeAPI): void {
     const { client, app, config, inputs, msg, signal, onProgress } = call;
     return client.request(chipid, inputs.message as PushMessage, {
       match: matchOf(call),
-      format: config.format === 'msg' ? parseFormat(msg['format']) : config.format,
+      format: formatOf(config, msg),
       timeout: timeoutOf(config),
       replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
       datatype: config.datatype,
@@ -60,18 +58,15 @@ export = function (RED: NodeAPI): void {
     api: 'open',
     inputs: inputsOf,
     async perform(call) {
-      const { client, inputs, msg } = call;
-      const chipid = parseChipid(deviceOf(inputs));
-      try {
+      const { client, msg } = call;
+      return aboutDevice(call, async (chipid) => {
         const reply = await send(call, chipid);
         // An earlier request may have left them.
         delete msg['answer'];
         delete msg['replayed'];
         delete msg['uncertain'];
         return { set: { ...fieldsOf(reply), chipid, ...nameField(client, chipid, msg) } };
-      } catch (error) {
-        return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
-      }
+      });
     },
   });
 };

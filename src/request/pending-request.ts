@@ -23,7 +23,7 @@ export interface Wanted {
 
 /** Whether it is unknown if a push arrived: then a reply shows that it did. */
 const isUnknown = (error: unknown): boolean =>
-  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST');
+  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST') && error.uncertain;
 
 /**
  * A request whose push is being sent, or has been: it ends once the outcome of the push is known and an

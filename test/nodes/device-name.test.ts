@@ -12,15 +12,24 @@ describe('the name of a device', () => {
     const cloud = await startCloud({ devices: [{ chipid, name: 'pump' }] });
     const listen = node('listen', { chipids: [chipid] });
     const history = { id: 'split', split: true, operation: 'sync' };
+    const ask = { match: 'property', property: 'id', equals: '7', equalsType: 'num' };
     const nodes = [node('push'), node('devices'), node('history', history), listen];
+    nodes.push(node('request', ask), node('history', { id: 'uploads' }));
     await load([cloudApp(cloud), ...nodes]);
     await shows('listen', 'status.connected');
     assert.ok(!('name' in (await call('push', { chipid, payload: 'x' }))));
     await call('devices', {});
     assert.equal((await call('push', { chipid, payload: 'x' }))['name'], 'pump');
     assert.equal((await call('push', { chipid, payload: 'x', name: 'my own' }))['name'], 'my own');
-    cloud.fail('not-found', { times: 1 });
-    assert.equal((await fail('push', { chipid, payload: 'x' }, 'NOT_FOUND'))['name'], 'pump');
+    assert.equal(
+      (await call('request', { chipid, payload: { get: 'rssi', id: 7 } }))['name'],
+      'pump',
+    );
+    for (const path of ['dev/push', 'up_messages']) cloud.fail('not-found', { path });
+    for (const id of ['push', 'request', 'uploads']) {
+      assert.equal((await fail(id, { chipid, payload: 'x' }, 'NOT_FOUND'))['name'], 'pump');
+    }
+    cloud.heal();
     cloud.upload(chipid, 'live');
     const live = () => arrivedAt('out').find(({ payload }) => payload === 'live');
     await until(() => live() !== undefined, 'the upload arrives');

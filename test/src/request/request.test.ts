@@ -149,6 +149,20 @@ describe('a request', () => {
   });
 });
 
+describe('a request whose push certainly was not sent', () => {
+  it('fails at once, and no upload is its reply', async () => {
+    const service = await simulator();
+    const client = clientOf(service.baseUrl, { connections: 1 });
+    await client.request(CHIPID, { id: 1, get: 'rssi' }, { match: id(1) });
+    service.fail('hang', { path: 'gpio_status' });
+    void client.gpioStatus('10000002').catch(() => undefined);
+    await until(() => service.requests.some(({ path }) => path.includes('gpio_status')));
+    const request = client.request(CHIPID, 'x', { match: 'next', timeout: 0.2, replyTimeout: 60 });
+    const { uncertain } = await failure(request, 'TIMEOUT');
+    assert.equal(uncertain, false);
+  });
+});
+
 describe('a request whose push has an unknown outcome', () => {
   it('succeeds with the reply, and is uncertain', async () => {
     const { service, ask, pushed, upload } = await world({ answerDelay: 60_000 });
