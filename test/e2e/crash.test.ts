@@ -22,7 +22,18 @@ const callbacks = { deep: JSON.parse(brackets) as unknown };
 const PLAIN = [ONE, TWO, THREE, ...OWN].map((chipid) => ({ chipid }));
 const DEVICES = [...PLAIN, { chipid: DEEP, callbacks }];
 
+const KINDS = ['presence', 'channel', 'recovery'] as const;
+
 type Service = Parameters<typeof app>[0];
+
+/** Nodes whose calls take more than one step, or wait for their device. */
+const acting = (prefix: string): FlowNode[] => [
+  ...around(`${prefix}latest-read`, node('latest', { missing: 'history' })),
+  ...around(`${prefix}request`, node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' })), // prettier-ignore
+  ...around(`${prefix}held`, node('push', { when: 'online', expires: '1' })),
+  ...around(`${prefix}many`, node('push', { many: true })),
+  ...around(`${prefix}pulse`, node('gpio', { operation: 'pulse', duration: '10', pin: '1', pinType: 'num', level: '1', levelType: 'num' })), // prettier-ignore
+];
 
 const flows = (simulator: Service): FlowNode[] => [
   app(simulator),
@@ -37,6 +48,10 @@ const flows = (simulator: Service): FlowNode[] => [
   ...around('listen', node('listen', { chipids: [ONE, ...OWN] })),
   ...around('rt-status', node('rt-status', { key: 'deep', keyType: 'str' })),
   ...onTwoWires('deep', 'listen-out'),
+  ...around('events', node('events', { events: [...KINDS], refresh: '1', settle: '1', silence: '1' })), // prettier-ignore
+  ...around('latest', node('latest')),
+  ...acting(''),
+  ...acting('traffic-'),
 ];
 
 /** A listener without recovery that is wired to two nodes: the second gets a copy of the message. */
@@ -99,7 +114,7 @@ describe('a real Node-RED goes on', () => {
   it('after answers that are none, whichever node gets them', async () => {
     for (const fault of ANSWERS) {
       const lift = here.simulator.fail(fault);
-      const names = ['push', 'gpio', 'list', 'history'];
+      const names = ['push', 'gpio', 'list', 'history', 'latest-read', 'request', 'held', 'many', 'pulse']; // prettier-ignore
       const calls = names.map((name) => here.red.ask(name, { chipid: TWO, payload: 'x' }));
       for (const { sent, error } of await Promise.all(calls)) {
         assert.deepEqual(sent, []);
@@ -123,6 +138,8 @@ describe('a real Node-RED goes on', () => {
       const payloads = emitted.filter(ofDeep).map(({ payload }) => payload);
       assert.deepEqual(payloads, [brackets, [[1]]], name);
     }
+    const { sent } = await here.red.ask('latest', { chipid: DEEP });
+    assert.deepEqual(sent[0]?.payload, [[1]]);
     for (let count = 1; count <= 3; count++) {
       const { sent, error } = await here.red.ask('rt-status', { chipid: DEEP, payload: count });
       assert.deepEqual([sent, error?.error?.code, error?.payload], [[], 'INVALID_RESPONSE', count]);
@@ -138,8 +155,10 @@ describe('a real Node-RED goes on', () => {
     }
     const odd = ['10n', '() => 1', 'Symbol("x")', '(() => { const a = {}; a.a = a; return a; })()'];
     for (const expression of odd) {
-      const { error } = await here.red.ask('push', { chipid: ONE, payload: js(expression) });
-      assert.equal(error?.error?.code, 'INVALID_INPUT', expression);
+      for (const name of ['push', 'request', 'held', 'many']) {
+        const { error } = await here.red.ask(name, { chipid: ONE, payload: js(expression) });
+        assert.equal(error?.error?.code, 'INVALID_INPUT', expression);
+      }
     }
     await works();
   });
@@ -160,6 +179,12 @@ describe('a real Node-RED goes on', () => {
         const before = hanging();
         const messages = ['hangs', 'waits'].map((payload) => ({ chipid: THREE, payload }));
         await post('traffic', ...messages, { chipid: ONE, payload: 'is answered' });
+        for (const name of ['request', 'held', 'many', 'pulse', 'latest-read'])
+          await post(
+            `traffic-${name}`,
+            { chipid: TWO, payload: 'x' },
+            { chipid: THREE, payload: 'x' },
+          );
         await post('traffic-channel', { chipid: TWO, payload: 'x' });
         await until(() => hanging() === before + 1, 'a push is in flight');
         await here.red.deploy(flows(here.simulator), round % 2 ? 'full' : 'flows');

@@ -83,13 +83,14 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     }
     assert.deepEqual(missing(), [], 'faults that Node-RED has not logged');
     here.simulator.disconnect(undefined, { code: 1008 });
+    await here.askAll({ latest: {} });
     await here.check();
     await here.forget();
   });
 
   it('are nowhere when a host repeats them, redirects, is not trusted or not there', async () => {
     const messages = Object.keys(here.hosts).flatMap((host) =>
-      ['push', 'channel', 'list', 'server'].map((kind) => `${kind}-${host}`),
+      ['push', 'channel', 'list', 'server', 'latest', 'request'].map((kind) => `${kind}-${host}`),
     );
     const message = { chipid: ONE, payload: 'x', page: 1, count: 1 };
     await here.askAll(Object.fromEntries(messages.map((name) => [name, message])));

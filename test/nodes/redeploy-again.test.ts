@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { cloudApp, deploy, load, node, simulatorApp } from './support/flow';
-import { call, post } from './support/messages';
+import { call, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
@@ -23,11 +23,21 @@ describe('many redeploys', () => {
       node('listen', { devices: 'online' }),
       node('push', { transport: 'channel' }),
       node('reboot'),
+      node('events', { events: ['presence', 'channel'], refresh: 1, silence: 60 }),
+      node('request', { match: 'pattern', pattern: 'never' }),
+      node('push', { id: 'held', when: 'upload' }),
+      node('latest', { missing: 'history' }),
     ];
     await deploy(nodes);
     await call('push', { chipid, payload: 'x' });
     await call('reboot', { chipid: '10000002' });
     await until(() => cloud.channels() === 3, 'all is connected');
+    cloud.fail('hang', { path: 'up_messages' });
+    post('held', { chipid, payload: 'x' });
+    post('request', { chipid: '10000003', payload: 'x' });
+    post('latest', { chipid: '10000003' });
+    await shows('held', 'status.awaiting-device');
+    await shows('request', 'status.awaiting-reply');
     await deploy([]);
     await until(() => cloud.sockets() === 0, 'the connections end');
     await cloud.close();

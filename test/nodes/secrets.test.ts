@@ -56,8 +56,17 @@ describe('a service that repeats everything it was sent, and all it knows', () =
         node('devices'),
         node('server'),
         node('listen', { chipids: [chipid] }),
+        node('events'),
+        node('latest', { missing: 'history' }),
+        node('gpio', {
+          operation: 'pulse',
+          level: '1',
+          levelType: 'num',
+          pin: '1',
+          pinType: 'num',
+        }),
       ]);
-      for (const id of ['push', 'devices', 'server']) {
+      for (const id of ['push', 'devices', 'server', 'latest', 'gpio']) {
         const { error } = await send(id, { chipid, payload: 'x' });
         assert.match(String(error), /you sent/);
       }

@@ -46,6 +46,11 @@ const MOST_OVER_LIMIT = 3;
 /** More levels than a message may have. */
 const DEEP = 2500;
 const HISTORY = { path: 'up_messages' };
+const LIST = { path: 'devices/list' };
+const LIST_FAULTS: FaultName[] = ['unauthorized', 'server-error', 'array', 'null', 'html', 'reset'];
+/** After the device has acted: whoever sends it again lets it act twice. */
+const PUSH = { path: 'dev/push', acts: true };
+const PUSH_FAULTS: FaultName[] = ['gateway', 'reset', 'reset-in-body', 'broken-json', 'hang'];
 
 /** Milliseconds between two troubles. */
 const PAUSE = { low: 500, high: 3500 };
@@ -53,6 +58,7 @@ const PAUSE = { low: 500, high: 3500 };
 /**
  * Starts trouble on the network and in the service, as the dice have it.
  * @param history how bodies are written in it: in Base64 a whole one with a large upload exceeds 16 MiB
+ * @param chipids the devices whose uploads are owed
  * @param upload lets a device upload, and writes down that the service has accepted it
  */
 export function startChaos(
@@ -60,11 +66,11 @@ export function startChaos(
   front: Front,
   dice: Dice,
   history: 'text' | 'base64',
+  chipids: readonly string[],
   upload: (chipid: string, body: string) => void,
 ): Chaos {
   const counts = new Map<string, number>();
   const lifts = new Map<NodeJS.Timeout, () => void>();
-  const chipids = [...simulator.devices.keys()];
   const roll = (sides: number): number => dice.roll(sides);
   const share = (): number => 1 + roll(Math.ceil(chipids.length / 6));
 
@@ -153,6 +159,9 @@ export function startChaos(
     ],
     [2, 'uploads nested deeply', uploadDeep],
     [history === 'text' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
+    [3, 'lists failed', () => void simulator.fail(dice.pick(LIST_FAULTS), { ...LIST, times: 1 + roll(5) })], // prettier-ignore
+    [1, 'lists unanswered', () => void simulator.fail('hang', { ...LIST, times: 1 })],
+    [3, 'pushes answered wrongly', () => void simulator.fail(dice.pick(PUSH_FAULTS), { ...PUSH, times: 1 + roll(3) })], // prettier-ignore
     [1, 'history down', () => lasting('server-error', dice.between(2e3, 12e3))],
   ];
   const cards = troubles.flatMap((trouble) => Array<typeof trouble>(trouble[0]).fill(trouble));

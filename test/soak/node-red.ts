@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, node } from '../../tooling/node-red/nodes';
+import { fleetFlow, fleetNodes } from './fleet-flow';
+import type { NoteFiles } from './notes';
 import type { Position } from '../../src/recovery/position';
 import { startNodeRed as start, type NodeRedProcess } from '../../tooling/node-red/process';
 import { makeUserDir } from '../../tooling/node-red/user-dir';
@@ -28,6 +30,10 @@ function flows(service: ServiceAddress, recover: 'reconnect' | 'restart'): objec
       wires: [['record']],
     },
     { ...place, id: 'record', type: RECORD, wires: [] },
+    ...fleetFlow(service.peers, recover === 'restart' ? 'current' : 'none').map((each) => ({
+      ...place,
+      ...each,
+    })),
   ];
 }
 
@@ -51,10 +57,14 @@ const RECORD_HTML = `<script type="text/javascript">
 RED.nodes.registerType('${RECORD}', { category: 'soak', defaults: {}, inputs: 1, outputs: 0 });
 </script>`;
 
-/** The user folder of a Node-RED with the package and the flow of the soak in it. */
+/**
+ * The user folder of a Node-RED with the package and the flow of the soak in it.
+ * @param notes where is written down what becomes of requests, commands and presence
+ */
 export function prepareUserDir(
   userDir: string,
   recordFile: string,
+  notes: NoteFiles,
   service: ServiceAddress,
   recover: 'reconnect' | 'restart',
 ): void {
@@ -65,6 +75,7 @@ export function prepareUserDir(
   mkdirSync(join(userDir, 'nodes'));
   writeFileSync(join(userDir, 'nodes', `${RECORD}.js`), recordNode(recordFile));
   writeFileSync(join(userDir, 'nodes', `${RECORD}.html`), RECORD_HTML);
+  for (const [name, text] of fleetNodes(notes)) writeFileSync(join(userDir, 'nodes', name), text);
 }
 
 /** The positions that the listen node has saved, by chip number. */

@@ -1,19 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TimeoutError, until } from '../../tooling/until';
 import { audit, type Audit } from './audit';
+import { auditFleet, unsettled, type FleetAudit } from './fleet-audit';
 import { createDice } from './dice';
 import { createKilling, type Files, type Killing } from './killing';
 import { readAccepted, readRecords, type Usage } from './lines';
 import { prepareUserDir, startNodeRed } from './node-red';
+import { readNotes, type NoteFiles } from './notes';
 import type { SoakOptions } from './options';
 import type { ServiceState } from './service-messages';
 import { startService, type ServiceProcess } from './service-process';
 
 /** What a soak gave. */
 export interface Outcome extends Audit {
+  fleet: FleetAudit;
   state: ServiceState;
   usage: Usage[];
   kills: number;
@@ -45,7 +48,7 @@ async function ready(service: ServiceProcess, devices: number): Promise<void> {
 async function quiet(
   service: ServiceProcess,
   killing: Killing,
-  files: Files,
+  files: Files & NoteFiles,
   devices: number,
 ): Promise<boolean> {
   const accepted = readAccepted(files.accepted).length;
@@ -55,8 +58,11 @@ async function quiet(
     await sleep(500);
     const { channels } = await Promise.race([service.tell('state'), killing.red.crashed]);
     const { length } = readRecords(files.records).emitted;
-    if (length !== seen || length < accepted || channels < devices) since = Date.now();
-    seen = length;
+    const notes = readNotes(files.notes);
+    const all = length + notes.length;
+    const isBusy = length < accepted || channels < devices || unsettled(notes) > 0;
+    if (all !== seen || isBusy) since = Date.now();
+    seen = all;
     return Date.now() - since >= REST;
   };
   try {
@@ -70,10 +76,12 @@ async function quiet(
 
 async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
   const { devices, rate, seed, cut, history, minutes, kill } = options;
-  const files: Files = {
+  const files: Files & NoteFiles = {
     userDir: join(folder, 'user'),
     accepted: join(folder, 'accepted'),
     records: join(folder, 'records'),
+    notes: join(folder, 'notes'),
+    go: join(folder, 'go'),
   };
   const service = await startService({
     devices,
@@ -83,25 +91,41 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
     history,
     acceptedFile: files.accepted,
   });
-  prepareUserDir(files.userDir, files.records, service.address, kill ? 'restart' : 'reconnect');
+  const recover = kill ? 'restart' : 'reconnect';
+  const { notes, go } = files;
+  prepareUserDir(files.userDir, files.records, { notes, go }, service.address, recover);
   const first = await startNodeRed(files.userDir);
   await Promise.race([ready(service, devices), first.crashed]);
 
   const end = Date.now() + minutes * 60_000;
   await service.tell('begin');
+  writeFileSync(go, '');
   const killing = createKilling(first, files, createDice(`${seed} kills`));
   if (kill) await Promise.race([killing.until(end), service.child.crashed]);
   else await Promise.race([sleep(end - Date.now()), first.crashed, service.child.crashed]);
+  rmSync(go);
   await service.tell('calm');
+  const calmAt = Date.now();
 
   const isQuiet = await quiet(service, killing, files, devices);
-  const state = await service.tell('state');
+  const state = await service.tell('acted');
   await killing.red.end('SIGTERM');
   await service.child.end('SIGKILL');
   const { emitted, usage } = readRecords(files.records);
   const { kills, unwritten } = killing;
   const result = audit(service.address.chipids, readAccepted(files.accepted), emitted);
-  return { ...result, state, usage, kills, unwritten, quiet: isQuiet, log: killing.red.log() };
+  const { chipids, peers } = service.address;
+  const fleet = auditFleet(readNotes(notes), state.acted ?? {}, { chipids, peers, calmAt });
+  return {
+    ...result,
+    fleet,
+    state,
+    usage,
+    kills,
+    unwritten,
+    quiet: isQuiet,
+    log: killing.red.log(),
+  };
 }
 
 /** Runs a soak in a folder of its own, which is removed after it. */

@@ -11,7 +11,7 @@ export interface ServiceSettings {
   acceptedFile: string;
 }
 
-export type Command = 'begin' | 'state' | 'calm';
+export type Command = 'begin' | 'state' | 'calm' | 'acted';
 
 /** Where the service is, as Node-RED sees it, and the keys of its application. */
 export interface ServiceAddress {
@@ -20,13 +20,16 @@ export interface ServiceAddress {
   appkey: string;
   serverKey: string;
   serverPassword: string;
+  /** The devices whose uploads are owed. */
   chipids: string[];
+  /** Devices that come and go, reply, and get commands. */
+  peers: string[];
 }
 
 /** What the service tells after each command. */
 export interface ServiceState {
   command: Command;
-  /** Open now. */
+  /** Of devices whose uploads are owed, those with an open channel. */
   channels: number;
   /** Channels opened so far. */
   upgrades: number;
@@ -40,6 +43,8 @@ export interface ServiceState {
   spoilt: number;
   /** How often each kind of trouble came. */
   troubles: Record<string, number>;
+  /** After `acted`: how often the peers got the push with each serial. */
+  acted?: Record<string, number>;
 }
 
 export type Report = { ready: ServiceAddress } | ServiceState;

@@ -4,6 +4,7 @@ import { createDice } from './dice';
 import { startFront } from './front';
 import { appendTo, shortOf } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
+import { actedOn, PEERS, startSleeping } from './peers';
 import { createSpoiling } from './spoiling';
 import { startTraffic } from './traffic';
 
@@ -44,27 +45,39 @@ function createCounter(requests: readonly RequestRecord[]) {
   return () => ({ upgrades, readings, devicesRead: devicesRead.size });
 }
 
+/** How many of the devices have an open channel. */
+const openChannels = (simulator: Simulator, chipids: readonly string[]): number =>
+  chipids.filter((chipid) => simulator.channels(chipid) > 0).length;
+
 /** Measures which share of the channels is open, from now on. */
-function watchChannels(simulator: Simulator, devices: number): () => number {
+function watchChannels(simulator: Simulator, chipids: readonly string[]): () => number {
   let looks = 0;
   let open = 0;
   const timer = setInterval(() => {
     looks++;
-    open += Math.min(simulator.channels(), devices);
+    open += openChannels(simulator, chipids);
   }, LOOK);
   timer.unref();
-  return () => (looks === 0 ? 1 : open / (looks * devices));
+  return () => (looks === 0 ? 1 : open / (looks * chipids.length));
 }
 
 async function serve(settings: ServiceSettings): Promise<void> {
   const { devices, rate, seed, cut, history, acceptedFile } = settings;
-  const simulator = await startSimulator({ devices, interval: 0, seed, historyEncoding: history });
+  const simulator = await startSimulator({
+    devices: devices + PEERS,
+    interval: 0,
+    offlineAfter: 1000,
+    seed,
+    historyEncoding: history,
+  });
   const front = await startFront(simulator.port);
   const counts = createCounter(simulator.requests);
   const append = appendTo(acceptedFile);
-  const chipids = [...simulator.devices.keys()];
+  const all = [...simulator.devices.keys()];
+  const [chipids, peers] = [all.slice(0, devices), all.slice(devices)];
   const spoiling = createSpoiling(createDice(`${seed} records`));
   let stopTraffic: (() => void) | undefined;
+  let wakeAll: (() => void) | undefined;
   let chaos: Chaos | undefined;
   let connected = (): number => 1;
 
@@ -80,15 +93,17 @@ async function serve(settings: ServiceSettings): Promise<void> {
   const begin = (): void => {
     simulator.rewriteHistory(spoiling.rewrite);
     stopTraffic = startTraffic(chipids, rate, createDice(`${seed} uploads`), upload);
-    chaos = startChaos(simulator, front, createDice(`${seed} chaos`), history, upload);
+    chaos = startChaos(simulator, front, createDice(`${seed} chaos`), history, chipids, upload);
+    wakeAll = startSleeping(simulator, peers, createDice(`${seed} sleep`));
     front.age(cut * 1000);
-    connected = watchChannels(simulator, devices);
+    connected = watchChannels(simulator, chipids);
   };
   const calm = async (): Promise<void> => {
     const share = connected();
     connected = () => share;
     await chaos?.stop();
     stopTraffic?.();
+    wakeAll?.();
   };
   const obey = async (command: Command): Promise<void> => {
     if (command === 'begin') begin();
@@ -97,11 +112,12 @@ async function serve(settings: ServiceSettings): Promise<void> {
     if (front.aged > 0) troubles['connections cut for their age'] = front.aged;
     answer({
       command,
-      channels: simulator.channels(),
+      channels: openChannels(simulator, chipids),
       ...counts(),
       spoilt: spoiling.count,
       connected: connected(),
       troubles,
+      ...(command === 'acted' && { acted: actedOn(simulator, peers) }),
     });
   };
   process.on('message', (command: Command) => {
@@ -112,7 +128,7 @@ async function serve(settings: ServiceSettings): Promise<void> {
   });
   const { appid, appkey, serverKey, serverPassword } = simulator;
   const credentials = { appid, appkey, serverKey, serverPassword };
-  answer({ ready: { ...credentials, baseUrl: `http://127.0.0.1:${front.port}`, chipids } });
+  answer({ ready: { ...credentials, baseUrl: `http://127.0.0.1:${front.port}`, chipids, peers } });
 }
 
 process.once('disconnect', () => process.exit());

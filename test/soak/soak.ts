@@ -10,8 +10,8 @@ const AROUND = 6;
 const peak = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
 /** With kills, what had been emitted after the last write may come twice; without, nothing may. */
-const isGood = ({ lost, doubled, outOfOrder, unwritten, quiet }: Outcome): boolean =>
-  quiet && lost === 0 && outOfOrder === 0 && doubled <= unwritten;
+const isGood = ({ lost, doubled, outOfOrder, unwritten, quiet, fleet }: Outcome): boolean =>
+  quiet && lost === 0 && outOfOrder === 0 && doubled <= unwritten && fleet.wrong.length === 0;
 
 function print(options: SoakOptions, outcome: Outcome): void {
   const { minutes, devices, rate, seed, cut, history, kill } = options;
@@ -23,6 +23,16 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['**lost**', number(outcome.lost)],
     ['**doubled**', number(outcome.doubled)],
     ['out of order', number(outcome.outOfOrder)],
+  ];
+  const { fleet } = outcome;
+  const things: [string, string][] = [
+    ['requests', number(fleet.requests)],
+    ['of them replied to', number(fleet.replied)],
+    ['commands that waited', number(fleet.held)],
+    ['of them sent', number(fleet.sent)],
+    ['`online` and `offline`', number(fleet.presence)],
+    ['`unknown` and `known`', number(fleet.unknown)],
+    ['**settled not once, acted twice, or wrong presence**', number(fleet.wrong.length)],
   ];
   const killed: [string, string][] = [
     ['Node-RED killed', number(outcome.kills)],
@@ -38,14 +48,15 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
   ];
   const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}`;
-  console.log(`\n${table(title, [...result, ...(kill ? killed : []), ...rest])}\n`);
+  console.log(`\n${table(title, [...result, ...things, ...(kill ? killed : []), ...rest])}\n`);
   const troubles = Object.entries(state.troubles).map(
     ([name, count]) => [name, number(count)] as const,
   );
   console.log(table('trouble', troubles));
   if (isGood(outcome)) return;
   console.log(`\nNode-RED's log:\n${outcome.log.split('\n').slice(-LOG_LINES).join('\n')}`);
-  for (const example of outcome.examples) console.log(example);
+  for (const example of [...outcome.examples, ...fleet.wrong.slice(0, LOG_LINES)])
+    console.log(example);
   if (!outcome.quiet) console.log('It had not come to rest when the time was up.');
 }
 

@@ -8,6 +8,13 @@ export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Me
   push: [node('push', { timeout: '4' }), { payload: 'x' }],
   'push-to-app': [node('push', { target: 'app', timeout: '4' }), { payload: 'x' }],
   'push-over-channel': [node('push', { transport: 'channel', timeout: '4' }), { payload: 'x' }],
+  'push-to-many': [node('push', { many: true, timeout: '4' }), { payload: 'x' }],
+  'push-when-online': [node('push', { when: 'online', expires: '2', timeout: '4' }), { payload: 'x' }], // prettier-ignore
+  request: [
+    node('request', { property: 'id', equals: '7', equalsType: 'num', replyTimeout: '2', timeout: '4' }), // prettier-ignore
+    { payload: { get: 'rssi', id: 7 } },
+  ],
+  'gpio-pulse': [node('gpio', { operation: 'pulse', duration: '10', timeout: '4' }), { pin: 1, payload: 1 }], // prettier-ignore
   'gpio-set': [node('gpio', { timeout: '4' }), { pin: 1, payload: 1 }],
   'gpio-read': [node('gpio', { operation: 'read', timeout: '4' }), { pin: 1 }],
   reboot: [node('reboot', { timeout: '4' }), {}],

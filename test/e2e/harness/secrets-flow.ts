@@ -69,6 +69,9 @@ const onHost = (simulator: Simulator, host: string, properties: Partial<AppConfi
   ...around(`list-${host}`, node('devices', { app: host })),
   ...around(`server-${host}`, node('server', { app: host })),
   ...around(`listen-${host}`, node('listen', { app: host, chipids: [ONE] })),
+  ...around(`latest-${host}`, node('latest', { app: host, missing: 'history' })),
+  ...around(`request-${host}`, node('request', { app: host, match: 'next', timeout: '4', replyTimeout: '1' })), // prettier-ignore
+  ...around(`events-${host}`, node('events', { app: host, start: 'current' })),
 ];
 
 /** @param proxy address of the proxy behind the config node `proxy` */
@@ -87,6 +90,11 @@ export const secretsFlow = (simulator: Simulator, hosts: Hosts, proxy: string): 
       datatype: 'json',
     }),
   ),
+  ...around(
+    'events',
+    node('events', { events: ['presence', 'channel', 'recovery'], settle: '1', start: 'current' }),
+  ),
+  ...around('latest', node('latest', { chipid: '', datatype: 'json' })),
   ...Object.entries(hosts).flatMap(([host, properties]) => onHost(simulator, host, properties)),
   ...PLANT,
   ...watchers,

@@ -10,11 +10,15 @@ import { CLOCK } from './clock';
 import { CONTENT } from './content';
 import { DURING } from './during';
 import { EDITOR } from './editor';
+import { FLEET } from './fleet';
+import { HELD } from './held';
 import { HISTORY } from './history';
+import { MANY } from './many';
 import { MESSAGES } from './messages';
 import { NODE_RED } from './node-red';
 import { writeOutcomes, type Line } from './outcomes';
 import { REDEPLOYS } from './redeploys';
+import { REQUEST } from './request';
 import type { Outcome, Row } from './row';
 import { TRANSPORT } from './transport';
 
@@ -27,6 +31,10 @@ const ROWS: readonly Row[] = [
   ...CHANNEL_FRAMES,
   ...CONTENT,
   ...HISTORY,
+  ...FLEET,
+  ...REQUEST,
+  ...HELD,
+  ...MANY,
   ...CLOCK,
   ...MESSAGES,
   ...NODE_RED,

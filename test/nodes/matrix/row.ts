@@ -10,6 +10,10 @@ export type Area =
   | 'channel'
   | 'content'
   | 'history'
+  | 'fleet'
+  | 'request'
+  | 'held'
+  | 'many'
   | 'clock'
   | 'messages'
   | 'Node-RED'
@@ -70,10 +74,14 @@ export const emitted = (payload: unknown): Promise<void> =>
 
 const WARN = 30;
 
-/** What the nodes have said so far: lines in the log, warnings or worse, and the codes of errors. */
+/**
+ * What the nodes have said so far: lines in the log, warnings or worse, and the codes of errors. The log
+ * has the error of a message whose node was closed, too: its code stands for both.
+ */
 export function said(): string {
+  const ends = new Set(journal.endings.map(({ error }) => error));
   const lines = journal.logs
-    .filter(({ level, id }) => level <= WARN && id !== undefined)
+    .filter(({ level, id, msg }) => level <= WARN && id !== undefined && !ends.has(msg))
     .map(({ msg }) => String(msg).replace(/^Device \d+: /, ''));
   const codes = journal.endings.flatMap(({ error }) => (error ? codeIn(error) : []));
   const all = [...new Set([...lines, ...codes])];

@@ -9,6 +9,10 @@ export const WAITING = 5;
 
 /** A device that never answers: a push to it is in flight until its node is closed. */
 export const SLOW = '10000003';
+/** A device that never uploads: a command that waits for that is closed with its node. */
+export const SLEEPY = '10000004';
+/** A device that is asked and never replies. */
+export const TALKER = '10000005';
 export const CHIPIDS = ['10000001', '10000002'] as const;
 
 /** What the Node-RED asks the test, which has the service. */

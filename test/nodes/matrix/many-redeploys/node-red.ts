@@ -11,7 +11,9 @@ import {
   CHIPIDS,
   MEASURED,
   ROUNDS,
+  SLEEPY,
   SLOW,
+  TALKER,
   WAITING,
   type FromNodeRed,
   type Holding,
@@ -44,11 +46,17 @@ const flow = (round: number): FlowNode[] => [
   node('push', { timeout: '60', wires: [] }),
   node('push', { id: 'channel', transport: 'channel', wires: [] }),
   node('listen', { chipids: [...CHIPIDS], recover: 'reconnect' }),
+  node('events', { events: ['presence', 'channel', 'recovery'], silence: '1', wires: [] }),
+  // Their replies, their devices and their second sets are still to come when they are closed.
+  node('request', { match: 'pattern', pattern: '^reply$', wires: [] }),
+  node('push', { id: 'held', when: 'upload', wires: [] }),
+  node('gpio', { id: 'pulse', operation: 'pulse', duration: 60_000, wires: [] }),
+  node('push', { id: 'many', many: true, timeout: '60', wires: [] }),
   coreNode('junction', { id: 'out', wires: [] }),
   // Nothing is asked of these: they are there to be made and closed.
-  ...(['devices', 'gpio', 'history', 'reboot', 'refresh', 'rt-status', 'server'] as const).map(
-    (kind) => node(kind, { wires: [] }),
-  ),
+  ...(
+    ['devices', 'gpio', 'history', 'latest', 'reboot', 'refresh', 'rt-status', 'server'] as const
+  ).map((kind) => node(kind, { wires: [] })),
 ];
 
 let red: EmbeddedNodeRed;
@@ -60,8 +68,8 @@ const ends: Record<string, number> = {};
 const pending = new Set<object>();
 let unsettled = 0;
 
-function post(id: string, chipid: string, payload: string): NodeMessage {
-  const msg: NodeMessage = { _msgid: `${++sent}`, payload, chipid };
+function post(id: string, chipid: unknown, payload: unknown): NodeMessage {
+  const msg: NodeMessage = Object.assign({ _msgid: `${++sent}`, payload }, { chipid, pin: 1 });
   pending.add(msg);
   red.receive(id, msg);
   return msg;
@@ -112,6 +120,10 @@ async function works(round: number): Promise<void> {
 async function redeploy(round: number): Promise<void> {
   post('push', SLOW, `${round} hangs`);
   post('push', SLOW, `${round} waits`);
+  post('many', [SLOW, SLEEPY], `${round} of many`);
+  post('held', SLEEPY, `${round} held`);
+  post('request', TALKER, `${round} request`);
+  post('pulse', TALKER, 1);
   for (const chipid of CHIPIDS) {
     post('push', chipid, `${round} a`);
     post('push', chipid, `${round} b`);

@@ -50,7 +50,12 @@ function report(cloud: Simulator): Promise<Report> {
 
 /** Deploys a flow a hundred times under traffic, in a Node-RED of its own. */
 export async function redeployUnderTraffic(): Promise<{ cloud: Simulator; report: Report }> {
-  const cloud = await startCloud({ answerDelay: 5, offlineAfter: 60_000, historyLimit: 500 });
+  const cloud = await startCloud({
+    devices: 5,
+    answerDelay: 5,
+    offlineAfter: 60_000,
+    historyLimit: 500,
+  });
   cloud.delay(SLOW, 60_000);
   let uploads = 0;
   const traffic = setInterval(() => {

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { NodeMessage } from 'node-red';
+import type { FaultName, Simulator } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { cloudApp, load, node } from '../support/flow';
+import { arrivedAt, shows } from '../support/messages';
+import { startCloud } from '../support/node-red';
+import { hurry } from './hurry';
+import { CHIPID, NOTHING, rowsOf, said, type Row } from './row';
+
+/** Makes a row in whose run long waits are short. */
+const row = (fault: string, line: string, then: string, run: () => Promise<string>): Row =>
+  rowsOf('fleet')(fault, line, then, async () => {
+    const time = hurry();
+    try {
+      return await run();
+    } finally {
+      time.stop();
+    }
+  });
+
+/** Path of both spellings of the list. */
+const LIST = { path: 'devices/list' };
+
+/** What the events node has emitted, by device or for the application. */
+const events = (): string[] =>
+  arrivedAt('out').map(({ event, chipid }: NodeMessage & { event?: string; chipid?: string }) =>
+    [event, chipid].join(' ').trim(),
+  );
+const tells = (...expected: string[]): Promise<void> =>
+  until(() => events().join() === expected.join(), `it tells ${expected.join()}`);
+
+/** An events node that has read the list once, and reads it again every 200 ms once time is in a hurry. */
+async function watching(chipids: readonly string[] = []): Promise<Simulator> {
+  const cloud = await startCloud();
+  const watcher = node('events', { refresh: '20', misses: '1' });
+  const listener = node('listen', { chipids, recover: 'off', wires: [[]] });
+  await load([cloudApp(cloud, { timeout: 1 }), watcher, ...(chipids.length ? [listener] : [])]);
+  await shows('events', '3/3');
+  return cloud;
+}
+
+/** A list that cannot be read, three times in a row. */
+const unread = (fault: string, name: FaultName, line: string): Row =>
+  row(fault, line, '`unknown`, nobody is offline; `known` with the next list', async () => {
+    const cloud = await watching();
+    const heal = cloud.fail(name, LIST);
+    await tells('unknown');
+    heal();
+    await tells('unknown', 'known');
+    await shows('events', '3/3');
+    // The count of those that followed is written after a minute, which is short here.
+    const [first = ''] = said().split(', `');
+    return first;
+  });
+
+const empty = row(
+  'list empty',
+  NOTHING,
+  'each device is `offline` once, and `online` again',
+  async () => {
+    const cloud = await watching();
+    const all = [...cloud.devices.keys()];
+    for (const chipid of all) cloud.sleep(chipid);
+    await until(() => events().length === all.length, 'all are offline');
+    await shows('events', '0/3');
+    for (const chipid of all) cloud.wake(chipid);
+    await until(() => events().length === 2 * all.length, 'all are online');
+    const expected = ['offline', 'online'].map((event) =>
+      all.map((chipid) => `${event} ${chipid}`),
+    );
+    const [off, on] = [events().slice(0, all.length), events().slice(all.length)];
+    assert.deepEqual([off.sort(), on.sort()], expected);
+    return said();
+  },
+);
+
+const unlisted = row(
+  'list without a device that uploads',
+  NOTHING,
+  '`online` with the upload; `offline` after readings without one',
+  async () => {
+    const cloud = await watching([CHIPID]);
+    await until(() => cloud.channels(CHIPID) === 1, 'the channel is open');
+    cloud.sleep(CHIPID);
+    await tells(`offline ${CHIPID}`);
+    cloud.upload(CHIPID, 'x');
+    await tells(`offline ${CHIPID}`, `online ${CHIPID}`);
+    await tells(`offline ${CHIPID}`, `online ${CHIPID}`, `offline ${CHIPID}`);
+    return said();
+  },
+);
+
+const failed = (why: string): string => `\`Listing the online devices failed: ${why}\``;
+const CHECK_KEYS =
+  'Check the keys and the application id of the configuration, and the clock of this machine; the ' +
+  'application may have been deleted.';
+const CHECK_ADDRESS =
+  "Check that the address is the service's, and no proxy or portal answers in its place.";
+const WAIT = 'Try again later, or set a longer time-out.';
+
+export const FLEET: readonly Row[] = [
+  unread(
+    'list fails',
+    'unauthorized',
+    failed(`the service answered 401 "sign is wrong". ${CHECK_KEYS}`),
+  ),
+  unread(
+    'list of garbage',
+    'array',
+    failed(`the answer is not an array of JSON objects. ${CHECK_ADDRESS}`),
+  ),
+  unread('list that hangs', 'hang', failed(`no answer within 1 s. ${WAIT}`)),
+  empty,
+  unlisted,
+];
