@@ -154,6 +154,24 @@ export const replyTo = ({ get, id }: Question, value: unknown = null): object =>
 /** Milliseconds from its answer to the push until the reply. */
 export const REPLIES_AFTER = 100;
 
+/** The longest sleep that a push can order, in seconds. */
+const MAX_SLEEP = 86_400;
+
+/**
+ * 4.2.3: JSON with a number of seconds, `{"sleep":10}`, lets a device of the simulator sleep that long, from
+ * the moment at which it would reply to a question. It uploads as soon as it wakes.
+ * @returns seconds, or undefined if it is no such order
+ */
+export function readSleepOrder(text: string): number | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const { sleep } = JSON.parse(text) as { sleep?: unknown };
+    return typeof sleep === 'number' && sleep > 0 && sleep <= MAX_SLEEP ? sleep : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Rule 3 of 4.2: a POST body is form-encoded; any other body with content is an illegal request. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 

@@ -1,4 +1,4 @@
-import { readQuestion, REPLIES_AFTER, replyTo } from './assumptions';
+import { readQuestion, readSleepOrder, REPLIES_AFTER, replyTo } from './assumptions';
 import { callbackValue } from './callbacks';
 import type { Device } from './device';
 import type { Settings } from './options';
@@ -24,5 +24,16 @@ export function answerQuestion(service: Receiver, device: Device, text: string):
     const interval = device.settings.interval ?? settings.interval;
     const callback = callbackValue(device, question.get, settings.now(), interval);
     service.upload(device, Buffer.from(JSON.stringify(replyTo(question, callback?.value))));
+  });
+}
+
+/** Lets a device sleep for as long as a push orders it to, a moment after its answer to the push. */
+export function obeySleepOrder({ timers }: Service, device: Device, text: string): void {
+  const seconds = readSleepOrder(text);
+  if (seconds === undefined) return;
+  timers.after(device.answerDelay + REPLIES_AFTER, () => {
+    if (!device.online) return;
+    device.sleep();
+    timers.after(seconds * 1000, () => device.wake());
   });
 }

@@ -7,7 +7,7 @@ import { messageBytes } from './formats';
 import type { UploadEntry } from './history';
 import type { Settings } from './options';
 import { notFound } from './refusal';
-import { answerQuestion } from './reply';
+import { answerQuestion, obeySleepOrder } from './reply';
 import type { Received } from './simulated-device';
 import { createTimers, type Timers } from './timers';
 
@@ -117,6 +117,7 @@ export function createService(settings: Settings, faults: Faults): Service {
         const text = bytes.toString('utf8');
         device.receive({ at, via, format, bytes, text });
         answerQuestion(service, device, text);
+        obeySleepOrder(service, device, text);
       }
     },
     deleteApp() {

@@ -7,6 +7,7 @@ import { dashboard } from './examples/dashboard';
 import { errors } from './examples/errors';
 import { examples, ofType } from './examples/files';
 import { filesAndDatabases } from './examples/files-and-databases';
+import { fleet } from './examples/fleet';
 import { latest } from './examples/latest';
 import { lists } from './examples/lists';
 import { mqtt } from './examples/mqtt';
@@ -28,9 +29,28 @@ describe('the examples', () => {
     }
   });
 
+  it('fit into a window that is 1,000 px wide', () => {
+    for (const { name, nodes } of examples) {
+      for (const { id, name: group, x, w } of ofType(nodes, 'group')) {
+        const right = Number(x) + Number(w);
+        assert.ok(right <= 1000, `${name}: the group "${String(group)}" ends at ${right}`);
+        for (const node of nodes.filter(({ g }) => g === id)) {
+          const inside = Number(node['x']) > Number(x) && Number(node['x']) < right - 40;
+          assert.ok(inside, `${name}: "${String(node['name'])}" is not inside its group`);
+        }
+      }
+      const alone = nodes.filter(({ x, g, type }) => x !== undefined && !g && type !== 'group');
+      for (const node of alone) assert.equal(node.type, 'comment', `${name}: not in a group`);
+    }
+  });
+
   it('share no node id, so that all of them can be imported side by side', () => {
-    const ids = examples.flatMap(({ nodes }) => nodes.map(({ id }) => id));
+    const nodes = examples.flatMap((each) => each.nodes);
+    const ids = nodes.filter(({ type }) => type !== 'ui-base').map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);
+    // The dashboard works with one of these only: the second import finds that of the first.
+    const bases = ofType(nodes, 'ui-base');
+    for (const base of bases) assert.deepEqual(base, bases[0]);
   });
 
   for (const { name, nodes } of examples) {
@@ -83,5 +103,6 @@ describe('the examples', () => {
     silentDevices(stage);
     mqtt(stage);
     presence(stage);
+    fleet(stage);
   });
 });

@@ -12,14 +12,16 @@ const WRONG = 'Show what went wrong';
 const WRONG_ON_PURPOSE = [
   '09 Read a value every minute',
   '11 Reboot a device',
-  '20 Ask a device and use its reply',
+  '21 Ask a device and use its reply',
+  '23 Command a device that sleeps',
 ];
 
 /** Debug nodes that only a fault of the service leads to. */
 const BEHIND_A_FAULT: Record<string, string[]> = {
   '05 Push and try again': ['Give up after three tries'],
   '10 Ask whether a device is online': ['It does not answer'],
-  '20 Ask a device and use its reply': ['Show the reply'],
+  '17 Report silent devices': ['Show the notification'],
+  '21 Ask a device and use its reply': ['Show the reply'],
   '12 Handle errors by their code': [
     'Nothing was sent: try it later',
     'Look at the settings',

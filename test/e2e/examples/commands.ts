@@ -98,7 +98,7 @@ export function commands(stage: Stage): void {
 
   plays(
     stage,
-    '20 Ask a device and use its reply',
+    '21 Ask a device and use its reply',
     'takes a way by the reply, or says that there is none',
     async (scene) => {
       const { temperature } = scene.simulator.device(ONE);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { launchBrowser } from '../../../tooling/editor/chromium';
-import { ONE, TWO } from '../harness/fixture';
+import { until } from '../../../tooling/until';
+import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named } from './files';
-import { listening, plays } from './scene';
+import { listening, plays, requestsOf } from './scene';
 import type { Scene } from './scene';
 import type { Stage } from './stage';
 
@@ -28,7 +29,7 @@ function withFreshChart(nodes: FlowNode[]): FlowNode[] {
   return JSON.parse(JSON.stringify(nodes).replaceAll(id, 'fresh-chart')) as FlowNode[];
 }
 
-/** The example that draws a chart, in a browser. */
+/** The examples that have a dashboard, in a browser. */
 export function dashboard(stage: Stage): void {
   const test = async (scene: Scene): Promise<void> => {
     const { simulator } = scene;
@@ -54,4 +55,56 @@ export function dashboard(stage: Stage): void {
   };
   const title = 'draws a line for each device';
   plays(stage, '02 Show uploads on a dashboard', title, test, { alter: withFreshChart });
+
+  plays(
+    stage,
+    '26 Show all devices on a dashboard',
+    'has a row and a switch for each device, and shows what the device confirmed',
+    async (scene) => {
+      const { simulator } = scene;
+      const browser = await launchBrowser();
+      try {
+        const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
+        page.setDefaultTimeout(15_000);
+        await page.goto(`${stage.red.url}/dashboard/devices`);
+        await listening(scene, 3);
+        await page.locator('canvas').waitFor();
+        for (const chipid of [ONE, TWO]) {
+          for (const temperature of [24, 21.5]) simulator.upload(chipid, { temperature });
+        }
+        const [first, second] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
+        for (const color of [first!, second!]) {
+          await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
+        }
+        const row = (chipid: string) => page.locator(`tr[data-chipid="${chipid}"]`);
+        const shows = (chipid: string, text: string) => row(chipid).getByText(text).waitFor();
+        await shows(ONE, 'Greenhouse');
+        await shows(TWO, '21.5 °C');
+        await shows(TWO, 'yes');
+        await shows(ONE, 'off');
+        assert.equal(await row(THREE).count(), 0);
+
+        // It is slow: until it has answered, the switch stays where it was.
+        simulator.delay(ONE, 5000);
+        const set = (): number => requestsOf(scene, `set_gpio_edge/${ONE}/5/1`).length;
+        await row(ONE).getByRole('checkbox').click();
+        await until(() => set() === 1, 'the pin is being switched');
+        assert.equal(await row(ONE).locator('.v-selection-control--dirty').count(), 0);
+        simulator.delay(ONE, 1);
+        await shows(ONE, 'on');
+        assert.equal(simulator.device(ONE).levels[5], '1');
+
+        simulator.fail('gateway', { path: 'set_gpio_edge' });
+        await row(TWO).getByRole('checkbox').click();
+        const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+        assert.equal(error?.code, 'GATEWAY');
+        assert.equal(await row(TWO).locator('.v-selection-control--dirty').count(), 0);
+        await shows(TWO, 'off');
+        simulator.switchOff(TWO);
+      } finally {
+        await browser.close();
+      }
+    },
+    { alter: withFreshChart, simulator: { offlineAfter: 10_000 } },
+  );
 }

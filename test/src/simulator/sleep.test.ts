@@ -86,6 +86,22 @@ describe('simulator: devices that sleep', () => {
   );
 
   it(
+    'sleep for as long as a push orders them to, and for no other text',
+    withSimulator({}, async (simulator) => {
+      const { received } = simulator.device(10000001);
+      for (const text of ['{"sleep":-1}', '{"sleep":"1"}', '{"sleep"', 'sleep']) {
+        await push(simulator, '10000002', text);
+      }
+      await push(simulator, '10000001', '{"sleep":0.2}');
+      assert.equal(received.length, 1);
+      await until(() => simulator.device(10000001).asleep);
+      await until(() => simulator.device(10000001).uploads.length === 1);
+      assert.equal(simulator.device(10000001).asleep, false);
+      assert.equal(simulator.device(10000002).asleep, false);
+    }),
+  );
+
+  it(
     'are awake after they were switched on again',
     withSimulator({}, (simulator) => {
       simulator.sleep(10000001);
