@@ -78,6 +78,8 @@ async function editor(node) {
   const template = read(`${from}/${node}.html`).replace(/<!-- (\S+) -->/g, row);
   const script = `<script type="text/javascript">${await bundle(node)}</script>\n`;
   write(`${to}/${node}.html`, `${template}${script}`);
+  // Node-RED would find it in any node's folder, the Flow Library only in this one's.
+  cpSync(`icons/device-cloud-${node}.svg`, `${to}/icons/device-cloud-${node}.svg`);
   for (const file of readdirSync(`${from}/locales`).filter((name) => name.endsWith('.json'))) {
     const language = file.replace('.json', '');
     const help = read(`${from}/locales/${language}.md`);
@@ -98,5 +100,3 @@ if (what !== 'editor') {
 }
 clean();
 await Promise.all(Object.keys(manifest['node-red'].nodes).map(editor));
-// One node's folder is enough, since the look-up goes over the whole module.
-cpSync('icons', 'dist/nodes/app/icons', { recursive: true });
