@@ -52,15 +52,22 @@ async function bundle(node) {
   return script;
 }
 
-/**
- * The shared texts. The editor fills no values into the text of a status, so each number of commands that
- * wait has a text of its own.
- */
-function sharedTexts(file) {
-  const texts = JSON.parse(read(`nodes/common/locales/${file}`));
-  const { 'waiting-n': waiting, ...status } = texts.status;
-  for (let n = 1; n <= 99; n++) status[`waiting-${n}`] = waiting.replace('__n__', n);
-  return { ...texts, status };
+/** How far the statuses with a number count: commands that wait; minutes, hours and days since an upload. */
+const COUNTS = { 'waiting-n': 99, 'upload-min-n': 59, 'upload-h-n': 23, 'upload-d-n': 99 };
+
+/** The editor fills no values into the text of a status, so each number has a text of its own. */
+function numbered([key, text]) {
+  if (!(key in COUNTS)) return [[key, text]];
+  const numbers = Array.from({ length: COUNTS[key] }, (_, index) => index + 1);
+  return numbers.map((n) => [key.replace(/n$/, n), text.replace('__n__', n)]);
+}
+
+/** A node's own texts and the shared ones. */
+function texts(node, file) {
+  const shared = JSON.parse(read(`nodes/common/locales/${file}`));
+  const own = JSON.parse(read(`nodes/${node}/locales/${file}`));
+  const statuses = Object.entries({ ...shared.status, ...own.status });
+  return { ...shared, ...own, status: Object.fromEntries(statuses.flatMap(numbered)) };
 }
 
 /** Template, script, and for each language the labels and the help. */
@@ -71,15 +78,13 @@ async function editor(node) {
   const template = read(`${from}/${node}.html`).replace(/<!-- (\S+) -->/g, row);
   const script = `<script type="text/javascript">${await bundle(node)}</script>\n`;
   write(`${to}/${node}.html`, `${template}${script}`);
+  // Node-RED would find it in any node's folder, the Flow Library only in this one's.
+  cpSync(`icons/device-cloud-${node}.svg`, `${to}/icons/device-cloud-${node}.svg`);
   for (const file of readdirSync(`${from}/locales`).filter((name) => name.endsWith('.json'))) {
     const language = file.replace('.json', '');
-    const own = JSON.parse(read(`${from}/locales/${file}`));
     const help = read(`${from}/locales/${language}.md`);
     const tag = `<script type="text/markdown" data-help-name="device-cloud-${node}">`;
-    write(
-      `${to}/locales/${language}/${node}.json`,
-      JSON.stringify({ ...sharedTexts(file), ...own }),
-    );
+    write(`${to}/locales/${language}/${node}.json`, JSON.stringify(texts(node, file)));
     write(`${to}/locales/${language}/${node}.html`, `${tag}\n${help}</script>\n`);
   }
 }
@@ -95,5 +100,3 @@ if (what !== 'editor') {
 }
 clean();
 await Promise.all(Object.keys(manifest['node-red'].nodes).map(editor));
-// One node's folder is enough, since the look-up goes over the whole module.
-cpSync('icons', 'dist/nodes/app/icons', { recursive: true });

@@ -5,7 +5,7 @@ import { SetupError, root } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 
 /*
- * `npm run screenshots` makes the pictures of the README and the help, and a gallery of all that the editor shows.
+ * `npm run screenshots` makes the pictures of the README and the docs, and a gallery of all that the editor shows.
  * A part: `npm run screenshots -- readme`, or `npm run screenshots -- gallery --only push --editor 5`,
  * where both options are patterns: of the pictures' names, and of the editors'.
  */
@@ -44,8 +44,7 @@ async function takeAll({ parts, only, editor }) {
   const browser = await launchBrowser();
   try {
     if (parts.includes('readme')) {
-      // Node-RED serves `resources` to the editor, for the help.
-      await takeDialogs(browser, folder('resources'));
+      await takeDialogs(browser, folder('docs', 'images'));
       await takeDemo(browser, folder('docs', 'images'));
     }
     if (parts.includes('gallery')) await takeGallery(browser, { only, editor });

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { toChoice, toProblem, type DeviceChoice } from './answers';
+import { toChoices, toProblem, type DeviceChoice } from './answers';
 import { findApp } from './app-node';
 import { addExplainRoute } from './explain-route';
 import { mayWriteFlows } from './flow-rights';
@@ -12,9 +12,10 @@ const TIMEOUT = 10;
 
 async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   // Works for a config node that no other node uses, too.
-  return findApp(RED, id).borrow('open', async (client) => {
+  const app = findApp(RED, id);
+  return app.borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
-    return body.map(toChoice);
+    return toChoices(body, app.historyZone, client);
   });
 }
 

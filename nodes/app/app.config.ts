@@ -36,6 +36,10 @@ export interface AppConfig {
 export const DEFAULT_ZONE = '+08:00';
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
+/** The zone as set; anything that is none means the default. */
+export const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
+  historyZone !== undefined && ZONE.test(historyZone) ? historyZone : DEFAULT_ZONE;
+
 /** Credentials of the config node. Each may be `${ENV}`. */
 export interface AppCredentials {
   appkey?: string;

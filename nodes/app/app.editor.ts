@@ -47,7 +47,7 @@ function isUnusual(node: EditorNode<Config>): boolean {
 RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies typeof APP_TYPE, {
   category: 'config',
   icon: 'device-cloud-app.svg',
-  color: '#7fa9a5',
+  color: '#a58bf0',
   defaults: {
     name: { value: '' },
     service: {

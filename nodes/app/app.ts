@@ -1,15 +1,12 @@
 import type { NodeAPI, NodeDef } from 'node-red';
 import { addAdminRoutes } from './admin';
-import { APP_TYPE, DEFAULT_ZONE, ZONE, type AppConfig, type AppCredentials } from './app.config';
+import { APP_TYPE, zoneOf, type AppConfig, type AppCredentials } from './app.config';
 import type { AppNode } from './app-node';
 import { connectionOf } from './connection';
 
 /** Anything else in a flow that was written by hand means the default. */
 const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'] =>
   historyEncoding === 'text' || historyEncoding === 'base64' ? historyEncoding : 'auto';
-
-const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
-  historyZone !== undefined && ZONE.test(historyZone) ? historyZone : DEFAULT_ZONE;
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
   const connection = connectionOf(RED, node, config);

@@ -6,7 +6,8 @@ import {
   type KeyWarning,
 } from '../../src/index';
 import { keyWarnings } from '../../src/input';
-import { toChoice, toProblem, type DeviceChoice } from './answers';
+import { toChoices, toProblem, type DeviceChoice } from './answers';
+import { DEFAULT_ZONE, zoneOf } from './app.config';
 import type { Api } from './app-node';
 import { clientOptions } from './options';
 import { helpWith } from './refused-key';
@@ -46,11 +47,11 @@ const skewOf = (client: DeviceCloudClient): { clockSkew?: number } => {
   return clockSkew === undefined ? {} : { clockSkew };
 };
 
-async function testOpenApi(client: DeviceCloudClient, timeout: number) {
+async function testOpenApi(client: DeviceCloudClient, zone: string, timeout: number) {
   try {
     const { body } = await client.app({ timeout });
     const result = { ok: true, name: body.name, online: body.online.length, ...skewOf(client) };
-    return { result, devices: body.online.map(toChoice) };
+    return { result, devices: toChoices(body.online, zone, client) };
   } catch (error) {
     const help = helpWith(error, () => client.explain('app'));
     return { result: { ...failed(error), ...skewOf(client), ...help }, devices: [] };
@@ -97,10 +98,11 @@ const refusalResult = (refusal: Refusal): ApiResult => ({
 async function testClient(
   client: DeviceCloudClient,
   has: Readonly<Record<Api, boolean>>,
+  zone: string,
   timeout: number,
 ): Promise<TestResult> {
   const [open, serverApi] = await Promise.all([
-    has.open ? testOpenApi(client, timeout) : undefined,
+    has.open ? testOpenApi(client, zone, timeout) : undefined,
     has.server ? testServerApi(client, timeout) : undefined,
   ]);
   const result = { openApi: open?.result ?? null, serverApi: serverApi ?? null };
@@ -114,7 +116,7 @@ async function testSimulator(timeout: number): Promise<TestResult> {
     const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
     const client = new DeviceCloudClient(options);
     try {
-      return await testClient(client, { open: true, server: true }, timeout);
+      return await testClient(client, { open: true, server: true }, DEFAULT_ZONE, timeout);
     } finally {
       await client.close();
     }
@@ -139,7 +141,7 @@ async function testCloud(
   try {
     const open = !!options.appid && !!options.appkey;
     const server = !!options.serverKey && !!options.serverPassword;
-    const result = await testClient(client, { open, server }, timeout);
+    const result = await testClient(client, { open, server }, zoneOf(settings), timeout);
     if (unset.open) result.openApi = failed(unset.open);
     if (unset.server) result.serverApi = failed(unset.server);
     return result;

@@ -31,6 +31,7 @@ function settings(id: string): Record<string, unknown> {
     baseUrl: typed('baseUrl'),
     appid: typed('appid'),
     timeout: typed('timeout'),
+    historyZone: typed('historyZone'),
     postParameters: typed('postParameters'),
     signCase: typed('signCase'),
     tls: chosen('tls'),

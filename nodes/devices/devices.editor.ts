@@ -16,7 +16,7 @@ RED.nodes.registerType<DevicesConfig & Named>(
   {
     category: 'device cloud',
     categoryDescription: `${CATALOGUE}:palette.description`,
-    color: '#7fa9a5',
+    color: '#a58bf0',
     icon: 'device-cloud-devices.svg',
     inputs: 1,
     outputs: 1,

@@ -45,7 +45,7 @@ function labelText({ devices, chipids = [] }: Node): string {
 RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-events.svg',
   inputs: 0,
   outputs: 1,

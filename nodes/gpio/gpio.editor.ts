@@ -52,7 +52,7 @@ function labelText(node: Node): string {
 RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-gpio.svg',
   inputs: 1,
   outputs: 1,

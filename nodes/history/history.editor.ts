@@ -22,7 +22,7 @@ function dateError(value: string): string | undefined {
 RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-history.svg',
   inputs: 1,
   outputs: 1,

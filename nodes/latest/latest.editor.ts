@@ -18,7 +18,7 @@ const isAll = (node: Node): boolean => node.chipid !== undefined && current(node
 RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-latest.svg',
   inputs: 1,
   outputs: 1,

@@ -28,7 +28,7 @@ function labelText(node: Node): string {
 RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-listen.svg',
   inputs: 0,
   outputs: 1,

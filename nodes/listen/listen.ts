@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
+import type { Node, NodeAPI, NodeDef, NodeMessage, NodeStatus } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type Upload } from '../../src/index';
 import { findApp, type App } from '../app/app-node';
 import { asError, messageOf } from '../common/errors';
@@ -6,7 +6,7 @@ import { createFaultLog } from '../common/fault-log';
 import { readListEntry } from '../common/list-entry';
 import { failureStatus, StatusLine } from '../common/status';
 import { numberOf } from '../common/values';
-import { channelsStatus } from './channels-status';
+import { channelsStatus, isAge } from './channels-status';
 import { changeDevices } from './dynamic';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
@@ -17,6 +17,9 @@ import { contextPositions, memoryPositions, type Positions } from './positions';
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
 
+/** Milliseconds between two statuses that differ in the age of an upload alone. */
+const MINUTE = 60_000;
+
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
 
@@ -25,6 +28,9 @@ class ListenLife implements DevicesListener {
   readonly #app: App;
   readonly #status: StatusLine;
   readonly #log = createFaultLog((line) => this.node.warn(line));
+  /** Keeps up the age of the last upload, which only a listener to one device shows. */
+  readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
+  #showsAge = false;
   readonly #datatype: ListenConfig['datatype'];
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
@@ -62,6 +68,7 @@ class ListenLife implements DevicesListener {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
+    clearInterval(this.#minutes);
     this.#stopWatching?.();
     this.#devices?.close();
     this.#log.close();
@@ -70,6 +77,7 @@ class ListenLife implements DevicesListener {
   }
 
   onUpload(upload: Upload): void {
+    if (this.#showsAge) this.onChange();
     const name = this.#client?.fleet.name(upload.chipid);
     const { message, error } = uploadMessage(upload, this.#datatype, name);
     if (error) this.node.error(error, message);
@@ -77,12 +85,23 @@ class ListenLife implements DevicesListener {
   }
 
   onChange(): void {
-    this.#status.update(() => channelsStatus(this.#devices?.states() ?? []));
+    this.#status.update(() => this.#channelsStatus());
   }
 
   onFault(chipid: string, fault: string, kind: string): void {
     // Some faults end with a full stop, some do not.
     this.#log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
+  }
+
+  #channelsStatus(): NodeStatus {
+    const status = channelsStatus(this.#devices?.states() ?? []);
+    this.#showsAge = isAge(status);
+    return status;
+  }
+
+  /** Replaces `connected` only: without a device, the status may say what has failed. */
+  #showAge(): void {
+    if (isAge(channelsStatus(this.#devices?.states() ?? []))) this.onChange();
   }
 
   async #start(): Promise<void> {

@@ -34,6 +34,7 @@ export interface Recover {
 class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
+  lastUpload: number | undefined = undefined;
   subscription: ChannelSubscription | undefined = undefined;
 
   constructor(
@@ -59,6 +60,8 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   }
 
   onUpload(upload: Upload): void {
+    // One that was missed came before.
+    if (!upload.replayed) this.lastUpload = Date.now();
     this.listener.onUpload(upload);
   }
 

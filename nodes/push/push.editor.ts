@@ -47,7 +47,7 @@ function showNote(): void {
 RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-push.svg',
   inputs: 1,
   outputs: 1,

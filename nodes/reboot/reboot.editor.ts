@@ -9,7 +9,7 @@ type Config = RebootConfig & Named;
 RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-reboot.svg',
   inputs: 1,
   outputs: 1,

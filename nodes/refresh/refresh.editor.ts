@@ -11,7 +11,7 @@ type Config = RefreshConfig & Named;
 RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-refresh.svg',
   inputs: 1,
   outputs: 1,

@@ -77,7 +77,7 @@ function showNote(): void {
 RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-request.svg',
   inputs: 1,
   outputs: 1,

@@ -11,7 +11,7 @@ type Config = RtStatusConfig & Named;
 RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STATUS_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-rt-status.svg',
   inputs: 1,
   outputs: 1,

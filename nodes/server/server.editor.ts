@@ -95,7 +95,7 @@ const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
 RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYPE, {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
-  color: '#7fa9a5',
+  color: '#a58bf0',
   icon: 'device-cloud-server.svg',
   inputs: 1,
   outputs: 1,

@@ -63,7 +63,7 @@ async function takeIn(browser, url, language, folder) {
   await page.close();
 }
 
-/** Takes the pictures of single dialogs that explain something, for the README and for the help. */
+/** Takes the pictures of single dialogs that explain something, for the README and the docs. */
 export async function takeDialogs(browser, folder) {
   const simulator = await startSimulator({ port: PORT, interval: 0, appName: 'Greenhouses' });
   const nodeRed = join(root, 'node_modules', 'node-red');

@@ -25,6 +25,13 @@ const STATUSES = [
   ...['invalid-response', 'queue-full', 'not-connected', 'error'],
 ].map((text) => (text.includes(' ') ? text : `red ring ${text}`).split(' '));
 
+/** Filters the palette as a person does: it is a key that it waits for. */
+async function filterPalette(page) {
+  await page.fill('#red-ui-palette-search input', '');
+  await page.locator('#red-ui-palette-search input').pressSequentially('device-cloud');
+  await settled(page);
+}
+
 const around = [
   {
     name: 'workspace',
@@ -46,18 +53,15 @@ const around = [
   },
   {
     name: 'palette',
-    area: '#red-ui-palette',
-    async show(page) {
-      await page.fill('#red-ui-palette-search input', 'device-cloud');
-      await settled(page);
-    },
+    // Node-RED 5 shows it in a sidebar, and leaves its former place empty.
+    area: '#red-ui-palette-container',
+    show: filterPalette,
   },
   {
     name: 'palette-tooltip',
     area: 'page',
     async show(page) {
-      await page.fill('#red-ui-palette-search input', 'device-cloud');
-      await settled(page);
+      await filterPalette(page);
       await page.hover('[data-palette-type="device-cloud-listen"]');
       await page.waitForTimeout(1500);
     },

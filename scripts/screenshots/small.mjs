@@ -24,7 +24,7 @@ function sharp() {
   return createRequire(join(folder, 'package.json'))('sharp');
 }
 
-/** Writes a picture with a few colours, as a dialog has: the package carries it. */
+/** Writes a picture with a few colours, as a dialog has: the repository carries each version of it. */
 export async function writeSmall(picture, path) {
   await sharp()(picture).png({ palette: true, colours: 16, effort: 10 }).toFile(path);
 }

@@ -3,10 +3,8 @@ import type { Editor } from './browser';
 /** As little as WCAG 2 asks of large text; Node-RED's own pale texts are not much above it. */
 const LEAST = 3;
 
-/** Runs in the page: the texts of the open dialog that hardly differ from what is behind them. */
-const FIND = `(() => {
-  const form = $('.red-ui-tray').last().find('form:visible').first()[0];
-  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+/** Of the scripts below: the colours as they are seen, and their contrast. */
+const MEASURE = `const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   // Paints the layers one over the other, and reads what the eye sees: any notation of a colour will do.
   const seen = (layers) => {
     paint.globalAlpha = 1;
@@ -25,7 +23,12 @@ const FIND = `(() => {
     const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
     return (high + 0.05) / (low + 0.05);
   };
-  const up = (element) => element ? [...up(element.parentElement), element] : [];
+  const up = (element) => element ? [...up(element.parentElement), element] : [];`;
+
+/** Runs in the page: the texts of the open dialog that hardly differ from what is behind them. */
+const FIND = `(() => {
+  const form = $('.red-ui-tray').last().find('form:visible').first()[0];
+  ${MEASURE}
   const judge = (element, what, colour) => {
     const styles = up(element).map((box) => getComputedStyle(box));
     const behind = [{ colour: 'white' }, ...styles.map((style) => ({ colour: style.backgroundColor }))];
@@ -55,6 +58,61 @@ const FIND = `(() => {
 /** The texts and icons of the open dialog that can hardly be read, with their contrast. */
 export function faint({ run }: Editor): Promise<string[]> {
   return run(FIND);
+}
+
+/** Runs in the page: what a label and the white icon of a node of ours in the palette are seen on. */
+const PALETTE = `(() => {
+  ${MEASURE}
+  return $('.red-ui-palette-node[data-palette-type^=device-cloud]').toArray().map((node) => {
+    const over = (element, colour) => {
+      const behind = [{ colour: 'white' }, ...up(element).map((box) => ({ colour: getComputedStyle(box).backgroundColor }))];
+      return contrast(seen(behind), seen([...behind, { colour }]));
+    };
+    const label = $(node).find('.red-ui-palette-label')[0];
+    return {
+      type: node.dataset.paletteType.replace('device-cloud-', ''),
+      label: over(label, getComputedStyle(label).color),
+      icon: over($(node).find('.red-ui-palette-icon-container')[0], 'white'),
+    };
+  });
+})()`;
+
+/** A node in the palette, with the contrast of its label and of its icon. */
+export interface PaletteNode {
+  type: string;
+  label: number;
+  icon: number;
+}
+
+/** This package's nodes, in the order of the palette. */
+export function paletteNodes({ run }: Editor): Promise<PaletteNode[]> {
+  return run(PALETTE);
+}
+
+/** Runs in the page: how far each other node's colour is from ours, as CIE 1976 measures what the eye sees. */
+const NEAREST = `(() => {
+  ${MEASURE}
+  const lab = (colour) => {
+    const [r, g, b] = seen([{ colour }]).map((part) => part / 255)
+      .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    const [x, y, z] = [
+      (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+      0.2126 * r + 0.7152 * g + 0.0722 * b,
+      (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
+    ].map((part) => part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116);
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+  };
+  const ours = lab(RED.nodes.getType('device-cloud-listen').color);
+  return RED.nodes.registry.getNodeTypes().filter((type) => !type.startsWith('device-cloud'))
+    .map((type) => [type, RED.nodes.getType(type)])
+    .filter(([, node]) => node.category !== 'config' && node.color)
+    .map(([type, { color }]) => [type, Math.hypot(...lab(color).map((part, i) => part - ours[i]))])
+    .sort(([, a], [, b]) => a - b)[0];
+})()`;
+
+/** The core node whose colour is most like ours, and how far it is. About 2 can just be told apart. */
+export function nearestColour({ run }: Editor): Promise<[type: string, distance: number]> {
+  return run(NEAREST);
 }
 
 /** Calls `look` in the light theme and, where Node-RED has one, in the dark. */

@@ -38,6 +38,18 @@ describe('the device picker', () => {
       assert.equal(await chipid(), TWO);
     });
 
+    it('says how long ago a device was seen, and when by the clock of the reader', async () => {
+      await fill(here.editor, FIELD, '');
+      await here.editor.page.press(FIELD, 'ArrowDown');
+      const [shown] = await rows(here.editor);
+      assert.match(shown!, /last seen \d+ s ago$/);
+      const title = await here.editor.page.locator(`${ROW} small`).first().getAttribute('title');
+      const off = await here.editor.run<number>(
+        `Date.now() - Date.parse(${JSON.stringify(title)})`,
+      );
+      assert.ok(Math.abs(off) < 300_000, `${title}: ${off} ms`);
+    });
+
     it('finds a device by its name', async () => {
       const { name } = here.simulator.device(TWO);
       await fill(here.editor, FIELD, String(name).toUpperCase());

@@ -37,9 +37,10 @@ describe('the list of devices for the editor', () => {
     await load([cloudApp(cloud), node('push')]);
     const { status, body, text } = await get('app');
     assert.equal(status, 200);
-    const choices = body as { latest: string }[];
+    const choices = body as { latest: string; age: number }[];
     assert.deepEqual(
-      choices.map(({ latest, ...choice }) => {
+      choices.map(({ latest, age, ...choice }) => {
+        assert.ok(age >= 0 && age < 60, `${age} s by the service's clock and zone`);
         assert.match(latest, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
         return choice;
       }),

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, symlink } from 'node:fs/promises';
+import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { npm, temporary } from '../e2e/harness/packed';
 import { repository } from '../../tooling/repository';
+
+const execute = promisify(execFile);
 
 interface Packed {
   filename: string;
@@ -12,6 +16,7 @@ interface Packed {
 }
 
 interface Manifest {
+  version: string;
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
   'node-red': { nodes: Record<string, string> };
@@ -23,7 +28,10 @@ const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8
 const NEEDED = [
   ...['src', 'nodes', 'icons', 'examples', 'build.mjs', 'tsconfig.json', 'tsconfig.editor.json'],
   ...['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+  ...['scripts/readme-addresses.mjs', 'scripts/npm.mjs'],
 ];
+
+const ORIGIN = 'https://git.example.com/someone/some-repository';
 
 describe('the package as it is published', () => {
   let copy: string;
@@ -37,6 +45,9 @@ describe('the package as it is published', () => {
       await cp(join(repository, name), join(copy, name), { recursive: true });
     }
     await symlink(join(repository, 'node_modules'), join(copy, 'node_modules'), 'junction');
+    // As a release does.
+    const named = { ...manifest, repository: { type: 'git', url: `git+${ORIGIN}.git` } };
+    await writeFile(join(copy, 'package.json'), JSON.stringify(named, null, 2));
     // With its scripts, as `npm publish` does: the build of a release is part of what is tested.
     const out = await npm(['pack', '--json', '--foreground-scripts=false'], copy);
     [packed] = JSON.parse(out.slice(out.indexOf('['))) as [Packed];
@@ -61,18 +72,36 @@ describe('the package as it is published', () => {
     const allowed = [
       /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
       /^examples\/[^/]+\.json$/,
-      /^resources\/[a-z]+\.(en-US|zh-CN)\.png$/,
       /^dist\/src\/.+\.(js|d\.ts)$/,
       /^dist\/nodes\/[^/]+\/(.+\.js|[^/]+\.html|locales\/.+\.(json|html)|icons\/.+\.svg)$/,
     ];
     const paths = packed.files.map(({ path }) => path);
     const strange = paths.filter((path) => !allowed.some((each) => each.test(path)));
     assert.deepEqual(strange, []);
-    for (const path of Object.values(manifest['node-red'].nodes)) {
-      for (const file of [path, path.replace(/js$/, 'html')]) {
+    for (const [name, path] of Object.entries(manifest['node-red'].nodes)) {
+      // The Flow Library looks for an icon beside the node's file, and nowhere else.
+      const icon = `${dirname(path)}/icons/device-cloud-${name}.svg`;
+      for (const file of [path, path.replace(/js$/, 'html'), icon]) {
         assert.ok(paths.includes(file), file);
       }
     }
+  });
+
+  it('has a README whose addresses are those of the release, wherever it is read', async () => {
+    const tarball = join(copy, packed.filename);
+    const { stdout } = await execute('tar', ['-xOzf', tarball, 'package/README.md']);
+    const links = [...stdout.matchAll(/(!?)\[[^\]]*\]\(([^)]+)\)/g)];
+    const tag = `v${manifest.version}`;
+    for (const [all, mark, address = ''] of links) {
+      if (mark) assert.ok(address.startsWith(`${ORIGIN}/raw/${tag}/`), all);
+      else assert.match(address, /^(https:|#)/, all);
+      const [, path] = address.split(`/${tag}/`);
+      if (path) assert.ok(existsSync(join(repository, path.replace(/#.*/, ''))), path);
+    }
+    assert.ok(links.filter(([, mark]) => mark).length >= 5);
+    assert.ok(stdout.includes(`](${ORIGIN}/blob/${tag}/docs/errors.md)`));
+    const kept = readFileSync(join(repository, 'README.md'), 'utf8');
+    assert.equal(text('README.md'), kept, 'the README of the working tree is as it was');
   });
 
   it('is under 300 kB', () => {

@@ -4,8 +4,10 @@ import { said, t } from './catalogue';
 export interface Device {
   chipid: string;
   name: string;
-  /** When it was last seen alive. */
+  /** When it was last seen alive: as the service says it, in its own time zone. */
   latest: string;
+  /** The same as Unix time in milliseconds, by the clock of this browser; undefined if it cannot be told. */
+  seen: number | undefined;
 }
 
 /** Why something cannot be shown: in the reader's language, and in the service's words. */
@@ -47,10 +49,12 @@ function text(value: unknown): string {
 /** Reads the devices out of an admin route's answer. */
 export function readDevices(value: unknown): Device[] {
   if (!Array.isArray(value)) return [];
+  const now = Date.now();
   return value.filter(isRecord).map((device) => ({
     chipid: text(device['chipid']),
     name: text(device['name']),
     latest: text(device['latest']),
+    seen: typeof device['age'] === 'number' ? now - device['age'] * 1000 : undefined,
   }));
 }
 

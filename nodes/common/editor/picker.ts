@@ -1,3 +1,4 @@
+import { ageText, localTime } from './ages';
 import { t } from './catalogue';
 import { knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
@@ -13,15 +14,22 @@ function remark(typed: string, text: string, detail = ''): Completion {
   return { value: typed, label, onselect: () => undefined };
 }
 
-const lastSeen = ({ latest }: Device): string =>
-  latest === '' ? '' : t('common.picker.seen', { time: latest });
+/** As an age: the service's own times are in its time zone, which is rarely the reader's. */
+function lastSeen({ latest, seen }: Device): string {
+  if (seen !== undefined) return t('common.picker.seen', { time: ageText(seen) });
+  return latest === '' ? '' : t('common.picker.seen-there', { time: latest });
+}
+
+const seenAt = ({ seen }: Device): string => (seen === undefined ? '' : localTime(seen));
 
 function row(device: Device): Completion {
   const label = $('<div>', { class: 'device-cloud-device' });
   $('<span>')
     .text(device.name === '' ? device.chipid : `${device.name} · ${device.chipid}`)
     .appendTo(label);
-  $('<small>').text(lastSeen(device)).appendTo(label);
+  $('<small>', { title: seenAt(device) })
+    .text(lastSeen(device))
+    .appendTo(label);
   return { value: device.chipid, label };
 }
 
@@ -95,7 +103,9 @@ export function prepareDeviceRow(): void {
     const chipid = field('chipid').typedInput('value');
     const device = isNumber() ? knownDevice(fieldValue(field('app')), chipid) : undefined;
     const parts = device ? [device.name, lastSeen(device)].filter((part) => part !== '') : [];
-    $('#device-note').text(parts.join(' · '));
+    $('#device-note')
+      .text(parts.join(' · '))
+      .attr('title', device ? seenAt(device) : '');
   };
   field('chipid').on('change keyup', describe);
   whenKnown(describe);

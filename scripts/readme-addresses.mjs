@@ -1,0 +1,32 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './npm.mjs';
+
+/*
+ * `node scripts/readme-addresses.mjs absolute|relative`, before and after a pack: on the pages of the registry and
+ * of the Flow Library a relative address leads nowhere, and neither does one of a branch that moves on. While
+ * package.json names no repository, as it does before a release, there is nothing to make them absolute with.
+ */
+
+/** Where the files of the release are, with a slash at the end: as they are, and as pages. */
+function places({ repository, version }) {
+  const url = typeof repository === 'string' ? repository : repository?.url;
+  const page = url?.replace(/^git\+/, '').replace(/\.git$/, '');
+  return page && { raw: `${page}/raw/v${version}/`, page: `${page}/blob/v${version}/` };
+}
+
+/** An address in Markdown: `](docs/errors.md)`; not one with a scheme, nor of a place on the page itself. */
+const RELATIVE = /(!?)(\[[^\]]*\]\()(?![a-z]+:|#)([^)\s]+)/g;
+
+const absolute = (text, { raw, page }) =>
+  text.replace(RELATIVE, (_all, mark, label, path) => `${mark}${label}${mark ? raw : page}${path}`);
+
+const relative = (text, { raw, page }) =>
+  text.replaceAll(`](${raw}`, '](').replaceAll(`](${page}`, '](');
+
+const to = { absolute, relative }[process.argv[2]];
+if (!to) throw new Error('Usage: node scripts/readme-addresses.mjs absolute|relative');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const readme = join(root, 'README.md');
+const where = places(manifest);
+if (where) writeFileSync(readme, to(readFileSync(readme, 'utf8'), where));
