@@ -10,7 +10,7 @@ export type {
   ChannelView,
 } from './channel/types';
 export type { DeviceSnapshot, Fleet, FleetChanges } from './fleet/fleet';
-export type { FleetError } from './fleet/device';
+export type { FleetError, ReportedError } from './fleet/device';
 export type { LatestSource, LatestUpload } from './fleet/latest';
 export type { HistoryOptions } from './fleet/latest-history';
 export type { ListUser } from './fleet/list-poller';

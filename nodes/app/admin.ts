@@ -1,7 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { toChoices, toProblem, type DeviceChoice } from './answers';
 import { findApp } from './app-node';
+import { addDeviceRoutes } from './device-routes';
+import { addDiagnosticsRoute } from './diagnostics-route';
 import { addExplainRoute } from './explain-route';
+import { addFleetRoutes } from './fleet-routes';
 import { mayWriteFlows } from './flow-rights';
 import { addressHider } from './hidden-addresses';
 import { testApp, type ApiResult, type TestResult } from './test-app';
@@ -107,4 +110,7 @@ export function addAdminRoutes(RED: NodeAPI): void {
   );
 
   addExplainRoute(RED);
+  addFleetRoutes(RED);
+  addDiagnosticsRoute(RED);
+  addDeviceRoutes(RED);
 }

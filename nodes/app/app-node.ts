@@ -1,5 +1,5 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { DeviceCloudError, type DeviceCloudClient, type Fleet } from '../../src/index';
 import { APP_TYPE, DEFAULT_ZONE, type AppConfig, type AppCredentials } from './app.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
@@ -34,6 +34,10 @@ export interface AppNode extends App, Node<AppCredentials> {
   endpoint: Partial<Endpoint>;
   historyEncoding: App['historyEncoding'];
   historyZone: string;
+  /** What is known of its devices; undefined without a client. Starts nothing. */
+  fleet: () => Fleet | undefined;
+  /** Somebody looks at the fleet: keeps it up to date for a minute, if a node uses the application. */
+  viewFleet(): void;
 }
 
 const missing = (): DeviceCloudError =>

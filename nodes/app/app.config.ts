@@ -1,5 +1,8 @@
 export const APP_TYPE = 'device-cloud-app';
 
+/** What the editor hears of when something of a fleet has changed: `{id, revision}`. */
+export const FLEET_TOPIC = 'device-cloud/fleet';
+
 /** Properties of the config node `device-cloud-app`: one application of the service. */
 export interface AppConfig {
   service: 'cloud' | 'simulator';

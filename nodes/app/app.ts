@@ -1,8 +1,9 @@
 import type { NodeAPI, NodeDef } from 'node-red';
 import { addAdminRoutes } from './admin';
-import { APP_TYPE, zoneOf, type AppConfig, type AppCredentials } from './app.config';
+import { APP_TYPE, FLEET_TOPIC, zoneOf, type AppConfig, type AppCredentials } from './app.config';
 import type { AppNode } from './app-node';
 import { connectionOf } from './connection';
+import { FleetView } from './fleet-view';
 
 /** Anything else in a flow that was written by hand means the default. */
 const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'] =>
@@ -48,7 +49,17 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
       exit();
     }
   };
+  node.fleet = () => connection.current()?.fleet;
+  const view = new FleetView({
+    fleet: node.fleet,
+    mayPoll: () => connection.problem('open') === undefined,
+    onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
+  });
+  node.viewFleet = () => {
+    if (Object.keys(node.users).length > 0) view.look();
+  };
   node.on('close', (_removed: boolean, done: () => void) => {
+    view.close();
     Promise.all([stopped, connection.stop()]).then(
       () => done(),
       () => done(),

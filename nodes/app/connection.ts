@@ -12,6 +12,8 @@ export interface Connection {
   /** Starts what takes time: the simulator, if that is the service. */
   start(): void;
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** The client, if there is one: makes and starts none. */
+  current(): DeviceCloudClient | undefined;
   /** Ends everything. It may be started again. */
   stop(): Promise<void>;
 }
@@ -67,6 +69,7 @@ function cloudConnection(RED: NodeAPI, node: Node<AppCredentials>, config: AppCo
       if (client) return client;
       throw wrong ?? new DeviceCloudError('NOT_CONFIGURED', API_NEEDS[api]);
     },
+    current: () => client,
     async stop() {
       const ended = client;
       client = undefined;
@@ -110,6 +113,7 @@ function simulatorConnection(config: AppConfig): Connection {
       start().catch(() => undefined);
     },
     client: () => client ?? start(),
+    current: () => client,
     async stop() {
       const ended = { use, starting };
       use = undefined;

@@ -2,7 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { isVariable } from '../common/values';
 import { findDeployed } from './deployed';
 
-/** An address in use, and the `${NAME}` that was saved for it. */
+/** An address in use, and what was saved for it, such as `${NAME}`. */
 interface Hidden {
   used: string;
   saved: string;
@@ -17,8 +17,8 @@ function savedProxy(RED: NodeAPI, id: string): string {
   return typeof url === 'string' ? url : '';
 }
 
-/** The addresses of the service and of the proxy, if given by a variable. */
-function hiddenAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
+/** The addresses of the service and of the proxy. */
+function usedAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   const deployed = findDeployed(RED, id);
   if (!deployed?.node) return [];
   const { baseUrl = '', proxy = '' } = deployed.node.endpoint;
@@ -27,7 +27,7 @@ function hiddenAddresses(RED: NodeAPI, id: string | undefined): Hidden[] {
   return [
     { used: baseUrl, saved: deployed.saved.baseUrl ?? '' },
     { used: address, saved: savedProxy(RED, proxy) },
-  ].filter(({ saved }) => isVariable(saved));
+  ];
 }
 
 /** The forms in which errors name an address; a proxy's may lack its scheme. */
@@ -36,6 +36,14 @@ function namesOf(address: string): string[] {
   if (!URL.canParse(text)) return [];
   const { origin, host, hostname } = new URL(text);
   return [origin, host, hostname].filter((name) => name !== '');
+}
+
+function replacer(hidden: readonly Hidden[]): (message: string) => string {
+  const parts = hidden.flatMap(({ used, saved }) =>
+    namesOf(used).map((name) => [name, saved] as const),
+  );
+  return (message) =>
+    parts.reduce((text, [name, saved]) => text.replaceAll(name, () => saved), message);
 }
 
 /**
@@ -48,11 +56,19 @@ export async function addressHider(
   id: string | undefined,
   maySeeVariables: () => Promise<boolean>,
 ): Promise<(message: string) => string> {
-  const hidden = hiddenAddresses(RED, id);
+  const hidden = usedAddresses(RED, id).filter(({ saved }) => isVariable(saved));
   if (hidden.length === 0 || (await maySeeVariables())) return (message) => message;
-  const parts = hidden.flatMap(({ used, saved }) =>
-    namesOf(used).map((name) => [name, saved] as const),
-  );
-  return (message) =>
-    parts.reduce((text, [name, saved]) => text.replaceAll(name, () => saved), message);
+  return replacer(hidden);
 }
+
+/** Makes a function that takes every address out of a message: for what is published. */
+export const withoutAddresses = (
+  RED: NodeAPI,
+  id: string | undefined,
+): ((message: string) => string) =>
+  replacer(
+    usedAddresses(RED, id).map(({ used, saved }) => ({
+      used,
+      saved: isVariable(saved) ? saved : '<address>',
+    })),
+  );

@@ -12,6 +12,12 @@ export interface FleetError {
   at: number;
 }
 
+/** An error, and whose it is. */
+export interface ReportedError extends FleetError {
+  /** Null: of a reading of the list. */
+  chipid: string | null;
+}
+
 /** What is known of one device. There are up to 10,000: plain fields, times in ms by this clock. */
 export class FleetDevice {
   /** Undefined until a list has shown it, and for a device without a name. */

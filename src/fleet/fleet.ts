@@ -5,7 +5,7 @@ import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
 import type { Chipid } from '../types';
 import { show } from '../util/show';
-import type { FleetDevice, FleetError } from './device';
+import type { FleetDevice, FleetError, ReportedError } from './device';
 import type { LatestUpload } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import type { LatestReader } from './latest-reader';
@@ -140,6 +140,16 @@ export class Fleet {
       if (latest) yield latest.toLatest(chipid, now);
   }
 
+  /** Grows with each change: what {@link changesSince} would answer. */
+  get revision(): number {
+    return this.#registry.revision;
+  }
+
+  /** The latest 20 errors of calls to devices and of polling the list, the newest first. */
+  errors(): ReportedError[] {
+    return this.#registry.errors.map((error) => ({ ...error }));
+  }
+
   /**
    * The devices of which anything has changed since an earlier answer, for a display that is kept up to date.
    * @param revision of that answer; 0: all devices
@@ -197,7 +207,11 @@ export class Fleet {
       lastUpload,
       channel: channelState && { state: channelState, reason: channelReason ?? null },
       ...{ reconnects, recovered, waiting, running },
-      lastError: lastError && { ...lastError },
+      lastError: lastError && {
+        code: lastError.code,
+        message: lastError.message,
+        at: lastError.at,
+      },
     };
   }
 }

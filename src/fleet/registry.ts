@@ -4,7 +4,7 @@ import { isDeviceCloudError } from '../errors';
 import type { RecoveryObserver } from '../recovery/deps';
 import type { DeviceRecord } from '../types';
 import { thrownText } from '../util/thrown';
-import { FleetDevice } from './device';
+import { FleetDevice, type ReportedError } from './device';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-reading';
 import { Removals } from './removals';
@@ -43,6 +43,9 @@ const BATCH = 500;
 
 const MAX_NAME = 200;
 
+/** Errors of calls that are remembered. */
+const ERRORS = 20;
+
 /** The name of a device (section 2.1); undefined if there is none. */
 function nameOf({ name }: DeviceRecord): string | undefined {
   const text: unknown = typeof name === 'number' ? String(name) : name;
@@ -62,6 +65,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
   readonly #removals = new Removals();
+  #errors: ReportedError[] = [];
   /** Replaced, never changed. */
   #watchers: readonly FleetWatcher[] = [];
   #seen = 0;
@@ -185,12 +189,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** A call to a device has failed. */
   onError(chipid: string, error: unknown): void {
     if (this.#closed) return;
-    const known = isDeviceCloudError(error);
-    this.#touch(chipid).lastError = {
-      code: known ? error.code : 'ERROR',
-      message: known ? error.message : thrownText(error),
-      at: this.#now(),
-    };
+    this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
   /** A turn of the poller, or a reading on demand. */
@@ -202,6 +201,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onReadError(error: unknown): void {
     if (this.#closed) return;
+    this.#report(null, error);
     for (const watcher of this.#watchers) watcher.onReadError?.(error);
   }
 
@@ -229,10 +229,27 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     }
   }
 
+  /** The latest errors of calls to devices and of readings of the list, the newest first. */
+  get errors(): readonly ReportedError[] {
+    return this.#errors;
+  }
+
   /** Takes in nothing more, and calls no watcher. */
   close(): void {
     this.#closed = true;
     this.#watchers = [];
+  }
+
+  #report(chipid: string | null, error: unknown): ReportedError {
+    const known = isDeviceCloudError(error);
+    const reported: ReportedError = {
+      chipid,
+      code: known ? error.code : 'ERROR',
+      message: known ? error.message : thrownText(error),
+      at: this.#now(),
+    };
+    this.#errors = [reported, ...this.#errors.slice(0, ERRORS - 1)];
+    return reported;
   }
 
   #list(device: FleetDevice, record: DeviceRecord | undefined, at: number): void {

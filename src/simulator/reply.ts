@@ -28,7 +28,7 @@ export function answerQuestion(service: Receiver, device: Device, text: string):
 }
 
 /** Lets a device sleep for as long as a push orders it to, a moment after its answer to the push. */
-export function obeySleepOrder({ timers }: Service, device: Device, text: string): void {
+export function obeySleepOrder({ timers }: Receiver, device: Device, text: string): void {
   const seconds = readSleepOrder(text);
   if (seconds === undefined) return;
   timers.after(device.answerDelay + REPLIES_AFTER, () => {

@@ -148,17 +148,4 @@ describe('the list of devices for the editor', () => {
       Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_PROXY');
     });
   }
-
-  it('and what tests and explains ask for permissions of their own', async () => {
-    const asked: string[] = [];
-    const spy = (RED: NodeAPI): void => {
-      const needsPermission = RED.auth.needsPermission.bind(RED.auth);
-      RED.auth.needsPermission = (permission) => {
-        asked.push(permission);
-        return needsPermission(permission);
-      };
-    };
-    await helper.load([spy, app], [], {});
-    assert.deepEqual(asked, ['device-cloud.read', 'device-cloud.write', 'device-cloud.write']);
-  });
 });

@@ -1,0 +1,63 @@
+import type { DeviceSnapshot, Fleet, FleetChanges } from '../../src/index';
+
+/** A device as the editor shows it; times in ms. Nothing of what it uploads, and no key. */
+export type FleetRow = Pick<
+  DeviceSnapshot,
+  | 'chipid'
+  | 'name'
+  | 'online'
+  | 'since'
+  | 'lastUpload'
+  | 'channel'
+  | 'waiting'
+  | 'reconnects'
+  | 'recovered'
+  | 'lastError'
+>;
+
+/** What has changed since a revision. */
+export interface FleetAnswer {
+  revision: number;
+  devices: FleetRow[];
+  /** Chip numbers. */
+  removed: string[];
+  /** Only if `devices` are all that are known: forget any others. */
+  complete?: true;
+}
+
+const toRow = (device: DeviceSnapshot): FleetRow => {
+  const { chipid, name, online, since, lastUpload, channel } = device;
+  const { waiting, reconnects, recovered, lastError } = device;
+  return {
+    ...{ chipid, name, online, since, lastUpload, channel },
+    ...{ waiting, reconnects, recovered, lastError },
+  };
+};
+
+/** The revision that a request names; 0, which means everything, for anything else. */
+export const readRevision = (since: unknown): number =>
+  typeof since === 'string' && /^\d{1,16}$/.test(since) ? Number(since) : 0;
+
+/** The answer for a fleet; one without a client has no devices. */
+export function toFleetAnswer(fleet: Fleet | undefined, since: number): FleetAnswer {
+  const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
+  const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
+  return { ...changes, devices: devices.map(toRow), ...(complete ? { complete } : {}) };
+}
+
+/** Whether an error has a message that may name an address. */
+export const hasErrors = ({ devices }: FleetAnswer): boolean =>
+  devices.some(({ lastError }) => lastError !== null);
+
+/** The same answer with each message changed. */
+export const withMessages = (
+  answer: FleetAnswer,
+  change: (message: string) => string,
+): FleetAnswer => ({
+  ...answer,
+  devices: answer.devices.map((row) =>
+    row.lastError === null
+      ? row
+      : { ...row, lastError: { ...row.lastError, message: change(row.lastError.message) } },
+  ),
+});

@@ -1,0 +1,55 @@
+import type { NodeAPI } from 'node-red';
+import { toProblem } from './answers';
+import { findApp, findAppNode } from './app-node';
+import { hasErrors, readRevision, toFleetAnswer, withMessages } from './fleet-answers';
+import { mayWriteFlows } from './flow-rights';
+import { addressHider } from './hidden-addresses';
+import { runningApps, serviceOf, type RunningApp } from './running-apps';
+
+/** An application in the editor's choice. */
+export interface AppChoice {
+  id: string;
+  name: string;
+  service: 'cloud' | 'simulator';
+  /** How many devices are known, and how many of them are online. */
+  devices: number;
+  online: number;
+}
+
+function toAppChoice({ saved, node }: RunningApp): AppChoice {
+  const devices = node.fleet()?.snapshot() ?? [];
+  return {
+    id: saved.id,
+    name: saved.name ?? '',
+    service: serviceOf(saved),
+    devices: devices.length,
+    online: devices.filter(({ online }) => online === true).length,
+  };
+}
+
+/** Adds the routes that show the fleets. None of them starts what no node uses. */
+export function addFleetRoutes(RED: NodeAPI): void {
+  const mayRead = RED.auth.needsPermission('device-cloud.read');
+  RED.httpAdmin.get('/device-cloud/apps', mayRead, (_request, response) => {
+    response.json(runningApps(RED).map(toAppChoice));
+  });
+
+  RED.httpAdmin.get('/device-cloud/apps/:id/fleet', mayRead, (request, response) => {
+    const id = String(request.params['id']);
+    const node = findAppNode(RED, id);
+    if (!node) {
+      response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
+      return;
+    }
+    node.viewFleet();
+    const answer = toFleetAnswer(node.fleet(), readRevision(request.query['since']));
+    if (!hasErrors(answer)) {
+      response.json(answer);
+      return;
+    }
+    addressHider(RED, id, () => mayWriteFlows(RED, request)).then(
+      (hide) => response.json(withMessages(answer, hide)),
+      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
+    );
+  });
+}
