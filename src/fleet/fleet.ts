@@ -175,14 +175,18 @@ export class Fleet {
    * @param seconds between two readings, from 1
    * @param user is called with each reading, also those that others ask for, and with errors of the poller
    * @returns stops it
-   * @throws DeviceCloudError `INVALID_INPUT` if the interval is none
+   * @throws DeviceCloudError `INVALID_INPUT` if the interval is none, or the user no object
    */
   pollList(seconds: number, user: ListUser): () => void {
-    const isInterval = typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_SECONDS;
-    if (isInterval) return this.#poller.poll(seconds, user);
-    throw invalidInput(
-      `The interval of the list must be a number of seconds from 1 to ${MAX_SECONDS}, but is ${show(seconds)}.`,
-    );
+    if (!(typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_SECONDS)) {
+      throw invalidInput(
+        `The interval of the list must be a number of seconds from 1 to ${MAX_SECONDS}, but is ${show(seconds)}.`,
+      );
+    }
+    if (typeof user !== 'object' || (user as unknown) === null) {
+      throw invalidInput(`A user of the list must be an object, but is ${show(user)}.`);
+    }
+    return this.#poller.poll(seconds, user);
   }
 
   /**

@@ -5,30 +5,13 @@ import type { RecoveryObserver } from '../recovery/deps';
 import type { DeviceRecord } from '../types';
 import { thrownText } from '../util/thrown';
 import { FleetDevice, type ReportedError } from './device';
+import type { FleetWatcher } from './fleet-watcher';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-reading';
 import { Removals } from './removals';
 
-/**
- * Hears of what happens to devices, after the registry has taken it in. It is this package's own code: it
- * never throws. It may add and remove watchers.
- */
-export interface FleetWatcher {
-  /** A live upload, before the listeners of the channel get it. Never a replayed one. */
-  onLive?(device: FleetDevice, upload: Upload): void;
-  onReading?(reading: ListReading): void;
-  /** A turn of the poller failed. */
-  onReadError?(error: unknown): void;
-  /** The state of its channel changed; null: it was closed, since nobody listens any more. */
-  onState?(device: FleetDevice): void;
-  /** The first of its recoveries began. */
-  onRecovering?(device: FleetDevice): void;
-  /** The last of them ended. @param count the uploads that were given back, each counted once */
-  onRecovered?(device: FleetDevice, count: number): void;
-}
-
 /** What has changed since a revision. */
-export interface FleetChanges {
+export interface DeviceChanges {
   revision: number;
   devices: FleetDevice[];
   /** Chip numbers of devices that were forgotten meanwhile. */
@@ -104,7 +87,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   /** Devices that changed after a revision. For one of another registry, or 0, all devices. */
-  changesSince(revision: number): FleetChanges {
+  changesSince(revision: number): DeviceChanges {
     const removed = this.#removals.since(revision);
     const complete = !(revision >= this.#first && revision <= this.revision) || !removed;
     const devices: FleetDevice[] = [];

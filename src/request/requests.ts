@@ -51,9 +51,9 @@ export class Requests {
    * aborted after the push was sent
    */
   run(request: Request): Promise<Reply> {
-    const { chipid, matcher, signal } = request;
+    const { chipid, matcher, signal, onProgress: progress } = request;
     const run = (): Promise<Reply> => this.#run(request);
-    return matcher.takesAny ? this.#deps.turns.run(chipid, run, { signal }) : run();
+    return matcher.takesAny ? this.#deps.turns.run(chipid, run, { signal, progress }) : run();
   }
 
   /** Releases the channels. The deadlines and the queues, which end first, end every request. */

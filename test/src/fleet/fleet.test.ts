@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ListUser } from '../../../src/fleet/list-poller';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
 import { DeviceCloudClient } from '../../../src/client';
@@ -66,6 +67,8 @@ describe('the fleet of a client', () => {
     for (const seconds of [0, -1, NaN, 1e9, '5' as unknown as number]) {
       assert.throws(() => client.fleet.pollList(seconds, {}), { code: 'INVALID_INPUT' });
     }
+    const none = null as unknown as ListUser;
+    assert.throws(() => client.fleet.pollList(1, none), { code: 'INVALID_INPUT' });
   });
 
   it('is there without keys, and says so when the list is read', async () => {

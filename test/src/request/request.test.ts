@@ -187,7 +187,10 @@ describe('a request whose push has an unknown outcome', () => {
   });
 
   it('fails with the error of the push if nothing matches', async () => {
-    const { ask } = await world({ answerDelay: 60_000 });
+    const { ask, service } = await world();
+    // The channel, for which the time-out holds, too, is open from now on.
+    await failure(ask('next', { replyTimeout: 0.1 }), 'NO_REPLY');
+    service.delay(CHIPID, 60_000);
     await failure(ask('next', { timeout: 0.1, replyTimeout: 0.3 }), 'TIMEOUT');
     await failure(ask('next', { timeout: 0.3, replyTimeout: 0.1 }), 'TIMEOUT');
   });
@@ -233,11 +236,18 @@ describe('several requests to a device', () => {
   it('those that take any upload run one at a time, each with its own reply', async () => {
     const { client, service, received } = await world();
     const asked = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+    let longest = 0;
+    const onProgress = (progress: RequestProgress): void => {
+      if (progress.state === 'waiting') longest = Math.max(longest, progress.ahead);
+    };
     const replies = await Promise.all(
-      asked.map((each) => client.request(CHIPID, { get: 'rssi', id: each }, { match: 'next' })),
+      asked.map((each) =>
+        client.request(CHIPID, { get: 'rssi', id: each }, { match: 'next', onProgress }),
+      ),
     );
     const ids = replies.map(({ payload }) => (payload as { id: number }).id);
     assert.deepEqual([ids, received.length, service.channels()], [asked, 10, 1]);
+    assert.equal(longest, 9, 'the last one was told how many are ahead of it');
   });
 
   for (const [what, match] of [
