@@ -8,6 +8,7 @@ const HEAD = [
   'application',
   'call-options',
   'client',
+  'explain-call',
   'index',
   'request-options',
   'settings',

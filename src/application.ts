@@ -8,13 +8,11 @@ import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
-import { Fleet } from './fleet/fleet';
-import { SharedListPoller, type ListPoller } from './fleet/list-poller';
+import { createFleet } from './fleet/create-fleet';
+import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { LatestReader } from './fleet/latest-reader';
-import { Watches } from './fleet/watches';
 import { createListening, type Listening } from './recovery/listen';
-import { openApi, openApiMissing, type OpenApi } from './api/open-api';
+import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
 import { BoundedPatterns } from './request/bounded-pattern';
 import { Requests } from './request/requests';
@@ -23,7 +21,7 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
-import { readSettings, type ClientOptions } from './settings';
+import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
 
@@ -44,6 +42,9 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
+  /** What it was made with. */
+  settings: Settings;
+  options: ClientOptions;
   http: HttpContext;
   queues: DeviceQueues;
   /** This machine's clock, in ms. */
@@ -59,41 +60,6 @@ export interface Application {
   server: ServerApi | undefined;
   /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
-}
-
-/** What is known of the devices, and what reads more of them: their list and their histories. */
-function createFleet(
-  http: HttpContext,
-  registry: FleetRegistry,
-  open: OpenApiParts | undefined,
-  timeout: number,
-  now: () => number,
-): { fleet: Fleet; poller: ListPoller; close: () => void } {
-  const poller = new SharedListPoller({
-    async list(signal) {
-      if (!open) throw openApiMissing();
-      return (await open.listDevices(http, timeout, signal)).body;
-    },
-    onReading: (reading) => registry.onReading(reading),
-    onReadError: (error) => registry.onReadError(error),
-    now,
-  });
-  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
-  const histories = open && new LatestReader(open.listening.shared, registry);
-  const watches = new Watches(() => {
-    if (!open) throw openApiMissing();
-    return { appid: open.listening.shared.appid, registry, poller, now };
-  });
-  return {
-    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
-    poller,
-    close() {
-      watches.close();
-      registry.close();
-      poller.close();
-      histories?.close();
-    },
-  };
 }
 
 /** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
@@ -169,7 +135,7 @@ export function createApplication(options: ClientOptions, limiters: ConnectLimit
     open = { api, channels, listening, channelPush, pulses, requests, patterns, listDevices };
   }
 
-  const fleet = createFleet(http, registry, open, settings.timeout, now);
+  const fleet = createFleet({ http, registry, timeout: settings.timeout, now }, open);
   if (open) {
     const { channels } = open;
     commands = createDeviceCommands(queues, registry, {
@@ -181,6 +147,8 @@ export function createApplication(options: ClientOptions, limiters: ConnectLimit
   }
 
   return {
+    settings,
+    options,
     http,
     queues,
     now,

@@ -48,6 +48,8 @@ import { byChipid } from './fleet/list-reading';
 import { pushBytes, pushMessage } from './input/push-payload';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
+import type { Explanation } from './api/explain';
+import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
 
 /**
@@ -407,6 +409,19 @@ export class DeviceCloudClient {
    */
   get historyEncoding(): Encoding | undefined {
     return this.#application.open?.listening.historyEncoding;
+  }
+
+  /**
+   * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
+   * sign: method, path, parameters, the text that is signed, and a `curl` command.
+   * @param call the name of a method that sends a request
+   * @param args what that method takes
+   * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
+   */
+  explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
+    const { settings, options } = this.#application;
+    const [open, server] = [() => this.#open().api, () => this.#server()];
+    return explainCall({ settings, options, open, server }, call, args);
   }
 
   /** Ends every call with an error and closes every channel and connection. Idempotent. */

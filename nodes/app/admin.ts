@@ -1,6 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { toChoice, toProblem, type DeviceChoice } from './answers';
 import { findApp } from './app-node';
+import { addExplainRoute } from './explain-route';
 import { mayWriteFlows } from './flow-rights';
 import { addressHider } from './hidden-addresses';
 import { testApp, type ApiResult, type TestResult } from './test-app';
@@ -47,8 +48,12 @@ async function readableResult(
   maySeeVariables: () => Promise<boolean>,
 ): Promise<TestResult> {
   const hide = await addressHider(RED, id, maySeeVariables);
-  const readable = (found: ApiResult | null): ApiResult | null =>
-    found?.message === undefined ? found : { ...found, message: hide(found.message) };
+  const readable = (found: ApiResult | null): ApiResult | null => {
+    if (found?.message === undefined) return found;
+    const { explanation } = found;
+    const shown = explanation && { ...explanation, curl: hide(explanation.curl) };
+    return { ...found, message: hide(found.message), ...(shown ? { explanation: shown } : {}) };
+  };
   const { openApi, serverApi } = result;
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
@@ -56,7 +61,6 @@ async function readableResult(
 /** Adds the routes for the editor. Called once per module. */
 export function addAdminRoutes(RED: NodeAPI): void {
   const devicesOf = deviceReader(RED);
-
   RED.httpAdmin.get(
     '/device-cloud/apps/:id/devices',
     RED.auth.needsPermission('device-cloud.read'),
@@ -100,4 +104,6 @@ export function addAdminRoutes(RED: NodeAPI): void {
         );
     },
   );
+
+  addExplainRoute(RED);
 }

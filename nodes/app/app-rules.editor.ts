@@ -32,7 +32,9 @@ export function appidError(value: string): string | undefined {
     const nothing = serverKey.length > 0 && fieldValue(serverKey) === '';
     return nothing ? t('error.no-account') : undefined;
   }
-  return /^[0-9]{1,20}$/.test(value) ? undefined : t('error.appid');
+  if (/^[0-9]{1,20}$/.test(value)) return undefined;
+  // They look alike: a Chinese input method types these.
+  return /[０-９]/.test(value) ? t('error.full-width') : t('error.appid');
 }
 
 export function zoneError(value: string): string | undefined {

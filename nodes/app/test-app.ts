@@ -1,8 +1,15 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudClient, DeviceCloudError } from '../../src/index';
+import {
+  DeviceCloudClient,
+  DeviceCloudError,
+  type Explanation,
+  type KeyWarning,
+} from '../../src/index';
+import { keyWarnings } from '../../src/input';
 import { toChoice, toProblem, type DeviceChoice } from './answers';
 import type { Api } from './app-node';
 import { clientOptions } from './options';
+import { helpWith } from './refused-key';
 import { useSimulator } from './shared-simulator';
 import type { TestRequest } from './test-request';
 import { refusalText, testSettings, type Refusal, type TestSettings } from './test-settings';
@@ -22,6 +29,10 @@ export interface ApiResult {
   /** Why it was not tried, and the settings concerned. */
   reason?: Refusal['reason'];
   settings?: string[];
+  /** Of a key that does not work: what looks wrong about it. */
+  warnings?: KeyWarning[];
+  /** Of a refused request: what was sent. Its warnings are those that are not about keys. */
+  explanation?: Explanation;
   /** The application's name. */
   name?: string;
   /** How many devices are online. */
@@ -41,7 +52,8 @@ async function testOpenApi(client: DeviceCloudClient, timeout: number) {
     const result = { ok: true, name: body.name, online: body.online.length, ...skewOf(client) };
     return { result, devices: body.online.map(toChoice) };
   } catch (error) {
-    return { result: { ok: false, ...toProblem(error), ...skewOf(client) }, devices: [] };
+    const help = helpWith(error, () => client.explain('app'));
+    return { result: { ...failed(error), ...skewOf(client), ...help }, devices: [] };
   }
 }
 
@@ -58,11 +70,13 @@ const notAList = (): DeviceCloudError =>
 const failed = (error: unknown): ApiResult => ({ ok: false, ...toProblem(error) });
 
 async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<ApiResult> {
+  const query = { page: 1, count: 1 };
   try {
-    const { body } = await client.serverDevices({ page: 1, count: 1 }, { timeout });
+    const { body } = await client.serverDevices(query, { timeout });
     return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
   } catch (error) {
-    return { ...failed(error), ...skewOf(client) };
+    const help = helpWith(error, () => client.explain('serverDevices', query));
+    return { ...failed(error), ...skewOf(client), ...help };
   }
 }
 
@@ -116,7 +130,12 @@ async function testCloud(
 ): Promise<TestResult> {
   if (refused.open && refused.server) return { openApi: null, serverApi: null };
   const { options, unset } = clientOptions(RED, node, settings);
-  const client = new DeviceCloudClient(options);
+  let client: DeviceCloudClient;
+  try {
+    client = new DeviceCloudClient(options);
+  } catch (error) {
+    return { openApi: { ...failed(error), warnings: keyWarnings(options) }, serverApi: null };
+  }
   try {
     const open = !!options.appid && !!options.appkey;
     const server = !!options.serverKey && !!options.serverPassword;

@@ -1,5 +1,6 @@
 import { said, t } from '../common/editor/catalogue';
 import { explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
+import { showExplanation, type Explanation } from '../common/editor/explanation';
 import { fieldValue } from '../common/editor/form';
 import { invalidSettings } from './app-rules.editor';
 import { invalidRow, readAnswer, resultRows, type ResultRow } from './test-result.editor';
@@ -38,6 +39,19 @@ function settings(id: string): Record<string, unknown> {
   };
 }
 
+/** A button that shows what was sent, and hides it again. */
+function explanationButton(explanation: Explanation): JQuery[] {
+  const box = $('<div>').hide();
+  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+  button.text(t('common.explain.button')).attr('aria-expanded', 'false');
+  showExplanation(box, explanation);
+  button.on('click', () => {
+    box.toggle();
+    button.attr('aria-expanded', String(box.is(':visible')));
+  });
+  return [$('<div>').append(button), box];
+}
+
 function showRows(rows: ResultRow[]): void {
   const list = $('#device-cloud-test-result').empty();
   for (const row of rows) {
@@ -47,6 +61,7 @@ function showRows(rows: ResultRow[]): void {
     const text = $('<div>').text(row.text).appendTo(item);
     // As text, always: it comes from a server that may be anyone's.
     if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);
+    if (row.explanation) text.append(...explanationButton(row.explanation));
   }
 }
 

@@ -1,10 +1,13 @@
 import { said, t } from '../common/editor/catalogue';
+import { warningText, type ExplainWarning, type Explanation } from '../common/editor/explanation';
 
 /** One line of the result. */
 export interface ResultRow {
   icon: string;
   text: string;
   detail?: string;
+  /** Of a refused request: what was sent. */
+  explanation?: Explanation;
 }
 
 interface Outcome {
@@ -14,6 +17,9 @@ interface Outcome {
   /** Why it was not tried, and the settings concerned. */
   reason?: 'retype' | 'variable' | 'network';
   settings?: string[];
+  /** What looks wrong about the keys. */
+  warnings?: ExplainWarning[];
+  explanation?: Explanation;
   /** Name of the application. */
   name?: string;
   /** How many devices are online. */
@@ -68,9 +74,14 @@ function reasonOf(
 function failed(name: string, outcome: Outcome, baseUrl: string): ResultRow {
   const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
   if (outcome.reason !== undefined || outcome.message === undefined) return row;
+  const { code, message, explanation } = outcome;
   // The code can be searched for.
-  return { ...row, detail: [outcome.code, outcome.message].filter(Boolean).join(': ') };
+  const detail = [code, message].filter(Boolean).join(': ');
+  return { ...row, detail, ...(explanation ? { explanation } : {}) };
 }
+
+const keyRows = ({ warnings = [] }: Outcome): ResultRow[] =>
+  warnings.map((warning) => ({ icon: 'fa-warning', text: warningText(warning) }));
 
 function clockRow(skew: number): ResultRow {
   const off = Math.round(Math.abs(skew));
@@ -80,7 +91,7 @@ function clockRow(skew: number): ResultRow {
 }
 
 function openApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
-  if (!outcome.ok) return [failed('test.open', outcome, baseUrl)];
+  if (!outcome.ok) return [failed('test.open', outcome, baseUrl), ...keyRows(outcome)];
   return [
     { icon: 'fa-check', text: said(t('test.open'), t('test.accepted')) },
     { icon: 'fa-info-circle', text: t('test.app', { name: outcome.name ?? '' }) },
@@ -88,9 +99,9 @@ function openApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
   ];
 }
 
-function serverApiRow(outcome: Outcome, baseUrl: string): ResultRow {
-  if (!outcome.ok) return failed('test.server', outcome, baseUrl);
-  return { icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) };
+function serverApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
+  if (!outcome.ok) return [failed('test.server', outcome, baseUrl), ...keyRows(outcome)];
+  return [{ icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) }];
 }
 
 const untried = (name: string, hasKey: boolean): ResultRow => ({
@@ -115,7 +126,9 @@ export function resultRows({ openApi, serverApi }: TestAnswer, tried: Tried): Re
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
   return [
     ...(openApi ? openApiRows(openApi, tried.baseUrl) : [untried('test.open', tried.openKey)]),
-    serverApi ? serverApiRow(serverApi, tried.baseUrl) : untried('test.server', tried.serverKey),
+    ...(serverApi
+      ? serverApiRows(serverApi, tried.baseUrl)
+      : [untried('test.server', tried.serverKey)]),
     ...(typeof skew === 'number' ? [clockRow(skew)] : []),
   ];
 }

@@ -12,7 +12,7 @@ import {
 import { choiceOf } from './choice';
 import { nameField } from './device-name';
 import { asError } from './errors';
-import { callMany } from './many';
+import { callMany, type CallFields, type CallOne } from './many';
 import { numberOf } from './values';
 
 /** The device that a message names. The client checks it, whatever the type says. */
@@ -36,12 +36,6 @@ export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMe
   const choice = choiceOf(format, 'format', ['MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg']);
   return choice === 'msg' ? parseFormat(msg['format']) : choice;
 }
-
-/** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
-export type CallFields = Readonly<Record<string, unknown>>;
-
-/** Calls one device. */
-export type CallOne = (chipid: Chipid, options: CommandOptions) => Promise<CallFields>;
 
 /** The fields of an answer. */
 export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({

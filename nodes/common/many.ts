@@ -7,9 +7,14 @@ import {
 import { invalidInput, parseChipid, readInput } from '../../src/input';
 import type { Outcome } from './action';
 import { AT_ONCE, LIMIT, MAX_MANY, type ManyConfig } from './action.config';
-import type { CallOne } from './device-call';
 import { asError, messageOf } from './errors';
 import { numberOf } from './values';
+
+/** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
+export type CallFields = Readonly<Record<string, unknown>>;
+
+/** Calls one device. */
+export type CallOne = (chipid: Chipid, options: CommandOptions) => Promise<CallFields>;
 
 /** What became of one device, as an element of the payload. */
 interface Result {

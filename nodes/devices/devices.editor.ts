@@ -1,4 +1,6 @@
 import { t } from '../common/editor/catalogue';
+import { prepareExplain } from '../common/editor/explain';
+import { opened } from '../common/editor/form';
 import {
   appProperty,
   labelOf,
@@ -34,5 +36,9 @@ RED.nodes.registerType<DevicesConfig & Named>(
     labelStyle,
     outputLabels: t('output'),
     onadd: takeOnlyApp,
+    oneditprepare: function () {
+      opened(this);
+      prepareExplain(this);
+    },
   },
 );

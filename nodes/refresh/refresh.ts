@@ -2,7 +2,8 @@ import type { NodeAPI } from 'node-red';
 import { isDeviceCloudError } from '../../src/index';
 import { registerAction } from '../common/action';
 import { choiceOf } from '../common/choice';
-import { answerFields, callDevice, type CallFields, type CallOne } from '../common/device-call';
+import { answerFields, callDevice } from '../common/device-call';
+import type { CallFields, CallOne } from '../common/many';
 import { CHIPID_INPUT } from '../common/inputs';
 import { REFRESH_TYPE, type RefreshConfig } from './refresh.config';
 

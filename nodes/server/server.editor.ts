@@ -1,4 +1,5 @@
 import { t } from '../common/editor/catalogue';
+import { prepareExplain } from '../common/editor/explain';
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
   appProperty,
@@ -154,5 +155,6 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
     });
     describeQuery();
     field('query').on('change keyup typedinputtypechange', describeQuery);
+    prepareExplain(this);
   },
 });

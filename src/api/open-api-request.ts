@@ -14,16 +14,22 @@ export interface OpenApiIdentity {
   now: () => number;
 }
 
+/** A request of the open API before it is signed. */
+export interface UnsignedOpenApiRequest {
+  method: 'GET' | 'POST';
+  /** Relative to `/openapi/`, with the final `/`. */
+  path: string;
+  /** Without the common ones. */
+  params: Params;
+}
+
 /**
  * Signs a request of the open API now. The common parameters stand in the query; further ones stand
  * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
- * @param path relative to `/openapi/`, with the final `/`
  */
-export function openApiRequest(
+export function signedOpenApiRequest(
   identity: OpenApiIdentity,
-  method: 'GET' | 'POST',
-  path: string,
-  params: Params,
+  { method, path, params }: UnsignedOpenApiRequest,
 ): HttpRequest {
   const { appid, appkey, signCase, postParameters } = identity;
   const timestamp = String(Math.floor(identity.now() / 1000));

@@ -11,7 +11,11 @@ import { DeviceCloudError, invalidInput } from '../errors';
 import { MAX_RECOVERY_ANSWER } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
-import { openApiRequest, type OpenApiIdentity } from './open-api-request';
+import {
+  signedOpenApiRequest,
+  type OpenApiIdentity,
+  type UnsignedOpenApiRequest,
+} from './open-api-request';
 import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from '../util/show';
 import type { Params } from './signing';
@@ -58,6 +62,11 @@ function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
   return /^(ok|success)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
 }
 
+/** A call of the open API, which can be explained without carrying it out. */
+export interface OpenApiCall<T> extends CallSpec<T> {
+  unsigned: UnsignedOpenApiRequest;
+}
+
 export type OpenApi = ReturnType<typeof openApi>;
 
 /** The twelve calls of interface B (section 4.2), as specifications to be carried out. */
@@ -68,12 +77,16 @@ export function openApi(identity: OpenApiIdentity) {
     path: string,
     accepts: Shape<T>,
     params: Params = NO_PARAMS,
-  ): CallSpec<T> => ({
-    call,
-    accepts,
-    succeeds: is200,
-    build: () => openApiRequest(identity, method, path, params),
-  });
+  ): OpenApiCall<T> => {
+    const unsigned: UnsignedOpenApiRequest = { method, path, params };
+    return {
+      call,
+      accepts,
+      succeeds: is200,
+      unsigned,
+      build: () => signedOpenApiRequest(identity, unsigned),
+    };
+  };
 
   return {
     app: () => spec(inCloud("Reading the application's record"), 'GET', 'apps/', appShape),

@@ -31,13 +31,21 @@ export function toJson(body: JsonObject): string {
   throw invalidInput('The JSON form of the body is no object.');
 }
 
+/** A request of the server API before it is signed. */
+export interface UnsignedServerApiRequest {
+  method: 'GET' | 'PUT';
+  /** From `/api/server/` on, without the query. */
+  path: string;
+  /** Percent-encoded. */
+  query: string;
+  /** JSON. */
+  body: string | undefined;
+}
+
 /** Signs a request of the server API now. */
-export function serverApiRequest(
+export function signedServerApiRequest(
   identity: ServerApiIdentity,
-  method: 'GET' | 'PUT',
-  path: string,
-  query: string,
-  body: string | undefined,
+  { method, path, query, body }: UnsignedServerApiRequest,
 ): HttpRequest {
   const { serverKey: key, serverPassword, userAgent, signCase } = identity;
   const timestamp = Math.floor(identity.now() / 1000);

@@ -6,7 +6,12 @@ import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape, isPlainObject } from './shapes';
 import { show } from '../util/show';
-import { serverApiRequest, toJson, type ServerApiIdentity } from './server-api-request';
+import {
+  signedServerApiRequest,
+  toJson,
+  type ServerApiIdentity,
+  type UnsignedServerApiRequest,
+} from './server-api-request';
 
 const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
 
@@ -56,6 +61,11 @@ export function parseBody(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
+/** A call of the server API, which can be explained without carrying it out. */
+export interface ServerApiCall extends CallSpec<unknown> {
+  unsigned: UnsignedServerApiRequest;
+}
+
 export type ServerApi = ReturnType<typeof serverApi>;
 
 /** The five calls of interface A (section 4.1), as specifications to be carried out. */
@@ -66,15 +76,20 @@ export function serverApi(identity: ServerApiIdentity) {
     path: string,
     query: Query = {},
     body?: JsonObject,
-  ): CallSpec<unknown> => {
-    const encoded = encodeQuery(query);
-    const json = body === undefined ? undefined : toJson(body);
+  ): ServerApiCall => {
+    const unsigned: UnsignedServerApiRequest = {
+      method,
+      path: `/api/server/${path}`,
+      query: encodeQuery(query),
+      body: body === undefined ? undefined : toJson(body),
+    };
     return {
       call,
       accepts: anyShape,
       succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
       anyText: true,
-      build: () => serverApiRequest(identity, method, `/api/server/${path}`, encoded, json),
+      unsigned,
+      build: () => signedServerApiRequest(identity, unsigned),
     };
   };
 

@@ -7,7 +7,7 @@ export type Params = Readonly<Record<string, string>>;
 export const SIGN_CASES = ['unicode', 'ascii'] as const;
 export type SignCase = (typeof SIGN_CASES)[number];
 
-const lowercase = (text: string, signCase: SignCase): string =>
+export const lowercase = (text: string, signCase: SignCase): string =>
   signCase === 'unicode'
     ? text.toLowerCase()
     : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

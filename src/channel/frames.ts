@@ -26,7 +26,9 @@ export interface Upload {
  * too: a text does not change, and the bytes are the listener's.
  */
 export type Frame =
-  { upload: Upload; base64: string; flaws: readonly string[] } | { fault: string } | { ignored: true };
+  | { upload: Upload; base64: string; flaws: readonly string[] }
+  | { fault: string }
+  | { ignored: true };
 
 /** The channel that a frame came on. */
 export interface FrameOrigin {

@@ -6,7 +6,7 @@ const SIGN = /[0-9a-f]{32}/gi;
 const SIGN_LENGTH = 32;
 
 /** A shorter secret would blot out ordinary words. */
-const MIN_SECRET = 4;
+export const MIN_SECRET = 4;
 
 /** Characters of a text that are returned: errors show fewer. */
 const MAX_RETURNED = 512;

@@ -1,6 +1,7 @@
 /**
  * What checks a value from outside and makes a typed one of it. Code that calls the client, such as a node, imports from here what it has to check itself, and passes on everything else unchecked: the client checks its arguments.
  */
+export { keyWarnings } from './pasted-key';
 export { dropLeadingZeros, parseChipid } from './chipid';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';

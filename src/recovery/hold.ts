@@ -21,7 +21,7 @@ export class Hold {
     this.timer = setTimeout(expired, MAX_HOLD);
   }
 
-  /** Counts an upload. @returns false if it is one too many, or too large; then it is not counted */
+  /** Counts an upload. @returns false, without counting it, if it is one too many or too large */
   add(upload: Upload): boolean {
     const weight = weighUpload(upload);
     const fits = this.count < this.limits.held && this.bytes + weight <= this.limits.heldBytes;

@@ -62,7 +62,7 @@ export class Reading implements Reader {
     this.running = undefined;
   }
 
-  /** The same, and none begins any more. */
+  /** The same, for good. */
   end(): void {
     this.ended = true;
     this.stop();

@@ -21,7 +21,7 @@ export interface Account {
   broken: boolean;
 }
 
-/** What holding arrivals against the history gave. */
+/** What comparing the arrivals with the history gave. */
 export interface Reconciled {
   /** What to emit now, in order: missed uploads, and those held back. Each is made when it is its turn. */
   due: (() => Upload)[];

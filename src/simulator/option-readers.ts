@@ -1,4 +1,4 @@
-/** An option that cannot be: its name, and what is wrong with it. */
+/** An invalid option: its name, and what is wrong with it. */
 export class OptionError extends RangeError {
   /** Tells the class where `instanceof` cannot. */
   override readonly name = 'OptionError';

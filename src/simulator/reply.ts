@@ -1,13 +1,21 @@
 import { readQuestion, REPLIES_AFTER, replyTo } from './assumptions';
 import { callbackValue } from './callbacks';
 import type { Device } from './device';
-import type { Service } from './service';
+import type { Settings } from './options';
+import type { Timers } from './timers';
+
+/** The service, as far as an answer needs it. */
+interface Receiver {
+  readonly settings: Pick<Settings, 'interval' | 'now'>;
+  readonly timers: Pick<Timers, 'after'>;
+  upload(device: Device, body: Buffer): unknown;
+}
 
 /**
  * Lets a device answer a question that was pushed to it: by an upload, a moment after its answer to
  * the push. A device that is not online by then answers nothing.
  */
-export function answerQuestion(service: Service, device: Device, text: string): void {
+export function answerQuestion(service: Receiver, device: Device, text: string): void {
   const question = readQuestion(text);
   if (!question) return;
   const { settings, timers } = service;

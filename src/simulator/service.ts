@@ -36,7 +36,7 @@ export interface Service {
   deleteApp(): void;
   /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */
   restore(lastId: number): void;
-  /** Through what each answer of a device's history of uploads goes, if through anything. */
+  /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
 }
 

@@ -62,14 +62,14 @@ export interface Simulator {
    * Lets something go wrong.
    * @returns a function that lifts the fault
    * @throws RangeError if there is no such fault
-   * @throws OptionError if an option cannot be, or a thousand faults stand already
+   * @throws OptionError if an option is invalid, or a thousand faults are set already
    */
   fail(name: FaultName, options?: FaultOptions): () => void;
   /** Lifts all faults. Answers that hang go on hanging. */
   heal(): void;
   /**
    * Adds a device, switched on.
-   * @throws OptionError if an option cannot be, or there is such a device already
+   * @throws OptionError if an option is invalid, or the device exists already
    */
   addDevice(options: DeviceOptions): SimulatedDevice;
   /** Takes a device away for good: from now on 404, and its channels are closed. */
@@ -80,7 +80,7 @@ export interface Simulator {
    * Puts the uploads back to an old copy of the service: those with a higher id than `lastId` are gone,
    * and the next upload gets the id after it.
    * @param lastId default 0: the history is empty and ids begin at 1 again
-   * @throws OptionError if it is no whole number, or beyond the newest id
+   * @throws OptionError if it is not a whole number, or beyond the newest id
    */
   restore(lastId?: number): void;
   /**
@@ -109,7 +109,7 @@ const portTaken = (port: number): OptionError =>
 
 /**
  * Starts the whole service on loopback.
- * @throws OptionError if an option cannot be, or the port is taken
+ * @throws OptionError if an option is invalid, or the port is taken
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const settings = readOptions(options);

@@ -1,8 +1,8 @@
 /** All timers of one simulator, so that close() can clear them. */
 export interface Timers {
-  /** Runs once after `ms`. @returns a function that calls it off */
+  /** Runs once after `ms`. @returns a function that cancels it */
   after(ms: number, run: () => void): () => void;
-  /** Runs every `ms`, the first time after `first`. @returns a function that calls it off */
+  /** Runs every `ms`, the first time after `first`. @returns a function that cancels it */
   every(ms: number, first: number, run: () => void): () => void;
   /** Clears every timer and takes no further one. */
   close(): void;

@@ -4,7 +4,7 @@ const MAX = 60;
  * What could garble or forge a log line, or hide in it: control characters, line ends, lone surrogates,
  * and invisible characters, among them those that reverse the direction of what follows.
  */
-const UNPRINTABLE =
+export const UNPRINTABLE =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** A space of another width may be taken for none. */
 const SPACES = /\p{Zs}/gu;

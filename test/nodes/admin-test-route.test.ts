@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import type { TestResult } from '../../nodes/app/test-app';
+import type { ApiResult, TestResult } from '../../nodes/app/test-app';
 import { startSimulator } from '../../src/simulator';
 import { httpService } from '../../tooling/servers/http-service';
 import { load, node, simulatorApp } from './support/flow';
@@ -50,6 +50,27 @@ describe('the test of an application in the editor', () => {
     assert.equal(second.openApi?.ok, true);
     assert.equal(second.serverApi?.code, 'UNAUTHORIZED');
     assert.ok(!second.text.includes('Another-Password'));
+  });
+
+  it('says of a refused key what looks wrong about it, and what was sent', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    const credentials = {
+      appkey: `${appkey}\n`,
+      serverKey,
+      serverPassword: `${serverPassword}\u3000`,
+    };
+    const { openApi, serverApi } = await test({ baseUrl, appid, credentials });
+    const faults = ({ warnings = [] }: ApiResult): string[] =>
+      warnings.map(({ setting, code, where }) => `${setting} ${code} ${where}`);
+    assert.deepEqual(faults(openApi!), ['appkey line-end end']);
+    assert.deepEqual(faults(serverApi!), ['serverPassword full-width end']);
+    assert.equal(openApi?.explanation?.path, '/openapi/apps/');
+    assert.equal(serverApi?.explanation?.path, '/api/server/devices?page=1&count=1');
+    assert.deepEqual(openApi.explanation.warnings, []);
+    const blank = { appkey, serverKey: `${serverKey} `, serverPassword };
+    const unsent = await test({ baseUrl, appid, credentials: blank });
+    assert.deepEqual(faults(unsent.openApi!), ['serverKey blank end']);
   });
 
   it('leaves out the interface whose keys are not given', async () => {

@@ -148,7 +148,7 @@ describe('the list of devices for the editor', () => {
     });
   }
 
-  it('and the test of an application ask for permissions of their own', async () => {
+  it('and what tests and explains ask for permissions of their own', async () => {
     const asked: string[] = [];
     const spy = (RED: NodeAPI): void => {
       const needsPermission = RED.auth.needsPermission.bind(RED.auth);
@@ -158,6 +158,6 @@ describe('the list of devices for the editor', () => {
       };
     };
     await helper.load([spy, app], [], {});
-    assert.deepEqual(asked, ['device-cloud.read', 'device-cloud.write']);
+    assert.deepEqual(asked, ['device-cloud.read', 'device-cloud.write', 'device-cloud.write']);
   });
 });

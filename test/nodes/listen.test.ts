@@ -151,7 +151,8 @@ describe('listen', () => {
   });
 
   it('reads the list of online devices once for all listeners', async () => {
-    const listener = (id: string): FlowNode => node('listen', { id, devices: 'online', refresh: 60 });
+    const listener = (id: string): FlowNode =>
+      node('listen', { id, devices: 'online', refresh: 60 });
     await start([listener('a'), listener('b'), listener('c')]);
     for (const chipid of [one, two, three]) await connected(chipid);
     await shows('a', '3/3');

@@ -2,6 +2,7 @@ import { APP_TYPE } from '../../app/app.config';
 import { MAX_SECONDS } from '../values';
 import { DEVICE_TIMEOUT, type DeviceCallConfig, type DeviceConfig } from '../action.config';
 import { t } from './catalogue';
+import { prepareExplain } from './explain';
 import { opened } from './form';
 import { deviceType, prepareDeviceRow } from './picker';
 import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
@@ -58,6 +59,7 @@ export function prepareDevice(node: EditorNodeBase): void {
   opened(node);
   typedInput('chipid', ['msg', deviceType(), ...DYNAMIC]);
   prepareDeviceRow();
+  prepareExplain(node);
 }
 
 /** The chip number of a node that always calls the same device. */

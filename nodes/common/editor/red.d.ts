@@ -104,6 +104,10 @@ interface EditorRed {
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
   };
+  clipboard: {
+    /** @param message key of the editor's text that is shown beside the element */
+    copyText(value: string, element: JQuery, message: string): boolean;
+  };
   utils: {
     validateTypedProperty(value: string, type: string, options: ValidatorOptions): Validity | false;
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DeviceCloudClient } from '../../../src/client';
+import type { ExplainedCall } from '../../../src/explain-call';
 import { clientOf } from '../support/client';
 import { failure } from '../support/failure';
 import { httpService, json, type HttpService } from '../../../tooling/servers/http-service';
@@ -67,7 +68,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ],
 ];
 
-type Method = Exclude<keyof DeviceCloudClient, 'fleet' | 'clockSkew' | 'historyEncoding' | 'close'>;
+type Method = ExplainedCall | 'request' | 'listen';
 
 /** Arguments that each method takes, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -113,7 +114,11 @@ describe('a value that throws when it is read', () => {
     );
     assert.match(message, /^(The|A|B64|HEX) [^]*\.$/, `${method}: ${what}`);
     assert.doesNotMatch(message, /Canary/, `${method}: ${what}`);
+    return message;
   };
+
+  const explain = (method: Method, args: readonly unknown[]): unknown =>
+    (client.explain as (...args: readonly unknown[]) => unknown).call(client, method, ...args);
 
   for (const [method, good] of Object.entries(GOOD) as [Method, readonly unknown[]][]) {
     it(`is INVALID_INPUT for each argument of ${method}, and for its options`, async () => {
@@ -121,7 +126,10 @@ describe('a value that throws when it is read', () => {
         if (method === 'listen' && index === 1) continue;
         const values = method.startsWith('server') ? UNREADABLE : [...UNREADABLE, ...PROXIES];
         for (const [what, value] of values) {
-          await isRefused(method, good.with(index, value()), `${what} as argument ${index}`);
+          const args = good.with(index, value());
+          const message = await isRefused(method, args, `${what} as argument ${index}`);
+          if (method !== 'listen' && method !== 'request')
+            assert.throws(() => explain(method, args), { code: 'INVALID_INPUT', message });
         }
       }
       for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS)

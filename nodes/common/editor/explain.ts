@@ -1,0 +1,126 @@
+import { said, t } from './catalogue';
+import { explainFailure } from './devices';
+import { showExplanation, type Explanation } from './explanation';
+import { field, fieldValue } from './form';
+import type { EditorNode, EditorNodeBase } from './red';
+
+/** What a message may have for each property that is read from it. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  chipid: 10000001,
+  pin: 4,
+  level: 1,
+  key: 'temperature',
+  message: 'hello',
+  begin: '20260101',
+  end: '20260102',
+  deviceid: '10000001',
+  page: 1,
+  count: 20,
+  body: { name: 'x' },
+  query: { page: 1, count: 20 },
+};
+
+const PATH = /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$/;
+
+const properties = (type: string): string[] => Object.keys(RED.nodes.getType(type).defaults);
+
+/** Sets a property of a property: `device.id`. */
+function setPath(msg: Record<string, unknown>, path: string, value: unknown): void {
+  const names = path.split('.');
+  const last = names.pop() ?? '';
+  let at = msg;
+  for (const name of names) {
+    const next = at[name];
+    at = (typeof next === 'object' && next !== null ? next : (at[name] = {})) as typeof msg;
+  }
+  at[last] = value;
+}
+
+/** A message with all that the node reads from it as the dialog is filled in. */
+function sampleMessage(type: string): string {
+  const msg: Record<string, unknown> = {};
+  for (const property of properties(type)) {
+    const isShown = field(property).closest('.form-row').is(':visible');
+    if (!isShown || fieldValue(field(`${property}Type`)) !== 'msg') continue;
+    const path = fieldValue(field(property));
+    if (PATH.test(path)) setPath(msg, path, SAMPLES[property] ?? 'x');
+  }
+  if (fieldValue(field('format')) === 'msg') msg['format'] = 'MSG';
+  return JSON.stringify(msg);
+}
+
+/** The node as the dialog is filled in. */
+function typedNode(node: EditorNodeBase): Record<string, unknown> {
+  const saved = node as unknown as Record<string, unknown>;
+  const typed = properties(node.type).map((property) => {
+    const input = field(property);
+    if (input.length === 0) return [property, saved[property]] as const;
+    const isBox = input.is('[type=checkbox]');
+    return [property, isBox ? input.is(':checked') : fieldValue(input)] as const;
+  });
+  return { ...Object.fromEntries(typed), id: node.id, type: node.type };
+}
+
+function parseMessage(text: string): object | undefined {
+  try {
+    const msg: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
+    if (typeof msg === 'object' && msg !== null && !Array.isArray(msg)) return msg;
+  } catch {
+    // Said by the caller.
+  }
+  return undefined;
+}
+
+function showProblem(target: JQuery, text: string, detail = ''): void {
+  const box = $('<div>', { class: 'device-cloud-explanation' }).text(text);
+  if (detail !== '') $('<small>').text(detail).appendTo(box);
+  target.empty().append(box);
+}
+
+async function explain(node: EditorNodeBase, target: JQuery): Promise<void> {
+  const msg = parseMessage(fieldValue($('#device-cloud-explain-msg')));
+  if (!msg) {
+    showProblem(target, t('common.explain.not-json'));
+    return;
+  }
+  const id = fieldValue(field('app'));
+  const app = RED.nodes.node(id);
+  if (!app) {
+    showProblem(target, t('common.explain.no-app'));
+    return;
+  }
+  try {
+    const body: unknown = await $.ajax({
+      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
+      url: 'device-cloud/apps/explain',
+      method: 'POST',
+      contentType: 'application/json',
+      data: JSON.stringify({ id, node: typedNode(node), msg }),
+    });
+    // Trusts the type, since the route is this package's own.
+    const explanation = body as Explanation;
+    const changed = { code: 'undeployed', message: '' };
+    const warnings = [...(app.changed ? [changed] : []), ...explanation.warnings];
+    showExplanation(target, { ...explanation, warnings });
+  } catch (failure) {
+    const { reason, detail } = explainFailure(failure, t('common.explain.forbidden'));
+    showProblem(target, said(t('common.explain.failed'), reason), detail);
+  }
+}
+
+/** Makes the row explain what the node would send, as the dialog is filled in. */
+export function prepareExplain<T>(node: EditorNode<T>): void {
+  const row = $('#explain-row');
+  const message = $('#device-cloud-explain-msg');
+  const target = $('#device-cloud-explanation');
+  let sample = '';
+  const run = (): void => {
+    // A message that was typed stays.
+    if (fieldValue(message) === sample) message.val((sample = sampleMessage(node.type)));
+    void explain(node, target);
+  };
+  row.on('toggle', () => {
+    if (row.is('[open]')) run();
+  });
+  $('#device-cloud-explain').on('click', run);
+}

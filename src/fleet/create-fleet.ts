@@ -1,0 +1,56 @@
+import type { ListDevices } from '../api/device-list';
+import { openApiMissing } from '../api/open-api';
+import type { HttpContext } from '../http/call';
+import type { Listening } from '../recovery/listen';
+import { Fleet } from './fleet';
+import { LatestReader } from './latest-reader';
+import { SharedListPoller, type ListPoller } from './list-poller';
+import type { FleetRegistry } from './registry';
+import { Watches } from './watches';
+
+interface FleetDeps {
+  http: HttpContext;
+  registry: FleetRegistry;
+  /** Seconds that a reading of the list may take. */
+  timeout: number;
+  /** This machine's clock, in ms. */
+  now: () => number;
+}
+
+/** What reads the list and the histories. Without the appid and the app key there is none of it. */
+interface Sources {
+  listDevices: ListDevices;
+  listening: Listening;
+}
+
+/** What is known of the devices of an application, and what reads more of them: their list, their histories. */
+export function createFleet(
+  { http, registry, timeout, now }: FleetDeps,
+  sources: Sources | undefined,
+): { fleet: Fleet; poller: ListPoller; close: () => void } {
+  const poller = new SharedListPoller({
+    async list(signal) {
+      if (!sources) throw openApiMissing();
+      return (await sources.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.onReading(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  const histories = sources && new LatestReader(sources.listening.shared, registry);
+  const watches = new Watches(() => {
+    if (!sources) throw openApiMissing();
+    return { appid: sources.listening.shared.appid, registry, poller, now };
+  });
+  return {
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
+    poller,
+    close() {
+      watches.close();
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { repository } from '../../tooling/repository';
+
+/** The files of the package that a file imports, for its types as well. */
+function importsOf(path: string): string[] {
+  const text = readFileSync(path, 'utf8');
+  const relative = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, name]) =>
+    join(dirname(path), String(name).replace(/\.js$/, '')),
+  );
+  return relative.flatMap((name) =>
+    [`${name}.ts`, join(name, 'index.ts')].filter((file) => existsSync(file)),
+  );
+}
+
+const files = ['src', 'nodes'].flatMap((folder) =>
+  readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(repository, folder, name)),
+);
+
+/** Files that import each other in a circle, in the order of their imports. */
+function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return [];
+    path.push(file);
+    for (const each of imports.get(file) ?? []) {
+      const circle = visit(each);
+      if (circle.length > 0) return circle;
+    }
+    path.pop();
+    done.add(file);
+    return [];
+  };
+  for (const file of imports.keys()) {
+    const circle = visit(file);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
+describe('the imports of the package', () => {
+  it('form no circle', () => {
+    const imports = new Map(files.map((file) => [file, importsOf(file)]));
+    assert.ok([...imports.values()].flat().length > files.length, 'imports were found');
+    const circle = findCircle(imports).map((file) => file.slice(repository.length + 1));
+    assert.deepEqual(circle, []);
+  });
+});
