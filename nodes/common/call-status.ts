@@ -2,6 +2,9 @@ import type { Node, NodeStatus } from 'node-red';
 import type { RequestProgress } from '../../src/index';
 import { failureStatus, STATUS, StatusLine } from './status';
 
+/** Milliseconds that a failure is shown while other calls go on. */
+const FAILURE_SHOWN = 2000;
+
 /** The most commands ahead that a status counts. */
 const MAX_AHEAD = 99;
 
@@ -35,6 +38,9 @@ export class CallStatus {
   /** The calls that have not ended, and what each waits for once it is known. */
   readonly #calls = new Map<symbol, RequestProgress | undefined>();
   readonly #status = (): NodeStatus => statusOf(this.#calls.values());
+  /** Shows the calls that go on, a while after one has failed. */
+  #afterFailure: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(node: Node) {
     this.#line = new StatusLine(node);
@@ -66,6 +72,12 @@ export class CallStatus {
   fail(call: symbol, error: unknown): void {
     this.#calls.delete(call);
     this.show(failureStatus(error));
+    clearTimeout(this.#afterFailure);
+    // Those that a close breaks off fail after it.
+    if (this.#isClosed || this.#calls.size === 0) return;
+    this.#afterFailure = setTimeout(() => {
+      if (this.#calls.size > 0) this.#line.updateLater(this.#status);
+    }, FAILURE_SHOWN);
   }
 
   /** Shows a status that no call has led to. */
@@ -75,6 +87,8 @@ export class CallStatus {
 
   /** Shows nothing from now on. */
   close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#afterFailure);
     this.#line.close();
   }
 }

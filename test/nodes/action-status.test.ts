@@ -53,6 +53,17 @@ describe('the status of an action node', () => {
     assert.deepEqual(statusesOf('push'), [CALLING]);
   });
 
+  it('is red for a moment if a call fails, and blue again while others run', async () => {
+    await start();
+    cloud.fail('hang', { chipid: '10000002' });
+    post('push', { chipid: '10000002', payload: 'slow' });
+    await until(() => cloud.requests.length === 1, 'it is under way');
+    cloud.fail('gateway', { times: 1, chipid });
+    await fail('push', { chipid, payload: 'x' }, 'GATEWAY');
+    assert.deepEqual(statusesOf('push').at(-1), red('gateway'));
+    await shows('push', 'status.calling');
+  });
+
   it('says how many commands are ahead of one that waits, and calling while any runs', async () => {
     cloud = await startCloud();
     await load([cloudApp(cloud), node('push'), node('reboot'), node('refresh')]);
