@@ -9,8 +9,8 @@ import { untranslatedTexts } from './untranslated';
 import { world } from './world';
 
 const nodes = [...sampleNodes, ...variants, ...apps];
-/** The name of a sample, and the types of config nodes that may be added. */
-const GIVEN = ['my cloud', 'tls-config', 'http proxy'];
+/** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
+const GIVEN = ['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b'];
 
 /** Opens, saves and looks at every dialog and help in a language. */
 export function dialogsIn(language: 'en-US' | 'zh-CN'): void {

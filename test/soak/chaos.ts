@@ -161,7 +161,7 @@ export function startChaos(
     [history === 'text' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
     [3, 'lists failed', () => void simulator.fail(dice.pick(LIST_FAULTS), { ...LIST, times: 1 + roll(5) })], // prettier-ignore
     [1, 'lists unanswered', () => void simulator.fail('hang', { ...LIST, times: 1 })],
-    [3, 'pushes answered wrongly', () => void simulator.fail(dice.pick(PUSH_FAULTS), { ...PUSH, times: 1 + roll(3) })], // prettier-ignore
+    [6, 'pushes answered wrongly', () => void simulator.fail(dice.pick(PUSH_FAULTS), { ...PUSH, times: 2 + roll(6) })], // prettier-ignore
     [1, 'history down', () => lasting('server-error', dice.between(2e3, 12e3))],
   ];
   const cards = troubles.flatMap((trouble) => Array<typeof trouble>(trouble[0]).fill(trouble));

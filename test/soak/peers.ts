@@ -1,8 +1,8 @@
 import type { Simulator } from '../../src/simulator';
 import type { Dice } from './dice';
 
-/** How many devices come and go, reply to requests and get commands that wait for them. */
-export const PEERS = 8;
+/** How many devices come and go. Half of them reply to requests and get commands that wait for them. */
+export const PEERS = 12;
 
 /** Milliseconds that a device is awake or asleep: some flap between two readings of the list. */
 const SPELL = { shortest: 200, longest: 6000 };

@@ -167,7 +167,7 @@ export const bareNodes: FlowNode[] = [
   node('bare-gpio', 'gpio', { app: 'app' }, 19),
   node('bare-history', 'history', { app: 'app' }, 20),
   node('bare-server', 'server', { app: 'app' }, 21),
-  node('bare-request', 'request', { app: 'app' }, 28),
+  node('bare-request', 'request', { app: 'app', match: 'next' }, 28),
 ];
 
 const APP: AppConfig = {
