@@ -1,5 +1,12 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeStatus } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type Upload } from '../../src/index';
+import {
+  DeviceCloudError,
+  isDeviceCloudError,
+  type Datatype,
+  type DeviceCloudClient,
+  type Upload,
+} from '../../src/index';
+import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../app/app-node';
 import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
@@ -31,7 +38,7 @@ class ListenLife implements DevicesListener {
   /** Keeps up the age of the last upload, which only a listener to one device shows. */
   readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
   #showsAge = false;
-  readonly #datatype: ListenConfig['datatype'];
+  #datatype: Datatype = 'auto-detect';
   readonly #closing = new AbortController();
   /** Undefined until it has started, as the devices are. */
   #client: DeviceCloudClient | undefined;
@@ -50,7 +57,6 @@ class ListenLife implements DevicesListener {
   ) {
     this.#app = findApp(RED, config.app ?? '');
     this.#status = new StatusLine(node);
-    this.#datatype = config.datatype ?? 'auto-detect';
     this.#app.join(node);
     this.#starting = this.#start();
   }
@@ -106,6 +112,7 @@ class ListenLife implements DevicesListener {
 
   async #start(): Promise<void> {
     try {
+      this.#datatype = parseDatatype(this.config.datatype ?? '');
       const client = await this.#app.client('open');
       const recover = await this.#recoverBy();
       if (!this.#closing.signal.aborted) this.#listen(client, recover);
@@ -114,7 +121,7 @@ class ListenLife implements DevicesListener {
       this.#failure = error;
       this.#failed(error);
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
-      if (this.#app.problem('open')) return;
+      if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => void this.#startAgain(), RETRY);
     }

@@ -29,6 +29,15 @@ describe('listen, when something goes wrong', () => {
     await emitted('at last');
   });
 
+  it('names an output that does not exist, and listens to nothing', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), node('listen', { chipids: [one], datatype: 'JSON' as 'json' })]);
+    await shows('listen', 'status.invalid-input');
+    const texts = journal.logs.map(({ msg }) => String(msg));
+    assert.ok(texts.some((text) => /datatype must be .*"JSON"/.test(text)));
+    assert.equal(cloud.channels(), 0);
+  });
+
   it('logs what happens to many devices as one line, and the remaining count when it closes', async () => {
     const devices = 20;
     cloud = await startCloud({ devices });
