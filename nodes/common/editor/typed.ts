@@ -45,6 +45,23 @@ export function typedInput(property: string, types: (string | TypeDefinition)[])
     default: 'msg',
   });
   forgetNameOfProperty(property);
+  nameParts(property);
+}
+
+/**
+ * Names the parts of a typedInput for screen readers: Node-RED hides the field that the label is of, and makes new
+ * ones. By reference, since the label has no text yet; a button adds its own, such as the type.
+ */
+function nameParts(property: string): void {
+  const label = `device-cloud-label-${property}`;
+  $(`label[for="node-input-${property}"]`).attr('id', label);
+  const container = field(property).nextAll('.red-ui-typedInput-container').first();
+  container.find('.red-ui-typedInput-input').attr('aria-labelledby', label);
+  for (const button of ['type-select', 'option-trigger']) {
+    const id = `device-cloud-${button}-${property}`;
+    const names = { id, 'aria-labelledby': `${label} ${id}` };
+    container.children(`.red-ui-typedInput-${button}`).attr(names);
+  }
 }
 
 /**
@@ -73,6 +90,7 @@ function forgetNameOfProperty(property: string): void {
 /** A JSON field whose type is not a property, since it can only be JSON. */
 export function jsonInput(property: string): void {
   field(property).typedInput({ types: ['json'], default: 'json' });
+  nameParts(property);
 }
 
 /** Validates the field again, after a change of something that its validity depends on. */
