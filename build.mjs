@@ -85,7 +85,9 @@ async function editor(node) {
     const help = read(`${from}/locales/${language}.md`);
     const tag = `<script type="text/markdown" data-help-name="device-cloud-${node}">`;
     write(`${to}/locales/${language}/${node}.json`, JSON.stringify(texts(node, file)));
-    write(`${to}/locales/${language}/${node}.html`, `${tag}\n${help}</script>\n`);
+    // Says to the style sheet that the help is ours.
+    const mark = '\n<div class="device-cloud-help"></div>\n';
+    write(`${to}/locales/${language}/${node}.html`, `${tag}\n${help}${mark}</script>\n`);
   }
 }
 

@@ -37,6 +37,11 @@ export function appidError(value: string): string | undefined {
   return /[０-９]/.test(value) ? t('error.full-width') : t('error.appid');
 }
 
+/** Comes with an App ID; both are missing where neither they nor the server API's key are given. */
+export const appkeyError = (appid: string, appkey: string): string | undefined =>
+  pairError(appid, appkey) ??
+  (appid === '' && appidError('') !== undefined ? t('error.no-key') : undefined);
+
 export function zoneError(value: string): string | undefined {
   return ZONE.test(value) ? undefined : t('error.zone');
 }
@@ -46,7 +51,7 @@ export function invalidSettings(typed: (property: string) => string): [string, s
   const found: [property: string, error: string | undefined][] = [
     ['baseUrl', isVariable(typed('baseUrl')) ? undefined : baseUrlError(typed('baseUrl'))],
     ['appid', isVariable(typed('appid')) ? undefined : appidError(typed('appid'))],
-    ['appkey', pairError(typed('appid'), typed('appkey'))],
+    ['appkey', appkeyError(typed('appid'), typed('appkey'))],
     ['serverPassword', pairError(typed('serverKey'), typed('serverPassword'))],
   ];
   return found.flatMap(([property, error]) =>

@@ -5,7 +5,14 @@ import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
 import { MAX_SECONDS } from '../common/values';
 import { DEFAULT_ZONE, type APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
-import { appidError, baseUrlError, isCloud, pairError, zoneError } from './app-rules.editor';
+import {
+  appidError,
+  appkeyError,
+  baseUrlError,
+  isCloud,
+  pairError,
+  zoneError,
+} from './app-rules.editor';
 import { prepareTest } from './test-button.editor';
 
 type Config = AppConfig & Named;
@@ -114,7 +121,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     appkey: {
       type: 'password',
       label: t('label.appkey'),
-      validate: validator<Config>((key, node) => pairError(current(node, 'appid'), key), isCloud),
+      validate: validator<Config>((key, node) => appkeyError(current(node, 'appid'), key), isCloud),
     },
     serverKey: { type: 'text' },
     serverPassword: {

@@ -4,7 +4,7 @@ import { current, field, fieldValue, onChange, show } from '../common/editor/for
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, jsonInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
+import { DYNAMIC, fixedInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
 import {
   oneOf,
   orDefault,
@@ -105,7 +105,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
     typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC]);
     typedInput('level', ['msg', namedNumbers(t('type.level'), levels), ...DYNAMIC]);
-    jsonInput('codes');
+    fixedInput('codes', 'json');
     prepareMany();
     const adaptWhen = prepareWhen(() => sets(this));
     const adapt = (): void => {

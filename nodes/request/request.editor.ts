@@ -4,7 +4,7 @@ import { payloadOf } from '../common/editor/payload';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
+import { DYNAMIC, fixedInput, revalidate, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
 import { MAX_SECONDS } from '../common/values';
 import { REPLY_TIMEOUT, type REQUEST_TYPE, type RequestConfig } from './request.config';
@@ -147,7 +147,7 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
     const text = stringType((value) => messageError(value, this));
     typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
     typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
-    field('expression').typedInput({ types: ['jsonata'], default: 'jsonata' });
+    fixedInput('expression', 'jsonata');
     onChange(['match'], () => {
       const match = matchOf(this);
       show('.property-row', match === 'property');

@@ -45,9 +45,11 @@ async function take(page, { name, area, show, leave }, path) {
 async function wholeHelp(page, file) {
   const size = page.viewportSize();
   await page.setViewportSize({ ...size, height: 3000 });
-  await page.evaluate(`$('.red-ui-sidebar-help-stack .red-ui-help').first().clone()
-    .attr('id', 'whole-help').appendTo('body').css({ position: 'fixed', left: 0, top: 0, zIndex: 999,
-      bottom: 'auto', height: 'auto', width: 310, background: 'var(--red-ui-secondary-background)' })`);
+  await page.evaluate(`(() => {
+    const help = $('.red-ui-sidebar-help-stack .red-ui-help').first();
+    help.clone().attr('id', 'whole-help').appendTo('body').css({ position: 'fixed', left: 0, top: 0, zIndex: 999,
+      bottom: 'auto', height: 'auto', width: help.outerWidth(), background: 'var(--red-ui-secondary-background)' });
+  })()`);
   await page.locator('#whole-help').screenshot(file);
   await page.evaluate(`$('#whole-help').remove()`);
   await page.setViewportSize(size);

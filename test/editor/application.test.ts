@@ -52,6 +52,26 @@ describe('the test button of an application', () => {
     assert.match(lines[1]!, /^Server API: Key or password is refused/);
   });
 
+  it('says of a wrong App ID that it may be that', async () => {
+    await type({ appid: '99999', appkey: here.simulator.appkey });
+    const { lines } = await press();
+    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+UNAUTHORIZED: .*401/);
+  });
+
+  it('marks App ID and key where neither is given, and tries nothing', async () => {
+    await type({ appid: '', appkey: '', serverKey: '', serverPassword: '' });
+    const marked = (property: string): Promise<boolean> =>
+      here.editor.run(`$('#node-config-input-${property}').hasClass('input-error')`);
+    assert.deepEqual([await marked('appid'), await marked('appkey')], [true, true]);
+    await here.editor.page.click('#device-cloud-test');
+    const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    await here.editor.picture('test-nothing');
+    assert.match(
+      lines.join('\n'),
+      /^App ID \(appid\): needed with its key.*\nApp key: needed with the App ID/,
+    );
+  });
+
   it('takes 404 of the open API for a refused account, and says what the server API means', async () => {
     const service = await httpService(json({ msg: 'nothing here' }, 404));
     await type({ baseUrl: service.baseUrl, appkey: 'typed', serverPassword: 'typed' });

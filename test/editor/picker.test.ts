@@ -74,7 +74,7 @@ describe('the device picker', () => {
       here.editor.problems.length = 0; // The browser itself logs the 502.
       await here.editor.picture('picker-refused');
       assert.equal(shown.length, 1);
-      assert.match(shown[0]!, /key refused/);
+      assert.match(shown[0]!, /App ID or key refused/);
       await here.editor.page.press(FIELD, 'Enter');
       assert.equal(await here.editor.page.inputValue(FIELD), '5');
     });

@@ -49,7 +49,7 @@ function judge(input: JQuery): void {
 function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () => void): void {
   row.addClass('device-cloud-row');
   const input = $('<input>', { type: 'text', class: 'device-cloud-chipid' });
-  input.attr('placeholder', t('common.picker.hint'));
+  input.attr({ placeholder: t('common.placeholder.str'), 'aria-label': t('common.label.device') });
   input.val(item.chipid ?? '').appendTo(row);
   const name = $('<small>').appendTo(row);
   const describe = (): void => {

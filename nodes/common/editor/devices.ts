@@ -75,13 +75,17 @@ function explain(error: unknown, status: number, forbidden: string): Problem {
   if (isRecord(error) && text(error['message']) !== '') {
     const code = text(error['code']);
     // Where a code has no words of its own, its message has to do.
-    const words = code === '' ? '' : statusText(code);
+    const words = code === '' ? '' : wordsFor(code);
     if (words === '') return { reason: text(error['message']) };
     return { reason: words, detail: text(error['message']) };
   }
   if (status === 401 || status === 403) return { reason: forbidden };
   return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
 }
+
+/** The service refuses a wrong App ID as it does a wrong key, with 401 or 404 (section 7). */
+const wordsFor = (code: string): string =>
+  ['UNAUTHORIZED', 'NOT_FOUND'].includes(code) ? t('common.picker.refused') : statusText(code);
 
 const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });

@@ -94,19 +94,32 @@ export function deviceName(chipid: string): string {
   return knownDevice(fieldValue(field('app')), chipid)?.name ?? '';
 }
 
+/** What is expected in the device's field, which depends on its type. */
+function placeholder(type: string): string {
+  if (type === 'str') return t('common.placeholder.str');
+  if (type === 'env') return t('common.placeholder.env');
+  if (type === 'jsonata') return t('common.placeholder.jsonata');
+  return t(type === 'msg' ? 'common.placeholder.msg' : 'common.placeholder.context');
+}
+
 /** Completes the device's row, whose typedInput exists: the list opens at a click, and the device's name is shown. */
 export function prepareDeviceRow(): void {
   const isNumber = (): boolean => field('chipid').typedInput('type') === 'str';
   const shown = field('chipid').nextAll('.red-ui-typedInput-container');
-  openAtClick(shown.find('.red-ui-typedInput-input'), isNumber);
+  const input = shown.find('.red-ui-typedInput-input');
+  openAtClick(input, isNumber);
   const describe = (): void => {
+    const type = field('chipid').typedInput('type');
+    input.attr('placeholder', placeholder(type));
     const chipid = field('chipid').typedInput('value');
     const device = isNumber() ? knownDevice(fieldValue(field('app')), chipid) : undefined;
     const parts = device ? [device.name, lastSeen(device)].filter((part) => part !== '') : [];
+    // It is the default, and shows nothing of the list.
+    const note = type === 'msg' ? t('common.picker.elsewhere') : parts.join(' · ');
     $('#device-note')
-      .text(parts.join(' · '))
+      .text(note)
       .attr('title', device ? seenAt(device) : '');
   };
-  field('chipid').on('change keyup', describe);
+  field('chipid').on('change keyup typedinputtypechange', describe);
   whenKnown(describe);
 }

@@ -45,6 +45,33 @@ export function typedInput(property: string, types: (string | TypeDefinition)[])
     default: 'msg',
   });
   forgetNameOfProperty(property);
+  nameParts(property);
+}
+
+/**
+ * Names the parts of a typedInput for screen readers: Node-RED hides the field that the label is of, and makes new
+ * ones. By reference, since the label has no text yet; and a button's own content is a glyph of a font.
+ */
+function nameParts(property: string): void {
+  const label = `device-cloud-label-${property}`;
+  // Its text alone, without its icon.
+  $(`label[for="node-input-${property}"] > span`).attr('id', label);
+  const container = field(property).nextAll('.red-ui-typedInput-container').first();
+  container.find('.red-ui-typedInput-input').attr('aria-labelledby', label);
+  const type = container.children('.red-ui-typedInput-type-select');
+  const choice = container.children('.red-ui-typedInput-option-trigger');
+  const named = (button: JQuery, part: string): JQuery => {
+    const id = `${label}-${part}`;
+    button.attr('aria-labelledby', `${label} ${id}`);
+    return $('<span>', { id }).hide().appendTo(container);
+  };
+  const [ofType, ofChoice] = [named(type, 'type'), named(choice, 'choice')];
+  const describe = (): void => {
+    ofType.text(type.attr('title') ?? '');
+    ofChoice.text(choice.text().trim());
+  };
+  field(property).on('change typedinputtypechange', describe);
+  describe();
 }
 
 /**
@@ -70,9 +97,10 @@ function forgetNameOfProperty(property: string): void {
   input.on('change keyup', () => (before = look()));
 }
 
-/** A JSON field whose type is not a property, since it can only be JSON. */
-export function jsonInput(property: string): void {
-  field(property).typedInput({ types: ['json'], default: 'json' });
+/** A field whose type is not a property, since it can only be one. */
+export function fixedInput(property: string, type: 'json' | 'jsonata'): void {
+  field(property).typedInput({ types: [type], default: type });
+  nameParts(property);
 }
 
 /** Validates the field again, after a change of something that its validity depends on. */

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { apps, sampleNodes } from '../../tooling/editor/samples';
+import { world } from './world';
+
+const SHOWN = '#node-input-chipid ~ .red-ui-typedInput-container';
+
+/** Runs in the page: the parts of visible typed inputs that a screen reader has no name for. */
+const NAMELESS = `$('.red-ui-tray .red-ui-typedInput-container:visible')
+  .find('.red-ui-typedInput-input, .red-ui-typedInput-type-select, .red-ui-typedInput-option-trigger')
+  .filter(':visible').toArray()
+  .filter((part) => (part.getAttribute('aria-labelledby') ?? '').split(' ')
+    .some((id) => !/\\S/.test($('#' + id).text())))
+  .map((part) => part.outerHTML)`;
+
+describe('the fields of the dialogs', () => {
+  const here = world(() => [...apps, ...sampleNodes]);
+  afterEach(() => closeDialog(here.editor, 'cancel'));
+
+  const useType = (type: string): Promise<unknown> =>
+    here.editor.run(`void $('#node-input-chipid').typedInput('type', '${type}')`);
+  const hint = (): Promise<string | null> =>
+    here.editor.page.locator(`${SHOWN} .red-ui-typedInput-input`).getAttribute('placeholder');
+
+  for (const { id } of sampleNodes) {
+    it(`have names for screen readers in ${id}`, async () => {
+      await openDialog(here.editor, id);
+      assert.deepEqual(await here.editor.run(NAMELESS), []);
+    });
+  }
+
+  it('have names of what they are for, with what is chosen', async () => {
+    await openDialog(here.editor, 'push');
+    const { page } = here.editor;
+    await page.getByRole('textbox', { name: 'Device', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Device chip number' }).waitFor();
+    await useType('msg');
+    await page.getByRole('button', { name: 'Device msg.' }).waitFor();
+  });
+
+  it('say for each type of the device what is expected, and where the list is', async () => {
+    await openDialog(here.editor, 'push');
+    const note = here.editor.page.locator('#device-note');
+    assert.equal(await hint(), 'chip number, or choose with ↓');
+    const hints = new Set<string | null>();
+    for (const type of ['msg', 'flow', 'env', 'jsonata']) {
+      await useType(type);
+      hints.add(await hint());
+      const said = /list of the online devices/.test(await note.innerText());
+      assert.equal(said, type === 'msg', type);
+    }
+    assert.equal(hints.size, 4);
+    await useType('msg');
+    await here.editor.picture('device-hint');
+  });
+});
