@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
+import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
@@ -61,8 +61,11 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
-    ...manyProperties<Config>(),
-    ...whenProperties<Config>(sets),
+    many: manyProperty(),
+    limit: limitProperty<Config>(),
+    atOnce: atOnceProperty<Config>(),
+    when: whenProperty<Config>(sets),
+    expires: expiresProperty<Config>(sets),
     operation: {
       value: 'set',
       label: t('common.label.operation'),

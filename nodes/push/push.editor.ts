@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
+import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { payloadOf } from '../common/editor/payload';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
@@ -56,8 +56,11 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     app: appProperty(),
     chipid: chipidProperty<Config>(toDevice),
     chipidType: { value: 'msg' },
-    ...manyProperties<Config>(toDevice),
-    ...whenProperties<Config>(mayWait),
+    many: manyProperty(),
+    limit: limitProperty<Config>(toDevice),
+    atOnce: atOnceProperty<Config>(toDevice),
+    when: whenProperty<Config>(mayWait),
+    expires: expiresProperty<Config>(mayWait),
     target: { value: 'device' },
     transport: { value: 'http' },
     format: { value: 'MSG', label: t('label.format'), validate: validator(formatError) },

@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { manyProperties, prepareMany, prepareWhen, saveWhen, whenProperties } from '../common/editor/command'; // prettier-ignore
+import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
@@ -18,8 +18,11 @@ RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYP
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
-    ...manyProperties<Config>(),
-    ...whenProperties<Config>(),
+    many: manyProperty(),
+    limit: limitProperty<Config>(),
+    atOnce: atOnceProperty<Config>(),
+    when: whenProperty<Config>(),
+    expires: expiresProperty<Config>(),
     timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),

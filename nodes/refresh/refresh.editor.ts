@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { manyProperties, prepareMany } from '../common/editor/command';
+import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
 import { field, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
@@ -20,7 +20,9 @@ RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_T
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
-    ...manyProperties<Config>(),
+    many: manyProperty(),
+    limit: limitProperty<Config>(),
+    atOnce: atOnceProperty<Config>(),
     offline: {
       value: 'error',
       label: t('label.offline'),

@@ -1,5 +1,5 @@
 import { t } from '../common/editor/catalogue';
-import { manyProperties, prepareMany } from '../common/editor/command';
+import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
@@ -20,7 +20,9 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
     app: appProperty(),
     chipid: chipidProperty(),
     chipidType: { value: 'msg' },
-    ...manyProperties<Config>(),
+    many: manyProperty(),
+    limit: limitProperty<Config>(),
+    atOnce: atOnceProperty<Config>(),
     key: {
       value: 'key',
       label: t('label.key'),

@@ -5,53 +5,62 @@ import { current, field, fieldValue, onChange, show, ticked } from './form';
 import type { EditorNode, PropertyDefinition } from './red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from './validators';
 
-interface ManyProperties<T> {
-  many: PropertyDefinition<T, boolean>;
-  limit: PropertyDefinition<T, number | string>;
-  atOnce: PropertyDefinition<T, number | string>;
-}
-
-interface WhenProperties<T> {
-  when: PropertyDefinition<T, 'now'>;
-  expires: PropertyDefinition<T, number | string>;
-}
-
 const always = (): boolean => true;
 
-/** The properties of a node that may call several devices. `applies`: whether it calls devices at all. */
-export function manyProperties<T extends ManyConfig>(
-  applies: (node: EditorNode<T>) => boolean = always,
-): ManyProperties<T> {
-  const count = validator<T>(
-    orDefault(wholeNumber(1, MAX_MANY)),
-    (node) => applies(node) && ticked(node, 'many'),
-  );
-  return {
-    many: { value: false },
-    limit: { value: LIMIT, label: t('common.label.limit'), validate: count },
-    atOnce: { value: AT_ONCE, label: t('common.label.at-once'), validate: count },
-  };
+type Applies<T> = (node: EditorNode<T>) => boolean;
+type NumberProperty<T> = PropertyDefinition<T, number | string>;
+
+// One function for each property, since tools read the names of the properties where a node lists them.
+
+/** The property `many` of a node that may call several devices. */
+export const manyProperty = <T>(): PropertyDefinition<T, boolean> => ({ value: false });
+
+function countProperty<T extends ManyConfig>(
+  value: number,
+  label: string,
+  applies: Applies<T>,
+): NumberProperty<T> {
+  const isUsed = (node: EditorNode<T>): boolean => applies(node) && ticked(node, 'many');
+  return { value, label, validate: validator<T>(orDefault(wholeNumber(1, MAX_MANY)), isUsed) };
 }
 
-/** The properties of a node whose command may wait. `applies`: whether it can as the node is set. */
-export function whenProperties<T extends ManyConfig & WhenConfig>(
-  applies: (node: EditorNode<T>) => boolean = always,
-): WhenProperties<T> {
+/** How many devices a message may name. `applies`: whether the node calls devices as it is set. */
+export const limitProperty = <T extends ManyConfig>(
+  applies: Applies<T> = always,
+): NumberProperty<T> => countProperty(LIMIT, t('common.label.limit'), applies);
+
+/** How many of them are called side by side. */
+export const atOnceProperty = <T extends ManyConfig>(
+  applies: Applies<T> = always,
+): NumberProperty<T> => countProperty(AT_ONCE, t('common.label.at-once'), applies);
+
+/** When a command is sent. `applies`: whether the command may wait as the node is set. */
+export function whenProperty<T extends ManyConfig & WhenConfig>(
+  applies: Applies<T> = always,
+): PropertyDefinition<T, 'now'> {
   const right = orDefault(oneOf('now', 'online', 'upload'));
   const whenError = (when: string, node: EditorNode<T>): string | undefined =>
     right(when) ??
     (ticked(node, 'many') && when !== 'now' && when !== '' ? t('common.error.when') : undefined);
+  return {
+    value: 'now',
+    label: t('common.label.when'),
+    validate: validator(whenError, applies),
+  };
+}
+
+/** How long a command waits. */
+export function expiresProperty<T extends ManyConfig & WhenConfig>(
+  applies: Applies<T> = always,
+): NumberProperty<T> {
   const waits = (node: EditorNode<T>): boolean => {
     const when = current(node, 'when');
     return applies(node) && when !== '' && when !== 'now';
   };
   return {
-    when: { value: 'now', label: t('common.label.when'), validate: validator(whenError, applies) },
-    expires: {
-      value: EXPIRES,
-      label: t('common.label.expires'),
-      validate: validator<T>(orDefault(seconds(0.001, MAX_SECONDS)), waits),
-    },
+    value: EXPIRES,
+    label: t('common.label.expires'),
+    validate: validator<T>(orDefault(seconds(0.001, MAX_SECONDS)), waits),
   };
 }
 
