@@ -110,7 +110,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       await act('copy');
       assert.equal(await here.editor.run('window.copied'), FIRST);
       await act('find');
-      await page.waitForFunction(`$('.red-ui-search-results').text().includes('${FIRST}')`);
+      await page.waitForSelector('text="device-cloud-push" >> visible=true');
       await here.editor.run('RED.search.hide()');
     });
 
