@@ -32,7 +32,7 @@ function clean() {
 }
 
 /** The editor half as one script. Shared code is bundled into each: from `resources/` it would load too late. */
-async function bundle(node) {
+async function bundle(node, registration) {
   const { outputFiles } = await build({
     entryPoints: [`nodes/${node}/${node}.editor.ts`],
     tsconfig: 'tsconfig.editor.json',
@@ -46,8 +46,8 @@ async function bundle(node) {
   });
   const script = outputFiles[0].text;
   // The Flow Library's scorecard reads the node's type from a literal, and from nothing else.
-  if (!script.includes(`registerType("device-cloud-${node}",{`)) {
-    throw new Error(`nodes/${node}: registerType needs the literal type and definition`);
+  if (!script.includes(registration)) {
+    throw new Error(`nodes/${node}: ${registration} has to be there literally`);
   }
   return script;
 }
@@ -76,8 +76,8 @@ async function editor(node) {
   const to = `dist/${from}`;
   const row = (_comment, name) => read(`nodes/common/editor/${name}.html`);
   const template = read(`${from}/${node}.html`).replace(/<!-- (\S+) -->/g, row);
-  const script = `<script type="text/javascript">${await bundle(node)}</script>\n`;
-  write(`${to}/${node}.html`, `${template}${script}`);
+  const script = await bundle(node, `registerType("device-cloud-${node}",{`);
+  write(`${to}/${node}.html`, `${template}<script type="text/javascript">${script}</script>\n`);
   // Node-RED would find it in any node's folder, the Flow Library only in this one's.
   cpSync(`icons/device-cloud-${node}.svg`, `${to}/icons/device-cloud-${node}.svg`);
   for (const file of readdirSync(`${from}/locales`).filter((name) => name.endsWith('.json'))) {
@@ -91,6 +91,19 @@ async function editor(node) {
   }
 }
 
+/** A part of the editor that is no node: its style and script, and the labels for each language. */
+async function plugin(name) {
+  const from = `nodes/${name}`;
+  const to = `dist/${from}`;
+  const script = await bundle(name, `registerPlugin("device-cloud-${name}",{`);
+  const template = read(`${from}/${name}.html`);
+  write(`${to}/${name}.html`, `${template}<script type="text/javascript">${script}</script>\n`);
+  for (const file of readdirSync(`${from}/locales`)) {
+    const language = file.replace('.json', '');
+    write(`${to}/locales/${language}/${name}.json`, JSON.stringify(texts(name, file)));
+  }
+}
+
 const [what] = process.argv.slice(2);
 // `node build.mjs release`: from nothing, and without source maps, whose sources are not packed.
 if (what === 'release') rmSync('dist', { recursive: true, force: true });
@@ -101,4 +114,7 @@ if (what !== 'editor') {
   execFileSync(process.execPath, tsc, { stdio: 'inherit' });
 }
 clean();
-await Promise.all(Object.keys(manifest['node-red'].nodes).map(editor));
+await Promise.all([
+  ...Object.keys(manifest['node-red'].nodes).map(editor),
+  ...Object.keys(manifest['node-red'].plugins).map(plugin),
+]);

@@ -62,6 +62,16 @@ async function readableResult(
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
+/** Only our own editor asks for ages: the route's answer is public, and has no more than it says. */
+const withoutAge = ({
+  chipid,
+  name,
+  latest,
+  vertype,
+}: DeviceChoice): Omit<DeviceChoice, 'age'> => ({
+  ...{ chipid, name, latest, vertype },
+});
+
 /** Adds the routes for the editor. Called once per module. */
 export function addAdminRoutes(RED: NodeAPI): void {
   const devicesOf = deviceReader(RED);
@@ -72,7 +82,7 @@ export function addAdminRoutes(RED: NodeAPI): void {
       const id = String(request.params['id']);
       devicesOf(id)
         .then(
-          (devices) => response.json(devices),
+          (devices) => response.json('ages' in request.query ? devices : devices.map(withoutAge)),
           async (error: unknown) => {
             const may = (): Promise<boolean> => mayWriteFlows(RED, request);
             response.status(502).json({ error: await readableProblem(RED, id, error, may) });

@@ -210,7 +210,10 @@ export class Fleet {
       since: listedSince,
       lastUpload,
       channel: channelState && { state: channelState, reason: channelReason ?? null },
-      ...{ reconnects, recovered, waiting, running },
+      reconnects,
+      recovered,
+      waiting,
+      running,
       lastError: lastError && {
         code: lastError.code,
         message: lastError.message,

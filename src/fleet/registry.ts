@@ -4,7 +4,7 @@ import { isDeviceCloudError } from '../errors';
 import type { RecoveryObserver } from '../recovery/deps';
 import type { DeviceRecord } from '../types';
 import { thrownText } from '../util/thrown';
-import { FleetDevice, type ReportedError } from './device';
+import { FleetDevice, type FleetError, type ReportedError } from './device';
 import type { FleetWatcher } from './fleet-watcher';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-reading';
@@ -223,15 +223,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#watchers = [];
   }
 
-  #report(chipid: string | null, error: unknown): ReportedError {
+  #report(chipid: string | null, error: unknown): FleetError {
     const known = isDeviceCloudError(error);
-    const reported: ReportedError = {
-      chipid,
+    const reported: FleetError = {
       code: known ? error.code : 'ERROR',
       message: known ? error.message : thrownText(error),
       at: this.#now(),
     };
-    this.#errors = [reported, ...this.#errors.slice(0, ERRORS - 1)];
+    this.#errors = [{ ...reported, chipid }, ...this.#errors.slice(0, ERRORS - 1)];
     return reported;
   }
 

@@ -9,7 +9,7 @@ import { EDITOR_SETTINGS } from '../../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
-import { app } from '../../tooling/node-red/nodes';
+import { app, node } from '../../tooling/node-red/nodes';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
 
@@ -20,7 +20,10 @@ describe('the editor behind a log-in and below another root', () => {
 
   before(async () => {
     simulator = await startSimulator({ interval: 0, answerDelay: 1 });
-    const flows = [...sampleNodes.filter(({ id }) => id === 'push'), app(simulator)];
+    // The samples are disabled, and only what runs uses an application.
+    const user = { ...node('refresh'), id: 'user', z: 'tab', x: 200, y: 300, wires: [[]] };
+    const samples = sampleNodes.filter(({ id }) => id === 'push');
+    const flows = [...samples, { ...user, type: 'device-cloud-refresh' }, app(simulator)];
     const settings = { ...EDITOR_SETTINGS, ...ADMIN_SETTINGS };
     red = await startNodeRed({ flows, settings, user: FULL });
   });
@@ -71,6 +74,25 @@ describe('the editor behind a log-in and below another root', () => {
     const [logged, ...others] = editor.problems.splice(0);
     assert.match(logged ?? '', /401.*apps\/test/);
     assert.deepEqual(others, []);
+  });
+
+  it('shows the fleet in the sidebar to who may only read, and lets nobody act without the right', async () => {
+    for (const user of [FULL, READER]) {
+      editor = await openEditor(red.url, { user });
+      await editor.run(`RED.sidebar.show('device-cloud-fleet')`);
+      await editor.page.click(`#device-cloud-row-${ONE}`);
+      const disabled = (): Promise<string[]> =>
+        editor.run(
+          `$('.device-cloud-fleet-actions :disabled').toArray().map((one) => one.dataset.action)`,
+        );
+      const none = ['listen', 'refresh', 'push'];
+      assert.deepEqual(await disabled(), user === READER ? none : []);
+      if (user === FULL) {
+        await editor.page.click('[data-action=refresh]');
+        await editor.page.waitForSelector('.red-ui-notification-success');
+        await editor.close();
+      }
+    }
   });
 
   it('says why there is no list to who is no longer logged in', async () => {

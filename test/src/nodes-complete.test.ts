@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { repository } from '../../tooling/repository';
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
-const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
+const manifest = JSON.parse(read('package.json')) as {
+  'node-red': { nodes: object; plugins: object };
+};
 const nodes = Object.keys(manifest['node-red'].nodes);
 const isAction = (name: string): boolean => name !== 'app';
 
@@ -12,7 +14,8 @@ const isAction = (name: string): boolean => name !== 'app';
 describe('each node has all that CONTRIBUTING asks for', () => {
   it('is in package.json if it has a folder, and the other way round', () => {
     const folders = readdirSync(join(repository, 'nodes')).filter((name) => name !== 'common');
-    assert.deepEqual(folders.sort(), [...nodes].sort());
+    const plugins = Object.keys(manifest['node-red'].plugins);
+    assert.deepEqual(folders.sort(), [...nodes, ...plugins].sort());
   });
 
   for (const name of nodes) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES } from '../../src/errors';
-import { NODES, catalogue, ownTexts, read } from './support/catalogues';
+import { NODES, PLUGINS, catalogue, ownTexts, read } from './support/catalogues';
 import { isUsed, usedKeys } from './support/used-keys';
 import { englishWords, isChinese } from '../support/wording';
 
 const SHARED = ['nodes/common', 'nodes/common/editor'];
 
 describe('the texts of the editor', () => {
-  for (const node of NODES) {
+  for (const node of [...NODES, ...PLUGINS]) {
     it(`of ${node} have the same keys in both languages`, () => {
       const [en, zh] = [catalogue(node, 'en-US'), catalogue(node, 'zh-CN')];
       assert.deepEqual(Object.keys(zh).sort(), Object.keys(en).sort());
@@ -50,6 +50,8 @@ describe('the texts of the editor', () => {
         }
       }
     });
+
+    if (PLUGINS.includes(node)) continue;
 
     it(`of ${node} have a help with the same sections in both languages`, () => {
       const shape = (language: string): string[] =>

@@ -110,7 +110,9 @@ function isUndeployed(failure: unknown, changed: boolean): boolean {
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
     // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-    const answer: unknown = await $.getJSON(`device-cloud/apps/${encodeURIComponent(app)}/devices`);
+    const answer: unknown = await $.getJSON(
+      `device-cloud/apps/${encodeURIComponent(app)}/devices?ages`,
+    );
     const list = isRecord(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
     seen.set(app, devices);

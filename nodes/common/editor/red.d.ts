@@ -96,7 +96,38 @@ export interface EditableListOptions<Item> {
   height?: number | 'auto';
 }
 
+/** A tab of the sidebar. */
+export interface SidebarTab {
+  id: string;
+  /** Short, on the tab. */
+  label: string;
+  /** In the menu and as the tooltip. */
+  name: string;
+  iconClass: string;
+  content: JQuery;
+  toolbar: JQuery;
+}
+
+export interface NotificationOptions {
+  type?: 'success' | 'warning' | 'error' | 'compact';
+  modal?: boolean;
+  fixed?: boolean;
+  timeout?: number;
+  buttons?: { text: string; class?: string; click: () => void }[];
+}
+
 interface EditorRed {
+  plugins: { registerPlugin(id: string, definition: { onadd: () => void }): void };
+  sidebar: { addTab(tab: SidebarTab): void };
+  comms: { subscribe(topic: string, hear: (topic: string, data: unknown) => void): void };
+  events: { on(event: string, hear: () => void): void };
+  i18n: { lang(): string };
+  search: { show(text: string): void };
+  user: { hasPermission(permission: string): boolean };
+  workspaces: { isLocked(): boolean };
+  view: { importNodes(nodes: object[], options: { generateIds: boolean }): void };
+  /** A text would be taken as HTML. */
+  notify(content: JQuery, options: NotificationOptions): { close(): void };
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
@@ -109,6 +140,7 @@ interface EditorRed {
     copyText(value: string, element: JQuery, message: string): boolean;
   };
   utils: {
+    getNodeLabel(node: EditorNodeBase, usual: string): string;
     validateTypedProperty(value: string, type: string, options: ValidatorOptions): Validity | false;
   };
 }

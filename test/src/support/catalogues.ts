@@ -6,7 +6,12 @@ import { repository } from '../../../tooling/repository';
 export type Texts = Record<string, string>;
 
 /** The folders of nodes/ that are nodes. */
-export const NODES = readdirSync(join(repository, 'nodes')).filter((name) => name !== 'common');
+export const NODES = readdirSync(join(repository, 'nodes')).filter(
+  (name) => name !== 'common' && name !== 'fleet-sidebar',
+);
+
+/** The folders of nodes/ with texts and no help: plugins of the editor. */
+export const PLUGINS = ['fleet-sidebar'];
 
 export function read(path: string): string {
   return readFileSync(join(repository, path), 'utf8');

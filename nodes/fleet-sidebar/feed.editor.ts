@@ -1,0 +1,99 @@
+import { FLEET_TOPIC } from '../app/app.config';
+import { t } from '../common/editor/catalogue';
+import { explainFailure, type Problem } from '../common/editor/devices';
+import type { FleetAnswer } from './fleet.editor';
+
+/** Milliseconds from an answer to the next request, if no tick says that something has changed. */
+const POLL = 5000;
+/** The longest pause after failures. */
+const LONGEST = 60_000;
+
+/** Who shows what comes. */
+export interface FeedUser {
+  /** @param ahead milliseconds by which the server's clock is ahead of this one */
+  onAnswer(answer: FleetAnswer, ahead: number): void;
+  onProblem(problem: Problem): void;
+}
+
+/** A server's clock that is right to a few seconds is as good as this one, and finer. */
+function clockAhead(date: string | null): number {
+  const ahead = Date.parse(date ?? '') - Date.now();
+  return Math.abs(ahead) > 3000 ? ahead : 0;
+}
+
+/** Asks for the fleet of an application for as long as it is shown. */
+export class Feed {
+  readonly #user: FeedUser;
+  #app = '';
+  #revision = 0;
+  #failures = 0;
+  #timer = 0;
+  /** The request whose answer counts. */
+  #asking: symbol | undefined;
+  /** Something has changed meanwhile. */
+  #again = false;
+
+  constructor(user: FeedUser) {
+    this.#user = user;
+    RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => this.#onTick(data));
+  }
+
+  /** Shows an application, anew. */
+  show(app: string): void {
+    this.hide();
+    this.#app = app;
+    this.#revision = 0;
+    this.resume();
+  }
+
+  /** Goes on where it stopped. */
+  resume(): void {
+    this.#failures = 0;
+    if (this.#app !== '' && !this.#asking) this.#ask();
+  }
+
+  /** Nobody looks: no request is made, and the answer to the last one does not count. */
+  hide(): void {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#asking = undefined;
+    this.#again = false;
+  }
+
+  #onTick(data: unknown): void {
+    const { id, revision } = Object(data) as { id?: unknown; revision?: unknown };
+    if (id !== this.#app || revision === this.#revision) return;
+    if (this.#asking) this.#again = true;
+    // After a failure the pause counts. Without a timer it is hidden.
+    else if (this.#timer !== 0 && this.#failures === 0) this.#ask();
+  }
+
+  #ask(): void {
+    clearTimeout(this.#timer);
+    const asking = (this.#asking = Symbol());
+    this.#again = false;
+    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
+    const url = `device-cloud/apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
+    $.getJSON(url).then(
+      (body: unknown, _status: string, answer: JQueryXHR) => {
+        if (this.#asking !== asking) return;
+        // Trusts the type, since the route is this package's own.
+        const changes = body as FleetAnswer;
+        this.#revision = changes.revision;
+        this.#failures = 0;
+        this.#user.onAnswer(changes, clockAhead(answer.getResponseHeader('Date')));
+        this.#next(this.#again ? 1000 : POLL);
+      },
+      (failure: unknown) => {
+        if (this.#asking !== asking) return;
+        this.#user.onProblem(explainFailure(failure, t('forbidden')));
+        this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
+      },
+    );
+  }
+
+  #next(pause: number): void {
+    this.#asking = undefined;
+    this.#timer = window.setTimeout(() => this.#ask(), pause);
+  }
+}

@@ -1,0 +1,47 @@
+import { t } from '../common/editor/catalogue';
+import { copyDiagnostics } from './diagnostics.editor';
+import { Panel } from './panel.editor';
+
+/** Tells a panel when it can be seen: in the tab that is chosen, in a sidebar that is open, on a page that is shown. */
+function watchVisibility(panel: Panel): void {
+  const element = panel.element[0];
+  if (!element) return;
+  let isShown = false;
+  const judge = (): void => {
+    if (isShown && !document.hidden) void panel.open();
+    else panel.close();
+  };
+  new IntersectionObserver((entries) => {
+    isShown = entries.at(-1)?.isIntersecting ?? false;
+    judge();
+  }).observe(element);
+  document.addEventListener('visibilitychange', judge);
+}
+
+function diagnosticsButton(): JQuery {
+  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+  button.attr({ id: 'device-cloud-diagnostics', title: t('diagnostics.hint') });
+  button.append(
+    $('<i>', { class: 'fa fa-clipboard' }),
+    ' ',
+    $('<span>').text(t('diagnostics.copy')),
+  );
+  button.on('click', () => void copyDiagnostics(button));
+  return button;
+}
+
+RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
+  onadd() {
+    const panel = new Panel();
+    RED.sidebar.addTab({
+      id: 'device-cloud-fleet',
+      label: t('tab'),
+      name: t('tab'),
+      iconClass: 'fa fa-cloud',
+      content: panel.element,
+      toolbar: $('<div>').append(diagnosticsButton()),
+    });
+    RED.events.on('deploy', () => void panel.readApps());
+    watchVisibility(panel);
+  },
+});

@@ -1,0 +1,175 @@
+import { t, said } from '../common/editor/catalogue';
+import { explainFailure, type Problem } from '../common/editor/devices';
+import { fieldValue } from '../common/editor/form';
+import { applicationName, readApplications, type Application } from './applications.editor';
+import { Details } from './details.editor';
+import { Feed } from './feed.editor';
+import { countStates, isState, matching, STATES, type State } from './filter.editor';
+import { Fleet, type FleetRow } from './fleet.editor';
+import { createRow, fillRow, ROW_HEIGHT } from './row.editor';
+import { VirtualList } from './virtual-list.editor';
+
+/** A labelled control, whose label only assistive technology shows. */
+const control = (tag: string, id: string, attributes: object = {}): JQuery =>
+  $(tag, { id: `device-cloud-fleet-${id}`, 'aria-label': t(`filter.${id}`), ...attributes });
+
+/** The tab: which application, which of its devices, and what is known of them. */
+export class Panel {
+  readonly element = $('<div>', { class: 'device-cloud-fleet' });
+  readonly #app = control('<select>', 'app');
+  readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
+  readonly #state = control('<select>', 'state');
+  readonly #note = $('<div>', { class: 'device-cloud-fleet-note', role: 'status' });
+  readonly #list: VirtualList<FleetRow>;
+  readonly #details: Details;
+  readonly #fleet = new Fleet();
+  readonly #feed: Feed;
+  #apps: Application[] | undefined;
+  #chosen = '';
+  #selected: string | undefined;
+  #problem: Problem | undefined;
+  #loaded = false;
+  #ahead = 0;
+  #ticking = 0;
+
+  constructor() {
+    this.#details = new Details({ target: () => this.#target() });
+    this.#list = new VirtualList<FleetRow>({
+      height: ROW_HEIGHT,
+      key: ({ chipid }) => chipid,
+      create: createRow,
+      fill: (row, device) => fillRow(row, device, this.#now()),
+      onSelect: (chipid) => {
+        this.#selected = chipid;
+        this.#showDetails();
+      },
+      onOpen: () => this.#details.focus(),
+    });
+    this.#list.element.setAttribute('aria-label', t('devices'));
+    this.#feed = new Feed({
+      onAnswer: (answer, ahead) => {
+        [this.#ahead, this.#problem, this.#loaded] = [ahead, undefined, true];
+        this.#fleet.apply(answer);
+        this.#show();
+      },
+      onProblem: (problem) => {
+        this.#problem = problem;
+        this.#show();
+      },
+    });
+    for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
+    const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
+    filters.append(this.#app, this.#text, this.#state);
+    this.element.append(filters, this.#note, $(this.#list.element), this.#details.element);
+    this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
+    this.#text.on('input', () => this.#show());
+    this.#state.on('change', () => this.#show());
+    this.#show();
+  }
+
+  /** Somebody looks. */
+  async open(): Promise<void> {
+    if (this.#ticking !== 0) return;
+    this.#ticking = window.setInterval(() => this.#tick(), 1000);
+    this.#feed.resume();
+    await this.readApps();
+  }
+
+  /** Nobody looks: nothing is asked for. */
+  close(): void {
+    clearInterval(this.#ticking);
+    this.#ticking = 0;
+    this.#feed.hide();
+  }
+
+  /** Reads which applications there are, if somebody looks. */
+  async readApps(): Promise<void> {
+    if (this.#ticking === 0) return;
+    try {
+      this.#apps = await readApplications();
+      this.#showApps(this.#apps);
+    } catch (failure) {
+      this.#problem = explainFailure(failure, t('forbidden'));
+      this.#show();
+    }
+  }
+
+  #showApps(apps: Application[]): void {
+    const options = apps.map((app) => $('<option>', { value: app.id }).text(applicationName(app)));
+    this.#app
+      .empty()
+      .append(options)
+      .prop('disabled', apps.length === 0);
+    const known = apps.some(({ id }) => id === this.#chosen);
+    // After a deploy the same application may be another one.
+    if (!known) this.#choose(apps.find(({ devices }) => devices > 0)?.id ?? apps[0]?.id ?? '');
+    this.#app.val(this.#chosen);
+    this.#show();
+  }
+
+  #choose(app: string): void {
+    this.#chosen = app;
+    this.#fleet.clear();
+    [this.#loaded, this.#problem] = [false, undefined];
+    this.#list.select(undefined);
+    if (this.#ticking === 0 || app === '') this.#feed.hide();
+    else this.#feed.show(app);
+    this.#show();
+  }
+
+  #now(): number {
+    return Date.now() + this.#ahead;
+  }
+
+  #target() {
+    const device = this.#selected === undefined ? undefined : this.#fleet.get(this.#selected);
+    if (!device) return undefined;
+    const { chipid, name } = device;
+    return { app: this.#chosen, chipid, name: name === null ? chipid : `${name} · ${chipid}` };
+  }
+
+  /** Ages grow. */
+  #tick(): void {
+    this.#list.render();
+    this.#showDetails();
+  }
+
+  #showDetails(): void {
+    const device = this.#selected === undefined ? undefined : this.#fleet.get(this.#selected);
+    this.#details.show(device, this.#now());
+  }
+
+  #show(): void {
+    const rows = this.#fleet.rows();
+    const now = this.#now();
+    const chosen = fieldValue(this.#state);
+    const state: State = isState(chosen) ? chosen : 'all';
+    const shown = matching(rows, fieldValue(this.#text), state, now);
+    const counts = countStates(rows, now);
+    for (const option of this.#state.children().toArray() as HTMLOptionElement[]) {
+      if (!isState(option.value)) continue;
+      option.text = t(`state.${option.value}`, { number: counts[option.value] });
+    }
+    this.#list.show(shown);
+    this.#showDetails();
+    this.#say(shown.length, counts.online);
+  }
+
+  /** What there is to see, or what to do if there is nothing. */
+  #say(shown: number, online: number): void {
+    const { size } = this.#fleet;
+    const problem = this.#problem;
+    const text = (): string => {
+      if (problem) return said(t('failed.fleet'), problem.reason);
+      if (this.#apps?.length === 0) return t('empty.apps');
+      if (!this.#loaded) return t('loading');
+      if (size === 0) return t('empty.devices');
+      if (shown === 0) return t('empty.filter');
+      return t('shown', { shown, size, online });
+    };
+    const isEmpty = shown === 0 || problem !== undefined;
+    this.#note.toggleClass('device-cloud-fleet-empty', isEmpty);
+    if (this.#note.text() !== text()) this.#note.text(text());
+    this.#note.attr('title', problem?.detail ?? '');
+  }
+}

@@ -1,0 +1,59 @@
+import { t } from '../common/editor/catalogue';
+import { ageText } from './age.editor';
+import type { FleetRow } from './fleet.editor';
+
+/** Pixels. */
+export const ROW_HEIGHT = 44;
+
+const PARTS = ['dot', 'name', 'age', 'number', 'channel', 'counts', 'error'] as const;
+
+/** An empty row of two lines. */
+export function createRow(): HTMLElement {
+  const row = document.createElement('div');
+  row.className = 'device-cloud-fleet-row';
+  for (const part of PARTS) {
+    const element = document.createElement('span');
+    element.className = `device-cloud-fleet-${part}`;
+    row.append(element);
+  }
+  return row;
+}
+
+export const onlineText = ({ online }: FleetRow): string =>
+  t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
+
+/** The channel, with the reason if it is not connected. */
+export function channelText({ channel }: FleetRow): string {
+  if (channel === null) return t('channel.none');
+  const state = t(`channel.${channel.state}`);
+  const isDown = channel.state !== 'connected' && channel.reason !== null;
+  return isDown ? t('channel.reason', { state, reason: channel.reason }) : state;
+}
+
+/** What there is to count, each with its name. */
+export const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
+  Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
+    number > 0 ? t(`count.${name}`, { number }) : [],
+  );
+
+/** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
+export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
+  const { chipid, name, lastUpload, channel, lastError } = device;
+  const age = lastUpload === null ? '' : ageText(lastUpload, now);
+  const counts = countTexts(device);
+  const error = lastError?.code ?? '';
+  const texts: Record<(typeof PARTS)[number], string> = {
+    ...{ dot: '', name: name ?? chipid, age, number: name === null ? '' : chipid },
+    ...{ channel: channel === null ? '' : channelText(device), counts: counts.join(' · '), error },
+  };
+  PARTS.forEach((part, index) => {
+    const element = row.children[index];
+    if (element && element.textContent !== texts[part]) element.textContent = texts[part];
+  });
+  row.dataset['online'] = String(device.online);
+  row.dataset['channel'] = channel?.state ?? '';
+  row.title = lastError?.message ?? '';
+  const upload = age === '' ? t('never') : t('uploaded', { age });
+  const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
+  row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+import { inEachTheme } from './colours';
+import { world } from './world';
+
+/** Text that a page would run, were it HTML. */
+const HOSTILE = `<img src=x onerror="document.title='run'">`;
+const FIRST = '10000001';
+const DEVICES = Array.from({ length: 5000 }, (_, index) => ({
+  chipid: 10_000_001 + index,
+  name: index === 0 ? HOSTILE : `Sensor ${index}`,
+}));
+
+const LIST = '.device-cloud-fleet .device-cloud-list';
+const ROW = `${LIST} [role=option]`;
+const DETAILS = '.device-cloud-fleet-details';
+const NOTE = '.device-cloud-fleet-note';
+
+for (const language of ['en-US', 'zh-CN'] as const) {
+  const isChinese = language === 'zh-CN';
+  describe(`the sidebar in ${language}`, () => {
+    const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
+    const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
+    const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
+    const here = world((simulator) => [app(simulator), push, fixed], {
+      language,
+      simulator: { devices: DEVICES },
+    });
+
+    /** Requests of the tab for the fleet, so far. */
+    const asked: string[] = [];
+    before(() => {
+      here.editor.page.on('request', (request) => {
+        if (/device-cloud\/apps(\/[^/]+\/fleet.*)?$/.test(request.url())) asked.push(request.url());
+      });
+    });
+
+    const show = (tab = 'device-cloud-fleet'): Promise<void> =>
+      here.editor.run(`RED.sidebar.show('${tab}')`);
+    const note = (pattern: RegExp): Promise<unknown> =>
+      here.editor.page.waitForFunction(`${String(pattern)}.test($('${NOTE}').text())`);
+    const filter = async (text: string, state = 'all'): Promise<void> => {
+      await here.editor.page.fill('#device-cloud-fleet-text', text);
+      await here.editor.page.selectOption('#device-cloud-fleet-state', state);
+    };
+    const select = async (chipid: string): Promise<void> => {
+      await filter(chipid);
+      await here.editor.page.click(`#device-cloud-row-${chipid}`);
+      await here.editor.page.waitForSelector(DETAILS);
+    };
+    const act = (action: string): Promise<void> =>
+      here.editor.page.click(`${DETAILS} [data-action=${action}]`);
+
+    it('asks for nothing before it is shown', () => {
+      assert.deepEqual(asked, []);
+    });
+
+    it('shows 5,000 devices in a few rows, with names as text', async () => {
+      const { page } = here.editor;
+      await show();
+      await note(/5000.*5000/);
+      assert.ok((await page.locator(ROW).count()) < 60);
+      assert.equal(await page.locator(`${LIST} img`).count(), 0);
+      assert.notEqual(await page.title(), 'run');
+      const first = page.locator(ROW).first();
+      assert.match((await first.textContent()) ?? '', /onerror/);
+      assert.equal(await first.getAttribute('aria-setsize'), '5000');
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`sidebar-${theme}`);
+      });
+    });
+
+    it('filters by text and by state, and says what to do if nothing is left', async () => {
+      const { page } = here.editor;
+      await filter('sensor 49');
+      await note(/^\D*111 /);
+      await filter(FIRST);
+      assert.equal(await page.locator(ROW).count(), 1);
+      await filter('', 'offline');
+      await note(isChinese ? /没有匹配/ : /No device matches/);
+      await here.editor.picture('sidebar-no-match');
+      await filter('');
+    });
+
+    it('is used with the keyboard', async () => {
+      const { page } = here.editor;
+      await page.focus(LIST);
+      await page.keyboard.press('End');
+      const active = (): Promise<string | null> => page.getAttribute(LIST, 'aria-activedescendant');
+      assert.equal(await active(), 'device-cloud-row-10005000');
+      await page.keyboard.press('ArrowUp');
+      assert.equal(await active(), 'device-cloud-row-10004999');
+      await page.keyboard.press('Enter');
+      const focused = 'document.activeElement.dataset.action';
+      assert.equal(await here.editor.run(focused), 'find');
+      await here.editor.picture('sidebar-selected');
+      await page.focus(LIST);
+      await page.keyboard.press('Escape');
+      assert.equal(await page.isVisible(DETAILS), false);
+      await page.keyboard.press('Home');
+    });
+
+    it('finds the nodes that use a device, and copies its number', async () => {
+      const { page } = here.editor;
+      await select(FIRST);
+      await here.editor.run(`void document.addEventListener('copy', () => {
+        window.copied = document.activeElement.value;
+      }, { once: true })`);
+      await act('copy');
+      assert.equal(await here.editor.run('window.copied'), FIRST);
+      await act('find');
+      await page.waitForSelector('text="device-cloud-push" >> visible=true');
+      await here.editor.run('RED.search.hide()');
+    });
+
+    it('inserts a listener that is configured', async () => {
+      const { page } = here.editor;
+      await select(FIRST);
+      await act('listen');
+      await page.mouse.move(500, 400);
+      await page.mouse.click(500, 400);
+      const inserted = await here.editor.run<Record<string, unknown>>(`(() => {
+        const [node] = RED.nodes.filterNodes({ type: 'device-cloud-listen' });
+        const { app, devices, chipids, valid, z, recover } = node;
+        return { app, devices, chipids, valid, z, recover };
+      })()`);
+      assert.deepEqual(inserted, {
+        ...{ app: 'app', devices: 'list', chipids: [FIRST], valid: true, z: 'tab' },
+        recover: 'reconnect',
+      });
+    });
+
+    it('refreshes a device, pushes to it once it has asked, and shows the error of a call', async () => {
+      const { page } = here.editor;
+      const { requests } = here.simulator;
+      await select(FIRST);
+      await act('refresh');
+      await until(() => requests.at(-1)?.path.includes(FIRST) === true, 'it is refreshed');
+      const { length } = requests;
+      const PUSH = '.red-ui-notification';
+      await act('push');
+      await page.fill('#device-cloud-fleet-message', 'hello');
+      assert.match(await page.innerText(`${PUSH} form`), /onerror/);
+      await here.editor.picture('sidebar-push');
+      assert.equal(requests.length, length);
+      await page.click(`${PUSH} button.primary`);
+      await until(() => requests.at(-1)?.body.includes('hello') === true, 'it is pushed');
+      const recover = here.simulator.fail('gateway');
+      await act('refresh');
+      await page.waitForSelector(`${DETAILS} dd[data-field=error]`);
+      await page.waitForSelector('.red-ui-notification-error');
+      await here.editor.picture('sidebar-error');
+      await filter('', 'error');
+      await note(/^\D*1 /);
+      await filter('');
+      recover();
+      // The browser logs that the route answered 502.
+      assert.match(here.editor.problems.splice(0).join(), /502/);
+    });
+
+    it('copies diagnostics as Markdown', async () => {
+      await here.editor.run(`void document.addEventListener('copy', () => {
+        window.copied = document.activeElement.value;
+      }, { once: true })`);
+      await here.editor.page.click('#device-cloud-diagnostics');
+      await here.editor.page.waitForFunction(`window.copied.startsWith('### Versions')`);
+      const copied = await here.editor.run<string>('window.copied');
+      assert.match(copied, /- package: `\d/);
+      assert.match(copied, /- devices: `5000`/);
+      assert.match(copied, new RegExp(`${FIRST}, GATEWAY: \``));
+      assert.ok(!/127\.0\.0\.1|AppKey/.test(copied), copied);
+    });
+
+    it('asks for nothing while another tab is shown', async () => {
+      await show('info');
+      await here.editor.page.waitForSelector(LIST, { state: 'hidden' });
+      // A turn of the observer, which closes the panel.
+      await here.editor.run('new Promise((resolve) => setTimeout(resolve, 100))');
+      const { length } = asked;
+      await here.editor.run('new Promise((resolve) => setTimeout(resolve, 6000))');
+      assert.equal(asked.length, length);
+    });
+  });
+}
+
+describe('the sidebar without an application', () => {
+  const here = world(() => []);
+
+  it('says what to do', async () => {
+    const { page } = here.editor;
+    await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
+    await page.waitForFunction(`/No application is deployed/.test($('${NOTE}').text())`);
+    await here.editor.picture('sidebar-empty');
+  });
+});
