@@ -59,7 +59,12 @@ const ACTIONS: readonly Action[] = [
     run: ({ chipid }, button) =>
       void RED.clipboard.copyText(chipid, button, 'clipboard.copyMessageValue'),
   },
-  { name: 'listen', icon: 'plus', may: mayEdit, run: insertListener },
+  {
+    name: 'listen',
+    icon: 'plus',
+    may: mayEdit,
+    run: ({ app, chipid }) => insertListener(app, chipid),
+  },
   {
     ...{ name: 'refresh', icon: 'refresh', may: mayCommand },
     run: (target) => command(target, 'refresh', {}),

@@ -131,7 +131,9 @@ describe('request', () => {
     post('request', waiting);
     await shows('request', 'status.awaiting-reply');
     const ending = send('request', { chipid: '10000002', payload: { id: 2 } });
-    await until(() => cloud.requests.filter(({ status }) => status === 200).length === 2);
+    const isAnswered = ({ method, status }: { method: string; status: number }): boolean =>
+      method === 'POST' && status === 200;
+    await until(() => cloud.requests.filter(isAnswered).length === 2);
     // Its answer came later than those of the pushes.
     await call('devices', {});
     await deploy([cloudApp(cloud), node('devices')]);
