@@ -1,45 +1,10 @@
 import { t } from '../common/editor/catalogue';
-import { explainFailure } from '../common/editor/devices';
+import { command, type Target } from './command.editor';
 import { insertListener } from './listener.editor';
 import { askPush } from './push.editor';
 
-/** The application and the device that the actions are for. */
-export interface Target {
-  app: string;
-  chipid: string;
-  name: string;
-}
-
 export interface Actions {
   target: () => Target | undefined;
-}
-
-/** Says how something ended, where the editor says such things. */
-export function tell(text: string, type: 'success' | 'error', detail = ''): void {
-  // As text, always: it comes from a server that may be anyone's.
-  const content = $('<p>').text(text);
-  if (detail !== '')
-    $('<small>', { class: 'device-cloud-fleet-reason' }).text(detail).appendTo(content);
-  RED.notify(content, { type, timeout: type === 'error' ? 8000 : 3000 });
-}
-
-/** Calls a device. @param name `refresh` or `push` */
-export async function command(target: Target, name: string, body: object): Promise<void> {
-  const { app, chipid } = target;
-  const device = target.name;
-  try {
-    await $.ajax({
-      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-      url: `device-cloud/apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(body),
-    });
-    tell(t(`done.${name}`, { device }), 'success');
-  } catch (failure) {
-    const { reason, detail } = explainFailure(failure, t('forbidden-write'));
-    tell(t(`failed.${name}`, { device, reason }), 'error', detail);
-  }
 }
 
 const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');

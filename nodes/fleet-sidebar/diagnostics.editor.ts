@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { explainFailure } from '../common/editor/devices';
-import { tell } from './actions.editor';
+import { tell } from './command.editor';
 
 /** The answer of `device-cloud/diagnostics`. */
 interface Diagnostics {

@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { fieldValue } from '../common/editor/form';
-import { command, type Target } from './actions.editor';
+import { command, type Target } from './command.editor';
 
 const FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'];
 
