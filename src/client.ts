@@ -91,7 +91,7 @@ export class DeviceCloudClient {
     const { registry, now } = this.#application;
     const at = now();
     const answer = await this.#call(this.#open().api.app(), options);
-    registry.takeList({ at, polled: false, ...byChipid(answer.body.online) });
+    registry.takeList({ at, ...byChipid(answer.body.online) });
     return answer;
   }
 
@@ -106,7 +106,7 @@ export class DeviceCloudClient {
     progress?.(CALLING);
     const at = now();
     const answer = await this.#open().listDevices(http, seconds, signal);
-    registry.takeList({ at, polled: false, ...byChipid(answer.body) });
+    registry.takeList({ at, ...byChipid(answer.body) });
     return answer;
   }
 

@@ -26,8 +26,6 @@ export class FleetDevice {
   listed: boolean | null = null;
   /** Since when that is so. */
   listedSince: number | null = null;
-  /** Readings by the poller in a row that lack it, without a live upload since the first of them began. */
-  misses = 0;
   /** When its last live upload arrived. */
   lastUpload: number | null = null;
   /** Null if no channel is open. */

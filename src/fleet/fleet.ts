@@ -67,8 +67,7 @@ export interface FleetChanges {
 }
 
 /**
- * What is known of the devices of an application, from listeners, lists and calls. Asking costs no call of
- * the service, but for {@link readList} and {@link pollList}. At most 10,000 devices are known; the one seen
+ * What is known of the devices of an application, from listeners, lists and calls. Asking does not call the service, except for {@link readList} and {@link pollList}. At most 10,000 devices are known; the one seen
  * longest ago is forgotten first.
  */
 export class Fleet {
@@ -175,7 +174,7 @@ export class Fleet {
    * @param seconds between two readings, from 1
    * @param user is called with each reading, also those that others ask for, and with errors of the poller
    * @returns stops it
-   * @throws DeviceCloudError `INVALID_INPUT` if the interval is none, or the user no object
+   * @throws DeviceCloudError `INVALID_INPUT` if the interval or the user is invalid
    */
   pollList(seconds: number, user: ListUser): () => void {
     if (!(typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_SECONDS)) {

@@ -36,8 +36,7 @@ function nameOf({ name }: DeviceRecord): string | undefined {
 }
 
 /**
- * What is known of each device of an application. It opens nothing and asks nothing: it hears of
- * uploads, channels, recoveries, commands and readings of the list.
+ * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads, channels, recoveries, commands and readings of the list.
  */
 export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** Grows with each change. It starts at the time, so that it goes on where an earlier registry ended. */
@@ -125,7 +124,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
-    device.misses = 0;
     device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
   }
@@ -188,8 +186,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onReadError?.(error);
   }
 
-  /** Takes a list: names and who is listed; of a turn of the poller also for how long a device is absent. */
-  takeList({ at, devices, polled }: Omit<ListReading, 'invalid'>): void {
+  /** Takes a list: names, and who is listed. */
+  takeList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
     if (this.#closed) return;
     // The answer to an earlier request may come later. A clock that was set back must not stop all readings.
     const isLatest = this.readAt === null || at >= this.readAt || this.readAt > this.#now();
@@ -197,8 +195,6 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const device of this.#devices.values()) {
       const record = devices.get(device.chipid);
       if (record) device.seen = seen;
-      if (record) device.misses = 0;
-      else if (polled && (device.lastUpload ?? -Infinity) < at) device.misses++;
       if (isLatest) this.#list(device, record, at);
     }
     if (isLatest) this.readAt = at;

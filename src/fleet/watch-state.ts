@@ -29,7 +29,7 @@ const boolOf = (value: unknown): boolean | null => (typeof value === 'boolean' ?
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Reads one device; undefined if it is none: somebody may have changed what was kept. */
+/** Reads one device; undefined if it is invalid, since the saved state may have been edited. */
 function deviceOf(value: unknown): SavedDevice | undefined {
   if (!Array.isArray(value)) return undefined;
   const [chipid, online, since, silent, connected, name] = value as unknown[];

@@ -69,28 +69,6 @@ describe('the registry of devices', () => {
     assert.equal(registry.isOnline(device('1')), false);
   });
 
-  it('counts the turns of the poller that lack a device, without an upload since the first began', () => {
-    const { list, live, device, pass, now } = createSubject();
-    const misses = (): number => device('1').misses;
-    list(['1']);
-    pass(10);
-    list([]);
-    assert.equal(misses(), 1);
-    list([], { polled: false });
-    assert.equal(misses(), 1, 'a reading on demand');
-    pass(10);
-    live('1');
-    assert.equal(misses(), 0);
-    list([], { began: now() });
-    assert.equal(misses(), 0, 'an upload at the moment when the reading began');
-    pass(10);
-    list([]);
-    list([]);
-    assert.equal(misses(), 2);
-    list(['1']);
-    assert.equal(misses(), 0);
-  });
-
   it('ignores a list that was asked for before the latest one, unless the clock was set back', () => {
     const { list, device, pass, now } = createSubject();
     const earlier = now();
