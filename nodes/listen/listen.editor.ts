@@ -43,7 +43,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     chipids: chipidsProperty(),
     refresh: {
       value: 60,
-      label: t('label.refresh'),
+      label: t('common.label.refresh'),
       validate: validator<Config>(orDefault(seconds(1, 86_400)), (node) => mode(node) === 'online'),
     },
     datatype: { value: 'auto-detect' },

@@ -63,10 +63,10 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     expires: expiresProperty<Config>(mayWait),
     target: { value: 'device' },
     transport: { value: 'http' },
-    format: { value: 'MSG', label: t('label.format'), validate: validator(formatError) },
+    format: { value: 'MSG', label: t('common.label.format'), validate: validator(formatError) },
     message: {
       value: 'payload',
-      label: t('label.message'),
+      label: t('common.label.message'),
       validate: typedValidator('messageType', { str: messageError }),
     },
     messageType: { value: 'msg' },

@@ -88,12 +88,12 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
     chipidType: { value: 'msg' },
     format: {
       value: 'MSG',
-      label: t('label.format'),
+      label: t('common.label.format'),
       validate: validator(orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))),
     },
     message: {
       value: 'payload',
-      label: t('label.message'),
+      label: t('common.label.message'),
       validate: typedValidator('messageType', { str: messageError }),
     },
     messageType: { value: 'msg' },
@@ -130,7 +130,7 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
     },
     datatype: {
       value: 'auto-detect',
-      label: t('label.datatype'),
+      label: t('common.label.datatype'),
       validate: validator<Config>(datatypeError),
     },
     timeout: timeoutProperty(),
