@@ -46,7 +46,7 @@ export class ServiceClient {
   /** Ends all channels at once. */
   drop = (): Promise<State> => this.#ask({ method: 'DELETE' });
 
-  /** Waits until so many histories were read. @throws Error if they are not */
+  /** Waits until a number of histories has been read. @throws Error if that takes too long */
   async historiesRead(count: number): Promise<void> {
     const deadline = Date.now() + PATIENCE;
     while ((await this.state()).histories < count) {

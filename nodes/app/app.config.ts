@@ -39,7 +39,7 @@ export interface AppConfig {
 export const DEFAULT_ZONE = '+08:00';
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
-/** The zone as set; anything that is none means the default. */
+/** The zone as set; an invalid one means the default. */
 export const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
   historyZone !== undefined && ZONE.test(historyZone) ? historyZone : DEFAULT_ZONE;
 

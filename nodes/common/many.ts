@@ -16,7 +16,7 @@ export type CallFields = Readonly<Record<string, unknown>>;
 /** Calls one device. */
 export type CallOne = (chipid: Chipid, options: CommandOptions) => Promise<CallFields>;
 
-/** What became of one device, as an element of the payload. */
+/** The result of one device, as an element of the payload. */
 interface Result {
   chipid: string;
   ok: boolean;
@@ -53,7 +53,7 @@ function readDevices(value: unknown, limit: number): string[] {
   return [...new Set(chipids)];
 }
 
-/** Lets at most so many calls run at once, and the others wait in order. */
+/** Limits how many calls run at once; the others wait in order. */
 class AtMost {
   readonly #waiting: (() => void)[] = [];
   #running = 0;

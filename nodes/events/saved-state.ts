@@ -48,7 +48,7 @@ export class SavedState {
     this.#failed = failed;
   }
 
-  /** Reads the state of the last run; undefined if there is none, or the store does not answer in time. */
+  /** Reads the saved state; undefined if nothing was saved, or if the store does not answer in time. */
   async read(): Promise<unknown> {
     try {
       const read = await atMost(READ_BOUND, contextGet(this.#node, KEY));

@@ -40,7 +40,7 @@ function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecor
   return client.historyEncoding ?? guessEncoding(records.map(({ body }) => body));
 }
 
-/** Reads, decodes and hands over the records that are due: of one device, or of all between two days. */
+/** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
 async function readHistory(RED: NodeAPI, call: HistoryCall, chipid?: string): Promise<Outcome> {
   const { app, client, config, msg, node } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);

@@ -32,7 +32,7 @@ export function pagination(page: unknown, count: unknown): Query {
 
 /**
  * Here pagination is required, and the names of its parameters are not shown (section 4.1).
- * @throws DeviceCloudError `INVALID_INPUT` if there is none
+ * @throws DeviceCloudError `INVALID_INPUT` if it is missing or has no fields
  */
 export function requiredQuery(value: unknown): Query {
   const hasNone = isEmpty(value) || (isObject(value) && Object.keys(value).length === 0);

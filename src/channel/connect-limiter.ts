@@ -15,9 +15,9 @@ export interface ConnectClock {
 const SECOND = 1000;
 /** A connection that is open for a shorter time, in ms, was of no use. */
 const AT_ONCE = 1000;
-/** Timers are late: so many milliseconds are made up for, and stay within the rate of any second. */
+/** Timers fire late. Up to this many milliseconds are caught up, within the rate of each second. */
 const MADE_UP = 20;
-/** After so many milliseconds in which the rate made nobody wait, what was known of the service is out of date. */
+/** After this many milliseconds in which no attempt had to wait, the measured rate is out of date. */
 const FORGET = 10_000;
 /** The most by which a wait is longer than the service asks for, so that clients come back spread out. */
 const JITTER = 0.5;

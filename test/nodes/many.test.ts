@@ -167,7 +167,7 @@ describe('several devices at once', () => {
     assert.deepEqual(arrivedAt('out'), []);
   });
 
-  it('are called at most so many at once as the node says', async () => {
+  it('are called no more than atOnce at a time', async () => {
     let [running, most] = [0, 0];
     const service = await keep(
       httpService((response, request, count) => {

@@ -105,7 +105,7 @@ const lost = row(
 const HOSTILE = 'a'.repeat(40);
 
 const hostile = row(
-  'a pattern that backtracks for ever',
+  'a pattern that backtracks without end',
   '`NO_REPLY`',
   'stopped after 200 ms; next upload is judged',
   async () => {
