@@ -8,6 +8,7 @@ const HEAD = [
   'application',
   'call-options',
   'client',
+  'calls',
   'explain-call',
   'index',
   'request-options',

@@ -20,15 +20,8 @@ import type {
   SyncRecord,
   UploadRecord,
 } from './types';
-import {
-  checkSentNow,
-  readDuration,
-  readFormat,
-  readLimits,
-  readRecovery,
-  readWait,
-  type Limits,
-} from './call-options';
+import { readFormat, readLimits, readRecovery, readWait, type Limits } from './call-options';
+import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
 import { ConnectLimiters } from './channel/connect-limiters';
@@ -36,17 +29,14 @@ import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
 import { parseChipid } from './input/chipid';
-import { parsePeriod } from './input/day';
 import { DeviceCloudError } from './errors';
-import { parseLevel, parsePin } from './input/gpio';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
 import { CALLING } from './http/progress';
-import { openApiMissing, parseKey } from './api/open-api';
+import { openApiMissing } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
-import { pushBytes, pushMessage } from './input/push-payload';
-import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
+import type { ServerApi } from './api/server-api';
 import type { Encoding } from './recovery/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
@@ -73,6 +63,7 @@ const CONNECT_LIMITERS = new ConnectLimiters();
  */
 export class DeviceCloudClient {
   readonly #application: Application;
+  readonly #interfaces: Interfaces = { open: () => this.#open().api, server: () => this.#server() };
 
   /**
    * Nothing is opened before the first call.
@@ -90,7 +81,7 @@ export class DeviceCloudClient {
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const { registry, now } = this.#application;
     const at = now();
-    const answer = await this.#call(this.#open().api.app(), options);
+    const answer = await this.#call(CALLS.app(this.#interfaces).spec, options);
     registry.takeList({ at, ...byChipid(answer.body.online) });
     return answer;
   }
@@ -124,9 +115,7 @@ export class DeviceCloudClient {
     message: PushMessage,
     options?: PushOptions,
   ): Promise<Answer<PushAnswer>> {
-    const format = readFormat(options);
-    const device = parseChipid(chipid);
-    const spec = this.#open().api.push(device, pushMessage(message, format), format);
+    const { device, spec } = CALLS.push(this.#interfaces, chipid, message, options);
     return this.#callDevice(device, spec, options);
   }
 
@@ -137,9 +126,7 @@ export class DeviceCloudClient {
    * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    const format = readFormat(options);
-    checkSentNow(options, 'A push to all devices');
-    const spec = this.#open().api.pushToApp(pushMessage(message, format), format);
+    const { spec } = CALLS.pushToApp(this.#interfaces, message, options);
     return this.#call(spec, options, DEVICE_TIMEOUT);
   }
 
@@ -157,10 +144,10 @@ export class DeviceCloudClient {
    * push was accepted, and nothing matched in time; otherwise the error of the push
    */
   async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
-    const device = parseChipid(chipid);
-    const format = readFormat(options);
-    const { api, requests, patterns } = this.#open();
-    const spec = api.push(device, pushMessage(message, format), format);
+    const { device, spec } = CALLS.push(this.#interfaces, chipid, message, {
+      format: readFormat(options),
+    });
+    const { requests, patterns } = this.#open();
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     return requests.run({
       ...readRequest(options, patterns),
@@ -182,9 +169,7 @@ export class DeviceCloudClient {
     message: PushMessage,
     options?: PushOptions,
   ): Promise<void> {
-    const device = parseChipid(chipid);
-    const bytes = pushBytes(message, readFormat(options));
-    checkSentNow(options, 'A push over the channel');
+    const { device, bytes } = CALLS.pushOverChannel(this.#interfaces, chipid, message, options);
     const { channelPush } = this.#open();
     await this.#onDevice(
       device,
@@ -199,7 +184,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async uploads(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
-    return this.#call(this.#open().api.uploads(parseChipid(chipid)), options);
+    return this.#call(CALLS.uploads(this.#interfaces, chipid).spec, options);
   }
 
   /**
@@ -208,7 +193,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async pushes(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
-    return this.#call(this.#open().api.pushes(parseChipid(chipid)), options);
+    return this.#call(CALLS.pushes(this.#interfaces, chipid).spec, options);
   }
 
   /**
@@ -219,8 +204,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async sync(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
-    const [from, to] = parsePeriod(begin, end);
-    return this.#call(this.#open().api.sync(from, to), options);
+    return this.#call(CALLS.sync(this.#interfaces, begin, end).spec, options);
   }
 
   /**
@@ -230,8 +214,8 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default 12; `signal`
    */
   async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
-    const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.rtStatus(device, parseKey(key)), options);
+    const { device, spec } = CALLS.rtStatus(this.#interfaces, chipid, key);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -240,8 +224,8 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default 12; `signal`
    */
   async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
-    const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.gpioStatus(device), options);
+    const { device, spec } = CALLS.gpioStatus(this.#interfaces, chipid);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -260,8 +244,7 @@ export class DeviceCloudClient {
     level: Level,
     options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
-    const device = parseChipid(chipid);
-    const spec = this.#open().api.setGpioEdge(device, parsePin(pin), parseLevel(level));
+    const { device, spec } = CALLS.setGpioEdge(this.#interfaces, chipid, pin, level);
     return this.#callDevice(device, spec, options);
   }
 
@@ -284,9 +267,7 @@ export class DeviceCloudClient {
     level: Level,
     options?: PulseOptions,
   ): Promise<Answer<ResultAnswer>> {
-    const device = parseChipid(chipid);
-    const [number, edge] = [parsePin(pin), parseLevel(level)];
-    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
+    const { device, pulse } = CALLS.pulseGpio(this.#interfaces, chipid, pin, level, options);
     const { pulses } = this.#open();
     const work = ({ seconds, signal }: Limits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
@@ -299,8 +280,8 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default 12; `signal`
    */
   async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.refresh(device), options);
+    const { device, spec } = CALLS.refresh(this.#interfaces, chipid);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -312,8 +293,8 @@ export class DeviceCloudClient {
    * `EXPIRED` if the device did not show itself in time
    */
   async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
-    const device = parseChipid(chipid);
-    return this.#callDevice(device, this.#open().api.reboot(device), options);
+    const { device, spec } = CALLS.reboot(this.#interfaces, chipid);
+    return this.#callDevice(device, spec, options);
   }
 
   /**
@@ -322,7 +303,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(this.#server().devices(parseQuery(query)), options);
+    return this.#call(CALLS.serverDevices(this.#interfaces, query).serverSpec, options);
   }
 
   /**
@@ -331,7 +312,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(this.#server().device(parseDeviceid(deviceid)), options);
+    return this.#call(CALLS.serverDevice(this.#interfaces, deviceid).serverSpec, options);
   }
 
   /**
@@ -345,8 +326,8 @@ export class DeviceCloudClient {
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const id = parseDeviceid(deviceid);
-    return this.#serverCommand(id, this.#server().update(id, parseBody(body)), options);
+    const { id, serverSpec } = CALLS.serverUpdate(this.#interfaces, deviceid, body);
+    return this.#serverCommand(id, serverSpec, options);
   }
 
   /**
@@ -360,8 +341,8 @@ export class DeviceCloudClient {
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const id = parseDeviceid(deviceid);
-    return this.#serverCommand(id, this.#server().passthrough(id, parseBody(body)), options);
+    const { id, serverSpec } = CALLS.serverPassthrough(this.#interfaces, deviceid, body);
+    return this.#serverCommand(id, serverSpec, options);
   }
 
   /**
@@ -370,7 +351,7 @@ export class DeviceCloudClient {
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async serverUploads(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(this.#server().uploads(parseQuery(query)), options);
+    return this.#call(CALLS.serverUploads(this.#interfaces, query).serverSpec, options);
   }
 
   /**
@@ -420,8 +401,7 @@ export class DeviceCloudClient {
    */
   explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
     const { settings, options } = this.#application;
-    const [open, server] = [() => this.#open().api, () => this.#server()];
-    return explainCall({ settings, options, open, server }, call, args);
+    return explainCall({ settings, options, ...this.#interfaces }, call, args);
   }
 
   /** Ends every call with an error and closes every channel and connection. Idempotent. */

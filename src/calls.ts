@@ -1,0 +1,146 @@
+import { DEVICE_LISTS, parseKey, type OpenApi } from './api/open-api';
+import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
+import { checkSentNow, readDuration, readFormat } from './call-options';
+import { parseChipid } from './input/chipid';
+import { parsePeriod } from './input/day';
+import { parseLevel, parsePin } from './input/gpio';
+import { pushBytes, pushMessage } from './input/push-payload';
+import type {
+  CallOptions,
+  Chipid,
+  CommandOptions,
+  Day,
+  JsonObject,
+  Level,
+  Pin,
+  PulseOptions,
+  PushMessage,
+  PushOptions,
+  Query,
+} from './types';
+
+/** The interfaces of an application. @throws DeviceCloudError `NOT_CONFIGURED` without their keys */
+export interface Interfaces {
+  open: () => OpenApi;
+  server: () => ServerApi;
+}
+
+type Deviceid = string | number;
+
+/**
+ * Reads what each call is given, and makes the specification of its request. To make a call and to explain
+ * it begin here, so that both fail with the same error.
+ */
+export const CALLS = {
+  app: ({ open }: Interfaces, options?: CallOptions) => ({ spec: open().app(), options }),
+  devices: ({ open }: Interfaces, options?: CallOptions) => ({
+    spec: open().devices(DEVICE_LISTS[0]),
+    options,
+  }),
+  push({ open }: Interfaces, chipid: Chipid, message: PushMessage, options?: PushOptions) {
+    const format = readFormat(options);
+    const device = parseChipid(chipid);
+    return { device, spec: open().push(device, pushMessage(message, format), format), options };
+  },
+  pushToApp({ open }: Interfaces, message: PushMessage, options?: PushOptions) {
+    const format = readFormat(options);
+    checkSentNow(options, 'A push to all devices');
+    return { spec: open().pushToApp(pushMessage(message, format), format), options };
+  },
+  pushOverChannel(
+    { open }: Interfaces,
+    chipid: Chipid,
+    message: PushMessage,
+    options?: PushOptions,
+  ) {
+    const device = parseChipid(chipid);
+    const bytes = pushBytes(message, readFormat(options));
+    checkSentNow(options, 'A push over the channel');
+    open();
+    return { device, bytes, options };
+  },
+  uploads: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+    spec: open().uploads(parseChipid(chipid)),
+    options,
+  }),
+  pushes: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+    spec: open().pushes(parseChipid(chipid)),
+    options,
+  }),
+  sync({ open }: Interfaces, begin: Day, end: Day, options?: CallOptions) {
+    const [first, last] = parsePeriod(begin, end);
+    return { spec: open().sync(first, last), options };
+  },
+  rtStatus({ open }: Interfaces, chipid: Chipid, key: string, options?: CallOptions) {
+    const device = parseChipid(chipid);
+    return { device, spec: open().rtStatus(device, parseKey(key)), options };
+  },
+  gpioStatus({ open }: Interfaces, chipid: Chipid, options?: CallOptions) {
+    const device = parseChipid(chipid);
+    return { device, spec: open().gpioStatus(device), options };
+  },
+  setGpioEdge(
+    { open }: Interfaces,
+    chipid: Chipid,
+    pin: Pin,
+    level: Level,
+    options?: CommandOptions,
+  ) {
+    const device = parseChipid(chipid);
+    const spec = open().setGpioEdge(device, parsePin(pin), parseLevel(level));
+    return { device, spec, options };
+  },
+  /** `spec` is that of the first of the two requests: the second has the opposite level. */
+  pulseGpio({ open }: Interfaces, chipid: Chipid, pin: Pin, level: Level, options?: PulseOptions) {
+    const device = parseChipid(chipid);
+    const [number, edge] = [parsePin(pin), parseLevel(level)];
+    const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
+    return { device, spec: open().setGpioEdge(device, number, edge), pulse, options };
+  },
+  refresh({ open }: Interfaces, chipid: Chipid, options?: CallOptions) {
+    const device = parseChipid(chipid);
+    return { device, spec: open().refresh(device), options };
+  },
+  reboot({ open }: Interfaces, chipid: Chipid, options?: CommandOptions) {
+    const device = parseChipid(chipid);
+    return { device, spec: open().reboot(device), options };
+  },
+  serverDevices: ({ server }: Interfaces, query?: Query, options?: CallOptions) => ({
+    serverSpec: server().devices(parseQuery(query)),
+    options,
+  }),
+  serverDevice: ({ server }: Interfaces, deviceid: Deviceid, options?: CallOptions) => ({
+    serverSpec: server().device(parseDeviceid(deviceid)),
+    options,
+  }),
+  serverUpdate(
+    { server }: Interfaces,
+    deviceid: Deviceid,
+    body: JsonObject,
+    options?: CallOptions,
+  ) {
+    const id = parseDeviceid(deviceid);
+    return { id, serverSpec: server().update(id, parseBody(body)), options };
+  },
+  serverPassthrough(
+    { server }: Interfaces,
+    deviceid: Deviceid,
+    body: JsonObject,
+    options?: CallOptions,
+  ) {
+    const id = parseDeviceid(deviceid);
+    return { id, serverSpec: server().passthrough(id, parseBody(body)), options };
+  },
+  serverUploads: ({ server }: Interfaces, query?: Query, options?: CallOptions) => ({
+    serverSpec: server().uploads(parseQuery(query)),
+    options,
+  }),
+};
+
+/** The calls that send a request. */
+export type CallName = keyof typeof CALLS;
+
+type WithoutFirst<P> = P extends readonly [unknown, ...infer Rest] ? Rest : never;
+
+/** What a call is given. */
+export type CallArguments<C extends CallName> = WithoutFirst<Parameters<(typeof CALLS)[C]>>;
