@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { payloadOf } from '../common/editor/payload';
+import { messageError, showMessageNote } from '../common/editor/message';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -11,7 +11,6 @@ import type { PUSH_TYPE, PushConfig } from './push.config';
 
 type Config = PushConfig & Named;
 type Node = EditorNode<Config>;
-type Format = PushConfig['format'];
 
 const toDevice = (node: Node): boolean => current(node, 'target') !== 'app';
 const overChannel = (node: Node): boolean =>
@@ -20,28 +19,9 @@ const overChannel = (node: Node): boolean =>
 /** A push over the channel is sent when the channel is there. */
 const mayWait = (node: Node): boolean => toDevice(node) && !overChannel(node);
 
-function messageError(text: string, node: Node): string | undefined {
-  const payload = payloadOf(text, current(node, 'format'));
-  return 'error' in payload ? payload.error : undefined;
-}
-
 function formatError(format: string, node: Node): string | undefined {
   if (overChannel(node) && (format === 'AT' || format === 'LUA')) return t('error.channel-format');
   return orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))(format);
-}
-
-const shownFormat = (): Format => fieldValue(field('format')) as Format;
-
-const size = (bytes: number): string => (bytes === 1 ? t('note.byte') : t('note.bytes', { bytes }));
-
-/** Shows the byte count, or what is wrong, under a message typed by hand. */
-function showNote(): void {
-  const byHand = fieldValue(field('messageType')) === 'str' && shownFormat() !== 'msg';
-  const payload = payloadOf(field('message').typedInput('value'), shownFormat());
-  const text = 'error' in payload ? payload.error : size(payload.bytes);
-  $('#message-note')
-    .text(byHand ? text : '')
-    .toggleClass('device-cloud-wrong', 'error' in payload);
 }
 
 RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
@@ -99,11 +79,11 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
       field('format').trigger('change');
     });
     onChange(['format'], () => {
-      show('#format-note', shownFormat() === 'msg');
+      show('#format-note', fieldValue(field('format')) === 'msg');
       revalidate('message');
     });
-    field('message').on('change', showNote).parent().on('input', showNote);
-    showNote();
+    field('message').on('change', showMessageNote).parent().on('input', showMessageNote);
+    showMessageNote();
   },
   oneditsave: function () {
     // A channel belongs to one device: the hidden choice must not prevent a push to all.

@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { payloadOf } from '../common/editor/payload';
+import { messageError, showMessageNote } from '../common/editor/message';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -23,11 +23,6 @@ const matches =
   (match: Match) =>
   (node: Node): boolean =>
     matchOf(node) === match;
-
-function messageError(text: string, node: Node): string | undefined {
-  const payload = payloadOf(text, current(node, 'format'));
-  return 'error' in payload ? payload.error : undefined;
-}
 
 /** The run time reads a path with more care: this finds what is most likely wrong. */
 function pathError(path: string): string | undefined {
@@ -59,19 +54,6 @@ function datatypeError(datatype: string, node: Node): string | undefined {
   const isText = datatype === 'utf8' || datatype === 'base64';
   if (matchOf(node) === 'property' && isText) return t('error.no-object');
   return orDefault(oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64'))(datatype);
-}
-
-const size = (bytes: number): string => (bytes === 1 ? t('note.byte') : t('note.bytes', { bytes }));
-
-/** Shows the byte count, or what is wrong, under a message typed by hand. */
-function showNote(): void {
-  const format = fieldValue(field('format'));
-  const byHand = fieldValue(field('messageType')) === 'str' && format !== 'msg';
-  const payload = payloadOf(field('message').typedInput('value'), format);
-  const text = 'error' in payload ? payload.error : size(payload.bytes);
-  $('#message-note')
-    .text(byHand ? text : '')
-    .toggleClass('device-cloud-wrong', 'error' in payload);
 }
 
 RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_TYPE, {
@@ -161,7 +143,7 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
       show('#format-note', fieldValue(field('format')) === 'msg');
       revalidate('message');
     });
-    field('message').on('change', showNote).parent().on('input', showNote);
-    showNote();
+    field('message').on('change', showMessageNote).parent().on('input', showMessageNote);
+    showMessageNote();
   },
 });

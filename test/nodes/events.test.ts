@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { Node, NodeMessage } from 'node-red';
+import type { NodeMessage } from 'node-red';
 import type { EventsConfig } from '../../nodes/events/events.config';
 import { SavedState } from '../../nodes/events/saved-state';
 import { watchOptions } from '../../nodes/events/watch-options';
 import type { Simulator } from '../../src/simulator';
 import { configureContextStore } from './support/context';
+import { nodeWith } from './support/context-store';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows, statusesOf } from './support/messages';
@@ -160,20 +161,6 @@ describe('device-cloud-events', () => {
     assert.deepEqual(logged(), []);
   });
 });
-
-type Callback = (error: Error | null, value?: unknown) => void;
-
-/** A node whose context store does what a test says. */
-const nodeWith = (store: {
-  get?: (callback: Callback) => void;
-  set?: (value: unknown, callback: Callback) => void;
-}): Node => {
-  const context = {
-    get: (_key: string, callback: Callback) => store.get?.(callback),
-    set: (_key: string, value: unknown, callback: Callback) => store.set?.(value, callback),
-  };
-  return { context: () => context } as unknown as Node;
-};
 
 describe('the state of an events node in a context store', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));

@@ -1,22 +1,8 @@
 import assert from 'node:assert/strict';
-
-import type { Node } from 'node-red';
 import { contextPositions } from '../../nodes/listen/positions';
+import { nodeWith, type Callback } from './support/context-store';
 import { until } from '../../tooling/until';
 
-type Callback = (error: Error | null, value?: unknown) => void;
-
-/** A node whose context store does what a test says. */
-const nodeWith = (store: {
-  get?: (callback: Callback) => void;
-  set?: (value: unknown, callback: Callback) => void;
-}): Node => {
-  const context = {
-    get: (_key: string, callback: Callback) => store.get?.(callback),
-    set: (_key: string, value: unknown, callback: Callback) => store.set?.(value, callback),
-  };
-  return { context: () => context } as unknown as Node;
-};
 const unexpected = (error: unknown): void => assert.ifError(error);
 const never = new AbortController().signal;
 
