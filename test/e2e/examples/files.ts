@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
@@ -41,3 +42,14 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   const { id } = named(nodes, name);
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
+
+/**
+ * Leaves the inject node "Every minute, and at the start" only its start: a test presses its button for the next
+ * round, so that nothing is under way when the test ends. What the example itself says is looked at here.
+ */
+export function onceByItself(nodes: FlowNode[]): FlowNode[] {
+  const name = 'Every minute, and at the start';
+  const { repeat, once } = named(nodes, name);
+  assert.deepEqual([repeat, once], ['60', true]);
+  return change(nodes, name, { repeat: '' });
+}
