@@ -47,9 +47,9 @@ const flows = (simulator) => [
   { id: 'tab', type: 'tab', label: 'Device cloud' },
   { ...app(simulator), name: 'Greenhouses' },
   { ...sample('push'), transport: 'http', message: '48 65 6c 6c 6f', timeout: 10 },
-  { ...sample('gpio'), operation: 'set' },
-  { ...sample('listen'), chipids: ['10000001', '10000002'], datatype: 'auto-detect' },
-  { ...sample('gpio'), ...node('gpio', { ...device, ...level }), id: 'command' },
+  { id: 'simulated', type: 'device-cloud-app', name: '', service: 'simulator' },
+  { ...sample('gpio'), ...node('gpio', { ...device, ...level, app: 'simulated' }), id: 'command' },
+  { ...sample('gpio'), ...node('gpio', { ...device, ...level }), id: 'gpio' },
 ];
 
 /** A picture of a dialog. */
@@ -96,24 +96,20 @@ const pictures = {
     await page.press(field, 'ArrowDown');
     await page.waitForSelector('.red-ui-autoComplete-container:visible a');
   }),
-  push: dialog('push'),
-  listen: dialog('listen', async (page) => {
-    // The names of the devices are known once a list has been shown.
-    await page.locator('.device-cloud-chipid').last().press('ArrowDown');
-    await page.waitForSelector('.red-ui-autoComplete-container:visible a');
-    await page.keyboard.press('Escape');
-  }),
+  // Only the README shows it.
+  push: { ...dialog('push'), languages: ['en-US'] },
   command: dialog('command'),
   explain: {
-    ...dialog('command', async (page) => {
+    ...dialog('gpio', async (page) => {
       await page.click('#explain-row summary');
       await page.waitForSelector('.device-cloud-explanation');
     }),
     async area(page) {
       const { x, y, width, height } = await dialogArea(page);
       const { y: top } = await page.locator('#explain-row').boundingBox();
-      return { x, y: top - 10, width, height: y + height - top - 8 };
+      return { x, y: top - 10, width, height: y + height - top + 10 };
     },
+    size: { width: 1280, height: 1400 },
   },
   uploads: running('uploads', 304, async (page, { simulator }) => {
     for (const number of [1, 2, 3]) {
@@ -148,6 +144,8 @@ async function take(page, { show, area, leave, size }, here, path) {
 async function takeIn(browser, here, wanted, folder) {
   const page = await openEditor(browser, here.url, here);
   for (const name of wanted) {
+    const { languages = LANGUAGES } = pictures[name];
+    if (!languages.includes(here.language)) continue;
     await take(page, pictures[name], here, join(folder, `${name}.${here.language}.png`));
   }
   await page.close();
