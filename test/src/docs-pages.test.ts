@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
@@ -67,7 +67,7 @@ describe('the pages', () => {
     }
   });
 
-  it('use each picture of docs/images, and show no English one in Chinese', () => {
+  it('use each picture of docs/images, none of them large, and show no English one in Chinese', () => {
     const text = pages.map((page) => read(page)).join('');
     const names = readdirSync(join(repository, 'docs', 'images'));
     assert.deepEqual(
@@ -75,6 +75,10 @@ describe('the pages', () => {
       [],
     );
     for (const page of chain(true)) assert.doesNotMatch(read(`docs/${page}`), /en-US\.png/, page);
+    for (const name of names) {
+      const { size } = statSync(join(repository, 'docs', 'images', name));
+      assert.ok(size < 600_000, `${name}: ${size} bytes`);
+    }
   });
 
   it('name the versions of package.json, and no other as the oldest', () => {
