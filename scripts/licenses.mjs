@@ -35,6 +35,10 @@ by \`node scripts/licenses.mjs\`.
 ${packages.map(row).join('\n')}
 
 ${packages.map(text).join('\n\n')}
+
+---
+
+[All pages](README.md)
 `;
   const options = await resolveConfig(page);
   writeFileSync(page, await format(written, { ...options, filepath: page }));

@@ -6,8 +6,8 @@ import { fail, setup } from './setup.mjs';
 
 /*
  * `npm run screenshots` makes the pictures of the README and the docs, and a gallery of all that the editor shows.
- * A part: `npm run screenshots -- readme`, or `npm run screenshots -- gallery --only push --editor 5`,
- * where both options are patterns: of the pictures' names, and of the editors'.
+ * A part: `npm run screenshots -- readme --only first-minute`, or `npm run screenshots -- gallery --only push --editor 5`,
+ * where both options are patterns: of the pictures' names (`demo` stands for all of the demo's), and of the editors'.
  */
 
 const PARTS = ['readme', 'gallery'];
@@ -39,13 +39,17 @@ async function takeAll({ parts, only, editor }) {
   // What is imported here needs what setup installs and builds.
   const { launchBrowser } = await import('../dist/tooling/editor/chromium.js');
   const { takeDemo } = await import('./screenshots/demo.mjs');
+  const { takeFirstMinute } = await import('./screenshots/first-minute.mjs');
   const { takeDialogs } = await import('./screenshots/readme.mjs');
   const { takeGallery } = await import('./screenshots/gallery.mjs');
   const browser = await launchBrowser();
   try {
     if (parts.includes('readme')) {
-      await takeDialogs(browser, folder('docs', 'images'));
-      await takeDemo(browser, folder('docs', 'images'));
+      const images = folder('docs', 'images');
+      const pattern = new RegExp(only ?? '');
+      await takeDialogs(browser, images, pattern);
+      if (pattern.test('first-minute')) await takeFirstMinute(browser, images);
+      if (pattern.test('demo')) await takeDemo(browser, images);
     }
     if (parts.includes('gallery')) await takeGallery(browser, { only, editor });
   } finally {

@@ -4,7 +4,8 @@ export function table(
   rows: readonly (readonly [name: string, value: string])[],
 ): string {
   const width = Math.max(title.length, ...rows.map(([name]) => name.length));
-  const right = Math.max(1, ...rows.map(([, value]) => value.length));
+  // Two at least, for the colon that aligns a column needs a dash beside it.
+  const right = Math.max(2, ...rows.map(([, value]) => value.length));
   const line = (name: string, value: string): string =>
     `| ${name.padEnd(width)} | ${value.padStart(right)} |`;
   return [

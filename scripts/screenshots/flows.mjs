@@ -7,12 +7,15 @@ import { startNodeRed } from '../../dist/tooling/node-red/process.js';
 import { makeUserDir } from '../../dist/tooling/node-red/user-dir.js';
 import { root } from '../npm.mjs';
 
-/** Starts a version of Node-RED with these flows, this package, and nothing but this package. */
-export async function startWithFlows({ name, node, nodeRed }, flows) {
+/**
+ * Starts a version of Node-RED with these flows, this package, and nothing but this package.
+ * @param settings in place of those of the tests of the editor
+ */
+export async function startWithFlows({ name, node, nodeRed }, flows, settings = EDITOR_SETTINGS) {
   const userDir = join(root, '.cache', 'screenshots', name);
   rmSync(userDir, { recursive: true, force: true });
   makeUserDir(userDir);
-  const red = await startNodeRed({ userDir, node, nodeRed, settings: EDITOR_SETTINGS });
+  const red = await startNodeRed({ userDir, node, nodeRed, settings });
   const response = await fetch(`${red.url}/flows`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

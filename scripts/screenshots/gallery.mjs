@@ -68,13 +68,16 @@ async function takeColumn(browser, url, column, wanted) {
 /** Takes every picture: each editor, theme and language in a folder of its own. */
 export async function takeGallery(browser, { only = '', editor = '' }) {
   const wanted = scenes.filter(({ name }) => new RegExp(only).test(name));
-  const all = versions();
+  const all = versions().map((version) => ({ version, columns: columns(version) }));
+  mkdirSync(folder, { recursive: true });
   const simulator = await startSimulator({ interval: 0, answerDelay: 1, appName: 'Greenhouses' });
   try {
-    for (const version of all.filter(({ name }) => new RegExp(editor).test(name))) {
+    for (const { version, columns } of all) {
+      const chosen = columns.filter(({ name }) => new RegExp(editor).test(name));
+      if (chosen.length === 0) continue;
       const red = await startWithFlows(version, galleryFlows(simulator));
       try {
-        for (const column of columns(version)) await takeColumn(browser, red.url, column, wanted);
+        for (const column of chosen) await takeColumn(browser, red.url, column, wanted);
       } finally {
         await red.end();
       }
@@ -82,10 +85,9 @@ export async function takeGallery(browser, { only = '', editor = '' }) {
   } finally {
     await simulator.close();
   }
-  const names = all.flatMap(columns).map(({ name }) => name);
   writeContents(
     folder,
-    names,
+    all.flatMap(({ columns }) => columns.map(({ name }) => name)),
     scenes.map(({ name }) => name),
   );
   console.log(join(folder, 'index.html'));

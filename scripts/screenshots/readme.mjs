@@ -2,80 +2,178 @@ import { join } from 'node:path';
 import { startSimulator } from '../../dist/src/simulator/index.js';
 import { root } from '../npm.mjs';
 import { closeDialogs, dialogArea, openDialog, openEditor, settled } from './editor.mjs';
-import { app } from '../../dist/tooling/node-red/nodes.js';
+import { app, node } from '../../dist/tooling/node-red/nodes.js';
 import { sampleNodes } from '../../dist/tooling/editor/samples.js';
+import { showFleet, startFleets } from './fleet.mjs';
 import { startWithFlows } from './flows.mjs';
 import { writeSmall } from './small.mjs';
+
+const LANGUAGES = ['en-US', 'zh-CN'];
 
 /** As in the README, so that the address in the pictures is the one it speaks of. */
 const PORT = 8787;
 
 const sample = (type) => sampleNodes.find((node) => node.type === `device-cloud-${type}`);
 
+const device = { app: 'app', chipid: '10000001', chipidType: 'str' };
+const level = { pin: '5', pinType: 'num', level: '1', levelType: 'num' };
+const debug = { type: 'debug', active: true, tosidebar: true };
+const inject = {
+  ...{ type: 'inject', props: [{ p: 'payload' }], payload: '', payloadType: 'date', topic: '' },
+  ...{ repeat: '', crontab: '', once: false, onceDelay: 0.1 },
+};
+
+const onTab = (z) => (id, properties, x, y, to) => ({
+  ...{ id, z, x, y, wires: to ? [[to]] : [[]] },
+  ...properties,
+});
+const uploads = onTab('uploads');
+const commands = onTab('commands');
+
+/** What the quick start builds. */
+const quickStart = [
+  { id: 'uploads', type: 'tab', label: 'Flow 1' },
+  uploads('live', node('listen', { app: 'app', chipids: ['10000001'] }), 140, 60, 'shown'),
+  uploads('shown', { ...debug, name: 'debug 1', complete: 'payload' }, 370, 60),
+  { id: 'commands', type: 'tab', label: 'Flow 2' },
+  commands('button', inject, 130, 60, 'wrong'),
+  commands('wrong', node('gpio', { ...device, ...level, chipid: '99' }), 370, 60),
+  commands('caught', { type: 'catch' }, 120, 160, 'errors'),
+  commands('errors', { ...debug, name: 'debug 2', complete: 'error' }, 370, 160),
+];
+
 const flows = (simulator) => [
+  ...quickStart,
   { id: 'tab', type: 'tab', label: 'Device cloud' },
   { ...app(simulator), name: 'Greenhouses' },
   { ...sample('push'), transport: 'http', message: '48 65 6c 6c 6f', timeout: 10 },
-  { ...sample('gpio'), operation: 'set' },
-  { ...sample('listen'), chipids: ['10000001', '10000002'], datatype: 'auto-detect' },
+  { id: 'simulated', type: 'device-cloud-app', name: '', service: 'simulator' },
+  { ...sample('gpio'), ...node('gpio', { ...device, ...level, app: 'simulated' }), id: 'command' },
+  { ...sample('gpio'), ...node('gpio', { ...device, ...level }), id: 'gpio' },
 ];
 
-/** The pictures, and what is done in each dialog. */
+/** A picture of a dialog. */
+const dialog = (node, act = async () => undefined) => ({
+  async show(page) {
+    await openDialog(page, node);
+    await act(page);
+  },
+  area: dialogArea,
+  leave: closeDialogs,
+});
+
+async function testConnection(page) {
+  await page.evaluate(`$('#device-cloud-advanced').prop('open', false)`);
+  await page.click('#device-cloud-test');
+  await page.waitForSelector('#device-cloud-test:enabled');
+  await page.waitForSelector('.device-cloud-result .fa-check, .device-cloud-result .fa-times');
+}
+
+/** A picture of a flow that runs, its statuses, and the debug sidebar. */
+const running = (tab, height, act) => ({
+  async show(page, here) {
+    await page.evaluate(
+      `RED.workspaces.show('${tab}'); RED.sidebar.show('debug'); $('.red-ui-debug-msg').remove()`,
+    );
+    await act(page, here);
+    await page.mouse.move(600, 500);
+  },
+  area: async () => ({ x: 180, y: 0, width: 820, height }),
+  size: { width: 1000, height: 600 },
+});
+
+const MESSAGE = '.red-ui-debug-msg';
+
+/** The pictures, and what is done for each. */
 const pictures = {
-  application: {
-    node: 'app',
-    async act(page) {
-      await page.evaluate(`$('#device-cloud-advanced').prop('open', false)`);
-      await page.click('#device-cloud-test');
-      await page.waitForSelector('.device-cloud-result .fa-check');
+  application: dialog('app', testConnection),
+  refused: dialog('app', async (page) => {
+    await page.fill('#node-config-input-appkey', ' not-the-key');
+    await testConnection(page);
+  }),
+  picker: dialog('gpio', async (page) => {
+    const field = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
+    await page.press(field, 'ArrowDown');
+    await page.waitForSelector('.red-ui-autoComplete-container:visible a');
+  }),
+  // Only the README shows it.
+  push: { ...dialog('push'), languages: ['en-US'] },
+  command: dialog('command'),
+  explain: {
+    ...dialog('gpio', async (page) => {
+      await page.click('#explain-row summary');
+      await page.waitForSelector('.device-cloud-explanation');
+    }),
+    async area(page) {
+      const { x, y, width, height } = await dialogArea(page);
+      const { y: top } = await page.locator('#explain-row').boundingBox();
+      return { x, y: top - 10, width, height: y + height - top + 10 };
     },
+    size: { width: 1280, height: 1400 },
   },
-  picker: {
-    node: 'gpio',
-    async act(page) {
-      const field = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
-      await page.press(field, 'ArrowDown');
-      await page.waitForSelector('.red-ui-autoComplete-container:visible a');
-    },
-  },
-  push: { node: 'push', act: async () => undefined },
-  listen: {
-    node: 'listen',
-    async act(page) {
-      // The names of the devices are known once a list has been shown.
-      await page.locator('.device-cloud-chipid').last().press('ArrowDown');
-      await page.waitForSelector('.red-ui-autoComplete-container:visible a');
-      await page.keyboard.press('Escape');
-    },
+  uploads: running('uploads', 304, async (page, { simulator }) => {
+    for (const number of [1, 2, 3]) {
+      simulator.upload('10000001');
+      await page
+        .locator(MESSAGE)
+        .nth(number - 1)
+        .waitFor();
+    }
+  }),
+  failed: running('commands', 370, async (page, { url }) => {
+    await fetch(`${url}/inject/button`, { method: 'POST' });
+    await page.locator(`${MESSAGE} .red-ui-debug-msg-object-handle`).first().click();
+  }),
+  fleet: {
+    show: (page, { language }) => showFleet(page, language),
+    area: (page) => page.locator('#red-ui-sidebar').boundingBox(),
+    size: { width: 1000, height: 770 },
   },
 };
 
-async function takeIn(browser, url, language, folder) {
-  const page = await openEditor(browser, url, { language });
-  for (const [name, { node, act }] of Object.entries(pictures)) {
-    await openDialog(page, node);
-    await act(page);
-    await settled(page);
-    const picture = await page.screenshot({ clip: await dialogArea(page) });
-    await writeSmall(picture, join(folder, `${name}.${language}.png`));
-    await closeDialogs(page);
+async function take(page, { show, area, leave, size }, here, path) {
+  const usual = page.viewportSize();
+  if (size) await page.setViewportSize(size);
+  await show(page, here);
+  await settled(page);
+  await writeSmall(await page.screenshot({ clip: await area(page) }), path);
+  await leave?.(page);
+  await page.setViewportSize(usual);
+}
+
+async function takeIn(browser, here, wanted, folder) {
+  const page = await openEditor(browser, here.url, here);
+  for (const name of wanted) {
+    const { languages = LANGUAGES } = pictures[name];
+    if (!languages.includes(here.language)) continue;
+    await take(page, pictures[name], here, join(folder, `${name}.${here.language}.png`));
   }
   await page.close();
 }
 
-/** Takes the pictures of single dialogs that explain something, for the README and the docs. */
-export async function takeDialogs(browser, folder) {
+/**
+ * Takes the pictures that explain something, for the README and the docs, in both languages.
+ * @param only which ones, a pattern
+ */
+export async function takeDialogs(browser, folder, only) {
+  const wanted = Object.keys(pictures).filter((name) => only.test(name));
+  if (wanted.length === 0) return;
   const simulator = await startSimulator({ port: PORT, interval: 0, appName: 'Greenhouses' });
+  const fleets = await startFleets(wanted.includes('fleet') ? LANGUAGES : []);
   const nodeRed = join(root, 'node_modules', 'node-red');
   const version = { name: 'readme', node: process.execPath, nodeRed };
   try {
-    const red = await startWithFlows(version, flows(simulator));
+    const red = await startWithFlows(version, [...flows(simulator), ...fleets.flows]);
     try {
-      for (const language of ['en-US', 'zh-CN']) await takeIn(browser, red.url, language, folder);
+      await fleets.happen(red.url);
+      const here = { simulator, url: red.url };
+      for (const language of LANGUAGES)
+        await takeIn(browser, { ...here, language }, wanted, folder);
     } finally {
       await red.end();
     }
   } finally {
+    await fleets.close();
     await simulator.close();
   }
 }

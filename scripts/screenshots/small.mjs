@@ -6,7 +6,7 @@ import { npm, root } from '../npm.mjs';
 const folder = join(root, '.cache', 'sharp');
 
 /** Only these pictures need it, so it is installed when they are made, and is no dependency. */
-function sharp() {
+export function sharp() {
   if (!existsSync(join(folder, 'node_modules', 'sharp'))) {
     console.log('Installing sharp, which makes the pictures small …');
     mkdirSync(folder, { recursive: true });

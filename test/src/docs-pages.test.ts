@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
@@ -36,10 +36,75 @@ describe('the pages', () => {
     });
   }
 
-  it('of docs/ are all in its index', () => {
-    const index = read('docs/README.md');
-    for (const page of folder('docs').filter((each) => !each.endsWith('README.md'))) {
-      assert.ok(index.includes(`](${page.slice('docs/'.length)})`), page);
+  /** The pages of docs/ in the order of their index, in one language. */
+  const chain = (isChinese: boolean): string[] =>
+    [...read('docs/README.md').matchAll(/\]\(([\w.-]+\.md)\)/g)]
+      .map(([, page = '']) => page)
+      .filter((page) => page.includes('zh-CN') === isChinese);
+
+  it('of docs/ are in its index, each once', () => {
+    const names = folder('docs').map((page) => page.slice('docs/'.length));
+    const listed = [...chain(false), ...chain(true)].sort();
+    assert.deepEqual(listed, names.filter((name) => name !== 'README.md').sort());
+  });
+
+  it('of docs/ end with a way back to the index and on to the next page', () => {
+    for (const pages of [chain(false), chain(true)]) {
+      pages.forEach((page, index) => {
+        const last = read(`docs/${page}`).trimEnd().split('\n').at(-1) ?? '';
+        const next = pages[index + 1];
+        const targets = [...last.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target);
+        assert.deepEqual(targets, ['README.md', ...(next ? [next] : [])], page);
+      });
+    }
+  });
+
+  it('of docs/ in two languages lead to each other', () => {
+    for (const page of chain(true)) {
+      const english = page.replace('.zh-CN', '');
+      assert.ok(read(`docs/${english}`).includes(`[中文](${page})`), english);
+      assert.ok(read(`docs/${page}`).includes(`[English](${english})`), page);
+    }
+  });
+
+  it('use each picture of docs/images, none of them large, and show no English one in Chinese', () => {
+    const text = pages.map((page) => read(page)).join('');
+    const names = readdirSync(join(repository, 'docs', 'images'));
+    assert.deepEqual(
+      names.filter((name) => !text.includes(`images/${name}`)),
+      [],
+    );
+    for (const page of chain(true)) assert.doesNotMatch(read(`docs/${page}`), /en-US\.png/, page);
+    for (const name of names) {
+      const { size } = statSync(join(repository, 'docs', 'images', name));
+      assert.ok(size < 600_000, `${name}: ${size} bytes`);
+    }
+  });
+
+  it('name the versions of package.json, and no other as the oldest', () => {
+    const manifest = JSON.parse(read('package.json')) as {
+      engines: { node: string };
+      'node-red': { version: string };
+    };
+    const text = pages.map((page) => read(page)).join('');
+    const oldest = (what: string): string[] => {
+      const named = new RegExp(`${what} ([\\d.]+\\d) (?:or newer|或更高版本)`, 'g');
+      return [...new Set([...text.matchAll(named)].map(([, version = '']) => version))];
+    };
+    assert.deepEqual(oldest('Node\\.js'), [manifest.engines.node.slice('>='.length)]);
+    assert.deepEqual(
+      oldest('Node-RED').map((version) => `>=${version}.0`),
+      [manifest['node-red'].version],
+    );
+  });
+
+  it('of the repository: CONTRIBUTING says where to find what, and names each folder of src/', () => {
+    const text = read('CONTRIBUTING.md');
+    const answers = [...text.matchAll(/^\|[^|]*\| `(src\/[\w./-]+)` *\|$/gm)];
+    assert.ok(answers.length >= 5);
+    for (const [, path = ''] of answers) assert.ok(existsSync(join(repository, path)), path);
+    for (const entry of readdirSync(join(repository, 'src'), { withFileTypes: true })) {
+      if (entry.isDirectory()) assert.ok(text.includes(`\`src/${entry.name}/\``), entry.name);
     }
   });
 
