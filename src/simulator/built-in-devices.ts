@@ -10,5 +10,5 @@ export const BUILT_IN_DEVICES: readonly DeviceOptions[] = [
   { chipid: 10_000_003, name: 'Workshop' },
   { chipid: 10_000_004, name: 'Power meter', kind: 'power' },
   { chipid: 10_000_005, name: 'Front door', kind: 'door', sleep: { awake: 12, every: 45 } },
-  { chipid: 10_000_006, name: 'Garden shed', sleep: { awake: 70, every: 95 } },
+  { chipid: 10_000_006, name: 'Garage', sleep: { awake: 70, every: 95 } },
 ];

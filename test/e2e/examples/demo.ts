@@ -109,7 +109,7 @@ export function demo(stage: Stage): void {
     it('cool by the rule, once at each side, and not while it is off', async () => {
       simulator.upload(ONE, { temperature: 25.4 });
       await shows(ONE, /Cooling on since/);
-      await page.getByText('Greenhouse was switched by the rule: on').waitFor();
+      await page.getByText('The rule switched Greenhouse on').waitFor();
       await card(ONE).getByRole('checkbox').click();
       await shows(ONE, /Cooling off since/);
       simulator.upload(ONE, { temperature: 25.5 });
@@ -126,6 +126,7 @@ export function demo(stage: Stage): void {
       for (const temperature of [22, 24]) {
         for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature });
       }
+      await shows(ONE, '24 °C');
       const [first, second] = named(demoFlows, 'Temperature')['colors'] as string[];
       for (const color of [first!, second!]) {
         await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
@@ -138,6 +139,10 @@ export function demo(stage: Stage): void {
       await page.getByText('Greenhouse answered: OK').waitFor();
       await page.getByRole('button', { name: 'Push and wait for the reply' }).click();
       await page.getByText(/"reply":"uptime"/).waitFor();
+      // The reply is no reading: what the card shows stays.
+      simulator.upload(TWO, { temperature: 21.5 });
+      await shows(TWO, '21.5 °C');
+      await shows(ONE, '24 °C');
       await page.getByLabel('Device').fill('99999999');
       await push.click();
       await page.getByText('NOT_FOUND').waitFor();
