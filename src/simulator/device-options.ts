@@ -1,6 +1,6 @@
 import { DEFAULT_KIND } from './assumptions';
+import { DEVICE_KINDS, type DeviceKind } from './kinds';
 import { integerText, numberIn, oneOf, OptionError } from './option-readers';
-import { DEVICE_KINDS, type DeviceKind } from './sensor';
 
 /** When a device sleeps by itself. It begins awake. With short times it flaps. */
 export interface SleepOptions {
