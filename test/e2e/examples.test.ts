@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { asImported } from './examples/as-imported';
 import { commands } from './examples/commands';
 import { dashboard } from './examples/dashboard';
-import { demo } from './examples/demo';
 import { errors } from './examples/errors';
 import { examples, ofType } from './examples/files';
 import { filesAndDatabases } from './examples/files-and-databases';
@@ -105,6 +104,5 @@ describe('the examples', () => {
     mqtt(stage);
     presence(stage);
     fleet(stage);
-    demo(stage);
   });
 });
