@@ -7,14 +7,14 @@ import { settings, userDir } from './user-dir.mjs';
 const STARTED_WITHIN_MS = 60_000;
 
 /** Starts the demo's Node-RED, which prints its errors here. */
-export const startNodeRed = (port, env) =>
+export const startNodeRed = (port) =>
   spawnNodeRed({
     userDir,
     settings: settings(port),
     nodeRed: join(root, 'node_modules', 'node-red'),
     node: process.execPath,
     // Proxies included: a person may install further nodes.
-    env: { ...process.env, ...env },
+    env: process.env,
     show: true,
   });
 

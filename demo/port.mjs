@@ -1,11 +1,18 @@
 import { createServer } from 'node:net';
 import { SetupError } from '../scripts/npm.mjs';
 
-/** The port a person asked for with PORT, or Node-RED's own 1880. */
-export function wantedPort(text = process.env.PORT || '1880') {
+const USUAL = '1880';
+
+/**
+ * The port to use: the option `--port`, which is the same in every shell, else PORT, else Node-RED's own 1880.
+ * After `set PORT=1890 && npm start` in a Windows command prompt a blank is part of the value.
+ */
+export function wantedPort(option, variable = process.env.PORT) {
+  const [name, text] =
+    option === undefined ? ['PORT', variable?.trim() || USUAL] : ['--port', option];
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65535) {
-    throw new SetupError(`PORT must be a number from 1 to 65535, not "${text}".`);
+    throw new SetupError(`${name} must be a number from 1 to 65535, not "${text}".`);
   }
   return port;
 }
@@ -19,7 +26,7 @@ export async function checkPort(port) {
     const problem = await tryToListen(port, host);
     if (problem === 'EADDRINUSE') {
       throw new SetupError(
-        `Port ${port} is taken by another program. Choose another one: PORT=${port === 65535 ? 1880 : port + 1} npm start`,
+        `Port ${port} is taken by another program. Choose another one: npm start -- --port ${port === 65535 ? USUAL : port + 1}`,
       );
     }
     if (problem) throw new SetupError(`Port ${port} cannot be opened (${problem}).`);

@@ -22,7 +22,6 @@ export function prepareUserDir({ reset }) {
   }
   copyFileSync(join(root, 'demo', 'flows.json'), mine);
   copyFileSync(join(root, 'demo', 'flows.json'), delivered);
-  copyFileSync(join(root, 'demo', 'flows_cred.json'), join(userDir, 'flows_cred.json'));
 }
 
 const same = (a, b) => existsSync(b) && readFileSync(a).equals(readFileSync(b));
@@ -34,7 +33,7 @@ export const settings = (port) => ({
   flowFilePretty: true,
   // The package itself. The dashboard is found in node_modules, where Node-RED looks anyway.
   nodesDir: [root],
-  // The demo's credentials are only names of environment variables.
+  // The demo has no credentials; a person's own are in a folder that git ignores.
   credentialSecret: false,
   editorTheme: { tours: false, header: { title: 'Device cloud demo' } },
   logging: { console: { level: 'error', metrics: false, audit: false } },

@@ -7,12 +7,14 @@ import { fail, setup } from './setup.mjs';
 
 /*
  * `npm run dev`: the demo in a user folder of its own, built and started again whenever a source changes.
- * While a build fails, what ran before runs on. PORT chooses another port; Ctrl-C ends all of it.
+ * While a build fails, what ran before runs on. `-- --port 1890`, or PORT, chooses another port; Ctrl-C ends all of it.
  */
 
 const WATCHED = ['src', 'nodes', 'icons', 'examples', 'build.mjs', 'package.json'];
 const QUIET_MS = 200;
 const STOPPED_WITHIN_MS = 15_000;
+/** Those of `npm start`, such as `--port 1890`. */
+const options = process.argv.slice(2);
 const env = { DEVICE_CLOUD_DEMO_DIR: join(root, '.cache', 'dev'), ...process.env };
 
 let demo;
@@ -32,7 +34,7 @@ async function build() {
 /** The demo, ended by its id, or by itself should this process be killed. */
 function start() {
   const preload = ['--require', join(root, 'tooling', 'end-with-parent.cjs')];
-  const child = spawn(process.execPath, [...preload, join(root, 'demo', 'start.mjs')], {
+  const child = spawn(process.execPath, [...preload, join(root, 'demo', 'start.mjs'), ...options], {
     cwd: root,
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

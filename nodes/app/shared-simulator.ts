@@ -16,8 +16,8 @@ let shared: { users: number; ready: Promise<Simulator> } | undefined;
 /** Loaded when it is needed: most flows talk to a real service. */
 async function start(): Promise<Simulator> {
   try {
-    const { startSimulator } = await import('../../src/simulator/index.js');
-    return await startSimulator();
+    const { BUILT_IN_DEVICES, startSimulator } = await import('../../src/simulator/index.js');
+    return await startSimulator({ devices: BUILT_IN_DEVICES });
   } catch (error) {
     throw new DeviceCloudError(
       'UNREACHABLE',

@@ -23,6 +23,7 @@
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
  */
 import type { PushFormat } from '../types';
+import type { DeviceKind } from './kinds';
 
 // ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
 
@@ -120,8 +121,16 @@ export const pushAsText = (message: string): string => message;
 /** 2.4: the label of a push is its format; a push over the channel, which brings Base64, is `B64`. */
 export const CHANNEL_FORMAT: PushFormat = 'B64';
 
-/** 4.2.8: callbacks that every device of the simulator has registered. */
-export const CALLBACK_KEYS = ['uptime', 'rssi', 'temperature', 'humidity', 'config'] as const;
+/**
+ * 6: what a device uploads is its firmware's affair. That of the simulator's devices uploads a JSON object, by
+ * the kind of the device: `climate` `{"temperature":24.1,"humidity":56.3}` (°C, %), `power`
+ * `{"power":182,"voltage":229.6,"energy":1284.311}` (W, V, kWh), `door` `{"open":false,"battery":87}` (%).
+ * Their relay, on pin 5, switches a cooling, a heater, and nothing.
+ */
+export const DEFAULT_KIND: DeviceKind = 'climate';
+
+/** 4.2.8: callbacks that every device of the simulator has registered, besides one for each of its readings. */
+export const CALLBACK_KEYS = ['uptime', 'rssi', 'config'] as const;
 
 /** A push that the firmware of the simulator's devices takes as a question. */
 export interface Question {

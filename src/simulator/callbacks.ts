@@ -6,8 +6,6 @@ type BuiltIn = (typeof CALLBACK_KEYS)[number];
 const BUILT_IN: Record<BuiltIn, (device: Device, now: number, interval: number) => unknown> = {
   uptime: (device, now) => Math.max(0, Math.floor((now - device.bootedAt) / 1000)),
   rssi: (device) => -40 - (Number(device.chipid.slice(-2)) % 40),
-  temperature: (device) => device.temperature,
-  humidity: (device) => device.humidity,
   config: (_device, _now, interval) => ({ interval, relayPin: RELAY_PIN, firmware: '1.0.0' }),
 };
 
@@ -22,6 +20,8 @@ export function callbackValue(
   interval: number,
 ): { value: unknown } | undefined {
   if (device.settings.callbacks.has(key)) return { value: device.settings.callbacks.get(key) };
+  const { reading } = device.sensor;
+  if (Object.hasOwn(reading, key)) return { value: reading[key] };
   const builtIn = CALLBACK_KEYS.find((name) => name === key);
   return builtIn && { value: BUILT_IN[builtIn](device, now, interval) };
 }

@@ -1,18 +1,4 @@
-/** What a device measures. */
-export interface Reading {
-  /** °C */
-  readonly temperature: number;
-  /** % */
-  readonly humidity: number;
-}
-
-/** The air around a device, moved on by each reading. */
-export interface Climate {
-  /** The last reading. */
-  readonly reading: Reading;
-  /** Lets time pass and measures again. @param cooling whether the cooling is switched on */
-  step(cooling: boolean): Reading;
-}
+import type { Sensor } from './sensor';
 
 const COLDEST = 16;
 /** Above this somebody opens a window, below the other closes it: 25 °C is crossed with no rule either. */
@@ -24,13 +10,16 @@ const WARMING = 0.2;
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;
 
-/** A random walk between about 23 and 28 °C that the cooling can pull down. */
-export function createClimate(random: () => number): Climate {
+/**
+ * The air around a device, temperature (°C) and humidity (%): a random walk between about 23 and 28 °C that the
+ * relay, which switches the cooling, can pull down.
+ */
+export function createClimate(random: () => number): Sensor {
   const noise = (width: number): number => (random() - 0.5) * 2 * width;
   let temperature = 23.5 + random();
   let airing = false;
 
-  const measure = (): Reading => ({
+  const measure = () => ({
     temperature: tenths(temperature),
     humidity: tenths(55 - (temperature - 25) * 1.5 + noise(1)),
   });

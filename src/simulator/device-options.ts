@@ -1,4 +1,6 @@
-import { integerText, numberIn, OptionError } from './option-readers';
+import { DEFAULT_KIND } from './assumptions';
+import { DEVICE_KINDS, type DeviceKind } from './kinds';
+import { integerText, numberIn, oneOf, OptionError } from './option-readers';
 
 /** When a device sleeps by itself. It begins awake. With short times it flaps. */
 export interface SleepOptions {
@@ -14,6 +16,8 @@ export interface DeviceOptions {
   chipid: string | number;
   /** Default null. */
   name?: string | number | null;
+  /** What it measures: temperature and humidity, power, or whether a door is open. Default `climate`. */
+  kind?: DeviceKind;
   /** Default 1. */
   vertype?: number;
   /** May contain NUL. Default: made of the chip number. */
@@ -35,6 +39,7 @@ export interface DeviceOptions {
 export interface DeviceSettings {
   readonly chipid: string;
   readonly name: string | number | null;
+  readonly kind: DeviceKind;
   readonly vertype: number;
   readonly devkey: string;
   readonly interval: number | undefined;
@@ -102,6 +107,7 @@ export function readDevice(options: DeviceOptions): DeviceSettings {
   return {
     chipid,
     name: options.name ?? null,
+    kind: oneOf('kind of a device', options.kind ?? DEFAULT_KIND, DEVICE_KINDS),
     vertype: options.vertype ?? 1,
     // Section 2.1: a NUL with further text behind it, for clients to cope with.
     devkey: options.devkey ?? `key-${chipid}\u0000simulated`,

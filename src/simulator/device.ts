@@ -1,15 +1,16 @@
 import { isOnline, LEVEL_CHARACTERS, PINS } from './assumptions';
 import { createBounded, type Bounded } from './bounded';
-import { createClimate, type Climate } from './climate';
 import type { DeviceSettings } from './device-options';
 import type { PushEntry, UploadEntry } from './history';
+import { createSensor } from './kinds';
 import type { Settings } from './options';
 import { seededRandom } from './random';
+import type { Sensor } from './sensor';
 import type { Received, SimulatedDevice } from './simulated-device';
 import { createSleep } from './sleep';
 import type { Timers } from './timers';
 
-/** The pin of the relay that switches the cooling: while it is high, the temperature falls. */
+/** The pin of the relay: while it is high, the cooling of a climate device and the heater of a meter are on. */
 export const RELAY_PIN = 5;
 
 /** A device, as the simulator itself uses it. */
@@ -26,9 +27,9 @@ export interface Device extends SimulatedDevice {
   readonly bootedAt: number;
   /** Counts its departures: an answer under way when it goes away is lost. */
   readonly departures: number;
-  readonly climate: Climate;
-  /** Whether the relay switches the cooling on. */
-  readonly cooling: boolean;
+  readonly sensor: Sensor;
+  /** Whether the relay is switched on. */
+  readonly relay: boolean;
   readonly uploadHistory: Bounded<UploadEntry>;
   readonly pushHistory: Bounded<PushEntry>;
   receive(push: Received): void;
@@ -61,7 +62,7 @@ export function createDevice(
 ): Device {
   const { chipid } = settings;
   const { now } = common;
-  const climate = createClimate(seededRandom(`${common.seed}/${chipid}`));
+  const sensor = createSensor(settings.kind, seededRandom(`${common.seed}/${chipid}`));
   // Pushes come from outside, unlike uploads, so their bytes are limited as well.
   const received = createBounded<Received>(common.historyLimit, sizeOf);
   const uploadHistory = createBounded<UploadEntry>(common.historyLimit);
@@ -91,7 +92,7 @@ export function createDevice(
   const device: Device = {
     settings,
     chipid,
-    climate,
+    sensor,
     name: settings.name,
     disabled: false,
     inFlight: 0,
@@ -113,14 +114,17 @@ export function createDevice(
     get levels() {
       return levels.map((level) => LEVEL_CHARACTERS[level]).join('');
     },
-    get cooling() {
+    get relay() {
       return levels[RELAY_PIN] === 1;
     },
     get temperature() {
-      return climate.reading.temperature;
+      return Number(sensor.reading['temperature'] ?? NaN);
     },
     get humidity() {
-      return climate.reading.humidity;
+      return Number(sensor.reading['humidity'] ?? NaN);
+    },
+    get reading() {
+      return sensor.reading;
     },
     get boots() {
       return boots;

@@ -3,6 +3,9 @@
 export { startSimulator, type Simulator } from './simulator';
 export { DEFAULT_CREDENTIALS, type SimulatorOptions } from './options';
 export type { DeviceOptions, SleepOptions } from './device-options';
+export type { DeviceKind } from './kinds';
+export type { Reading } from './sensor';
+export { BUILT_IN_DEVICES } from './built-in-devices';
 export { OptionError } from './option-readers';
 export { RELAY_PIN } from './device';
 export type { Received, SimulatedDevice } from './simulated-device';

@@ -136,7 +136,7 @@ export function createService(settings: Settings, faults: Faults): Service {
 
 /** The next reading of a device, as the JSON text that it uploads. */
 export const nextReading = (device: Device): Buffer =>
-  Buffer.from(JSON.stringify(device.climate.step(device.cooling)));
+  Buffer.from(JSON.stringify(device.sensor.step(device.relay)));
 
 /** A push that came over a channel, as Base64 text (section 6). */
 export const channelPush = (message: string): Push => ({

@@ -1,5 +1,6 @@
 import type { PushFormat } from '../types';
 import type { PushEntry, UploadEntry } from './history';
+import type { Reading } from './sensor';
 
 /** A push that has reached a device. */
 export interface Received {
@@ -29,9 +30,11 @@ export interface SimulatedDevice {
   readonly disabled: boolean;
   /** The pins' level characters, index = pin. */
   readonly levels: string;
-  /** The last reading, °C. */
+  /** The last reading, by name: what it uploads. */
+  readonly reading: Reading;
+  /** The last reading, °C; NaN if it measures none. */
   readonly temperature: number;
-  /** The last reading, %. */
+  /** The last reading, %; NaN if it measures none. */
   readonly humidity: number;
   /** Pushes that have reached the device, oldest first. */
   readonly received: readonly Received[];

@@ -4,24 +4,10 @@ import { until } from '../../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named } from './files';
+import { PIXELS, rgb } from './pixels';
 import { listening, plays, requestsOf } from './scene';
 import type { Scene } from './scene';
 import type { Stage } from './stage';
-
-/** Counts the pixels of a colour on the chart. */
-const PIXELS = (color: number[]): string => `(() => {
-  const canvas = document.querySelector('canvas');
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  const [r, g, b] = ${JSON.stringify(color)};
-  let count = 0;
-  for (let i = 0; i < data.length; i += 4) {
-    if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] > 0) count += 1;
-  }
-  return count;
-})()`;
-
-const rgb = (color: string): number[] =>
-  [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 
 /** The dashboard keeps what a chart has drawn, by its id: this one has drawn nothing yet. */
 function withFreshChart(nodes: FlowNode[]): FlowNode[] {

@@ -16,6 +16,8 @@ export interface Demo {
   interrupt: () => void;
   /** As `npm run dev` and service managers do. */
   terminate: () => void;
+  /** Its user folder. */
+  folder: string;
 }
 
 let count = 0;
@@ -24,19 +26,27 @@ process.once('exit', () => running.forEach((kill) => kill()));
 
 const START = join(repository, 'demo', 'start.mjs');
 
-/** Starts it with a PORT, in a user folder of its own; `script` is what starts it for its part. */
-export async function startDemo(
-  port: number | string,
-  { script = START, env = {} }: { script?: string; env?: NodeJS.ProcessEnv } = {},
-): Promise<Demo> {
+interface Options {
+  /** What starts it for its part. */
+  script?: string;
+  args?: string[];
+  env?: NodeJS.ProcessEnv;
+  /** Default: a user folder of its own. */
+  folder?: string;
+}
+
+/** Starts it with a PORT. */
+export async function startDemo(port: number | string, options: Options = {}): Promise<Demo> {
+  const { script = START, args = [], env = {} } = options;
   count += 1;
-  const child = spawn(process.execPath, [script], {
+  const folder = options.folder ?? join(await temporary(), `demo-${count}`);
+  const child = spawn(process.execPath, [script, ...args], {
     env: {
       ...process.env,
       ...env,
       NODE_V8_COVERAGE: undefined,
       PORT: String(port),
-      DEVICE_CLOUD_DEMO_DIR: join(await temporary(), `demo-${count}`),
+      DEVICE_CLOUD_DEMO_DIR: folder,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -69,5 +79,6 @@ export async function startDemo(
     ended,
     interrupt: () => void child.kill('SIGINT'),
     terminate: () => void child.kill('SIGTERM'),
+    folder,
   };
 }

@@ -7,7 +7,7 @@ import splitAndJoin from '@node-red/nodes/core/sequence/17-split.js';
 import events from '@node-red/util/lib/events';
 import helper from 'node-red-node-test-helper';
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { Simulator } from '../../../src/simulator';
+import { BUILT_IN_DEVICES, type Simulator } from '../../../src/simulator';
 import { journal } from './journal';
 import { CANARIES } from './secrets';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
@@ -61,6 +61,11 @@ export const cloudApp = (
   appid,
   ...properties,
 });
+
+/** The chip numbers of the built-in simulator's devices that are always online. */
+export const ALWAYS_ONLINE = BUILT_IN_DEVICES.filter(({ sleep }) => !sleep).map(({ chipid }) =>
+  String(chipid),
+);
 
 /** The config node `app` for the simulator that the package starts itself. */
 export const simulatorApp = (properties: object = {}): FlowNode => ({

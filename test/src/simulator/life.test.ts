@@ -53,6 +53,10 @@ describe('simulator: start, log and end', () => {
       /^sleep\.every of a device must be more than sleep\.awake, 2, but is 2\.$/,
     ],
     [{ devices: [{ chipid: 1, sleep: 5 as never }] }, /^sleep of a device must be an object/],
+    [
+      { devices: [{ chipid: 1, kind: 'pump' as 'door' }] },
+      /^kind of a device must be one of climate, power, door, but is pump/,
+    ],
     [{ appid: 'abc' }, /^appid must be/],
     [{ appkey: '' }, /^appkey must be text/],
     [{ interval: -1 }, /^interval must be/],

@@ -1,0 +1,27 @@
+import type { Sensor } from './sensor';
+
+/** How often somebody has come through between two readings. */
+const MOVES = 0.3;
+const EMPTY = 5;
+/** What a reading takes out of the battery, in %. */
+const DRAIN = 0.02;
+
+/** A contact at a door, on a battery: whether it is open, and what is left of the battery (%). */
+export function createDoor(random: () => number): Sensor {
+  let open = false;
+  let battery = 80 + 15 * random();
+  const measure = () => ({ open, battery: Math.round(battery) });
+  let reading = measure();
+
+  return {
+    get reading() {
+      return reading;
+    },
+    step() {
+      if (random() < MOVES) open = !open;
+      battery = Math.max(EMPTY, battery - DRAIN);
+      reading = measure();
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../../src/simulator';
+import { launchBrowser } from '../../tooling/editor/chromium';
+import { app, type FlowNode } from '../../tooling/node-red/nodes';
+import { repository } from '../../tooling/repository';
+import { until } from '../../tooling/until';
+import { ONE, TWO } from './harness/fixture';
+import { change, named, ofType } from './examples/files';
+import { PIXELS, rgb } from './examples/pixels';
+import { useStage } from './examples/stage';
+
+const METER = '10000004';
+const DOOR = '10000005';
+const WIDEST = 1000;
+
+/** The flows of `npm start`. */
+const demoFlows = JSON.parse(
+  readFileSync(join(repository, 'demo', 'flows.json'), 'utf8'),
+) as FlowNode[];
+
+/** The built-in devices, which here neither sleep nor upload unless a test says so. */
+const devices = BUILT_IN_DEVICES.map((device) => {
+  const steady = { ...device };
+  delete steady.sleep;
+  return steady;
+});
+
+/** The demo on the test's own simulator, with a list that is read every second. */
+const flowsFor = (simulator: Simulator): FlowNode[] =>
+  change(demoFlows, 'Who comes and goes', { refresh: '1' }).map((node) =>
+    node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node,
+  );
+
+describe('the flows of npm start', () => {
+  const stage = useStage();
+  let simulator: Simulator;
+  let browser: Browser;
+  let page: Page;
+  let logBefore = 0;
+  const problems: string[] = [];
+  const card = (chipid: string): Locator => page.locator(`[data-chipid="${chipid}"]`);
+  const shows = (chipid: string, text: string | RegExp): Promise<void> =>
+    card(chipid).getByText(text).waitFor();
+  const level = (chipid: string): string | undefined => simulator.device(chipid).levels[5];
+
+  before(async () => {
+    simulator = await startSimulator({ devices, interval: 0, answerDelay: 1 });
+    logBefore = stage.red.log().length;
+    await stage.red.deploy(flowsFor(simulator));
+    browser = await launchBrowser();
+    const viewport = { width: 1280, height: 800 };
+    page = await browser.newPage({ viewport, colorScheme: 'dark', locale: 'en-GB' });
+    page.setDefaultTimeout(15_000);
+    page.on('pageerror', ({ message }) => problems.push(message));
+    await page.goto(`${stage.red.url}/dashboard`);
+    await until(() => simulator.channels() === devices.length, 'every device is listened to');
+  });
+  after(async () => {
+    await browser?.close();
+    await simulator?.close();
+  });
+
+  it('fit into a window that is 1,000 px wide, and have a node for no single device', () => {
+    for (const { x, w, name } of ofType(demoFlows, 'group')) {
+      assert.ok(Number(x) >= 0 && Number(x) + Number(w) <= WIDEST, String(name));
+    }
+    const [listener] = ofType(demoFlows, 'device-cloud-listen');
+    const chipids = BUILT_IN_DEVICES.map(({ chipid }) => String(chipid));
+    assert.deepEqual(listener?.['chipids'], chipids);
+    const others = JSON.stringify(demoFlows.filter((node) => node !== listener));
+    // One is what the form begins with.
+    assert.deepEqual(new Set(others.match(/1000000\d/g)), new Set([ONE]));
+  });
+
+  it('show every device with its name, its reading and its age', async () => {
+    for (const { chipid, name } of devices) {
+      simulator.upload(chipid);
+      await shows(String(chipid), String(name));
+      await shows(String(chipid), /^(just now|\d+ s ago)$/);
+    }
+    await shows(ONE, `${simulator.device(ONE).temperature} °C`);
+    await shows(METER, `${String(simulator.device(METER).reading['power'])} W`);
+    await shows(DOOR, simulator.device(DOOR).reading['open'] ? 'Open' : 'Closed');
+  });
+
+  it('switch a device, and show the level only when the device has confirmed it', async () => {
+    await shows(METER, 'Heater off');
+    simulator.delay(METER, 2000);
+    await card(METER).getByRole('checkbox').click();
+    await shows(METER, /switching on/);
+    assert.equal(await card(METER).locator('.v-selection-control--dirty').count(), 0);
+    simulator.delay(METER, 1);
+    await shows(METER, /Heater on since \d\d:\d\d/);
+    assert.equal(level(METER), '1');
+  });
+
+  it('show an error where it is seen, and leave the switch as it was', async () => {
+    simulator.fail('gateway', { path: 'set_gpio_edge', times: 1 });
+    await card(DOOR).getByRole('checkbox').click();
+    await page.locator('.v-snackbar').getByText(/502/).waitFor();
+    await shows(DOOR, /^Pin 5 off$/);
+  });
+
+  it('cool by the rule, once at each side, and not while it is off', async () => {
+    simulator.upload(ONE, { temperature: 25.4 });
+    await shows(ONE, /Cooling on since/);
+    await page.getByText('The rule switched Greenhouse on').waitFor();
+    await card(ONE).getByRole('checkbox').click();
+    await shows(ONE, /Cooling off since/);
+    simulator.upload(ONE, { temperature: 25.5 });
+    await shows(ONE, '25.5 °C');
+    await page.locator('.nrdb-ui-switch input').click();
+    const { id } = named(demoFlows, 'Rule on or off');
+    await until(() => stage.editor.statuses.get(id)?.text === 'off', 'the rule is off');
+    simulator.upload(TWO, { temperature: 25.6 });
+    await shows(TWO, '25.6 °C');
+    assert.deepEqual([level(ONE), level(TWO)], ['0', '0']);
+  });
+
+  it('draw a line for each device that measures a temperature', async () => {
+    for (const temperature of [22, 24]) {
+      for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature });
+    }
+    await shows(ONE, '24 °C');
+    const [first, second] = named(demoFlows, 'Temperature')['colors'] as string[];
+    for (const color of [first!, second!]) {
+      await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
+    }
+  });
+
+  it('push, wait for a reply, and say what went wrong', async () => {
+    const push = page.getByRole('button', { name: 'Push', exact: true });
+    await push.click();
+    await page.getByText('Greenhouse answered: OK').waitFor();
+    await page.getByRole('button', { name: 'Push and wait for the reply' }).click();
+    await page.getByText(/"reply":"uptime"/).waitFor();
+    // The reply is no reading: what the card shows stays.
+    simulator.upload(TWO, { temperature: 21.5 });
+    await shows(TWO, '21.5 °C');
+    await shows(ONE, '24 °C');
+    await page.getByLabel('Device').fill('99999999');
+    await push.click();
+    await page.getByText('NOT_FOUND').waitFor();
+  });
+
+  it('say since when a device is offline', async () => {
+    simulator.switchOff(DOOR);
+    await shows(DOOR, /offline since \d\d:\d\d/);
+    await page.getByText('Front door went offline').waitFor();
+  });
+
+  it('are light or dark as the system is, and fit a phone', async () => {
+    const background = (): Promise<string> =>
+      page.locator('.nrdb-app').evaluate((node) => getComputedStyle(node).backgroundColor);
+    assert.equal(await background(), 'rgb(14, 20, 24)');
+    await page.emulateMedia({ colorScheme: 'light' });
+    assert.equal(await background(), 'rgb(242, 245, 247)');
+    await page.setViewportSize({ width: 390, height: 844 });
+    const isWide = 'document.documentElement.scrollWidth > innerWidth';
+    await page.waitForFunction(`!(${isWide})`);
+    const { y = Infinity, height = 0 } = (await card('10000006').boundingBox()) ?? {};
+    assert.ok(y + height < 844, 'the first screen has all devices');
+  });
+
+  it('log and show no problem of their own', () => {
+    assert.deepEqual(problems, []);
+    const log = stage.red.log().slice(logBefore);
+    assert.doesNotMatch(log, /\[(error|warn)\]/);
+  });
+});

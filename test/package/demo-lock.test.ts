@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { repository } from '../../tooling/repository';
+
+const LOCK = pathToFileURL(join(repository, 'demo', 'lock.mjs')).href;
+const ADDRESS = 'http://127.0.0.1:1880/';
+
+/** Holds the lock of a folder until its input ends. */
+const HOLDER = `const { lock } = await import(process.env.LOCK);
+try {
+  await lock(process.env.FOLDER, '${ADDRESS}');
+  process.stdin.resume().once('end', () => process.exit());
+  console.log('held');
+} catch (error) {
+  console.log(error.message);
+}
+`;
+
+describe('the lock of the demo', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-lock-'));
+  const file = join(folder, 'demo.lock');
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Starts a process that takes the lock. @returns what it says, and what ends it */
+  async function hold() {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER], {
+      env: { ...process.env, LOCK, FOLDER: folder },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'close');
+    const [said] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+    const end = async (how: () => void): Promise<void> => {
+      how();
+      await ended;
+    };
+    return {
+      said: said.trim(),
+      pid: child.pid!,
+      release: () => end(() => void child.stdin.end()),
+      crash: () => end(() => void child.kill('SIGKILL')),
+    };
+  }
+
+  it('is had by one at a time, and is free again when that one ends', async () => {
+    const first = await hold();
+    assert.equal(first.said, 'held');
+    const second = await hold();
+    await second.release();
+    const line = `The demo of this folder is running already (process ${first.pid}): ${ADDRESS}`;
+    assert.equal(second.said, line);
+    await first.release();
+    assert.equal(existsSync(file), false);
+  });
+
+  it('is free after a crash, whatever the file says', async () => {
+    const crashed = await hold();
+    await crashed.crash();
+    const left = readFileSync(file, 'utf8');
+    // By now another program may have the process id, and the file may be cut off.
+    const reused = left.replace(String(crashed.pid), String(process.pid));
+    for (const text of [left, reused, left.slice(0, 20), 'null']) {
+      writeFileSync(file, text);
+      const next = await hold();
+      assert.equal(next.said, 'held', text);
+      await next.release();
+    }
+  });
+});
