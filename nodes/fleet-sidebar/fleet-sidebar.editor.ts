@@ -41,7 +41,11 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
       content: panel.element,
       toolbar: $('<div>').append(diagnosticsButton()),
     });
-    RED.events.on('deploy', () => void panel.readApps());
+    const readApps = (): void => void panel.readApps();
+    RED.events.on('deploy', readApps);
+    // By somebody else, in another browser.
+    RED.comms.subscribe('notification/runtime-deploy', readApps);
+    RED.comms.on('connect', readApps);
     watchVisibility(panel);
   },
 });
