@@ -58,8 +58,10 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   });
   row.dataset['online'] = String(device.online);
   row.dataset['channel'] = channel?.state ?? '';
-  row.title = lastError?.message ?? '';
   const upload = age === '' ? t('never') : t('uploaded', { age });
   const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
+  // Also what has no room in the row.
+  const shown = [name ?? '', chipid, channelText(device), counts.join(' · ')];
+  row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }
