@@ -36,10 +36,6 @@ export class Feed {
   constructor(user: FeedUser) {
     this.#user = user;
     RED.comms.subscribe(FLEET_TOPIC, (_topic, data) => this.#onTick(data));
-    // Node-RED is back, or somebody has logged in again.
-    RED.comms.on('connect', () => {
-      if (this.#timer !== 0) this.resume();
-    });
   }
 
   /** Shows an application, anew. */

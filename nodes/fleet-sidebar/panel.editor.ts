@@ -76,8 +76,7 @@ export class Panel {
   async open(): Promise<void> {
     if (this.#ticking !== 0) return;
     this.#ticking = window.setInterval(() => this.#tick(), 1000);
-    this.#feed.resume();
-    await this.readApps();
+    await this.refresh();
   }
 
   /** Nobody looks: nothing is asked for. */
@@ -87,9 +86,10 @@ export class Panel {
     this.#feed.hide();
   }
 
-  /** Reads which applications there are, if somebody looks. */
-  async readApps(): Promise<void> {
+  /** Reads what there is at once, if somebody looks. */
+  async refresh(): Promise<void> {
     if (this.#ticking === 0) return;
+    this.#feed.resume();
     try {
       this.#apps = await readApplications();
       this.#showApps(this.#apps);
