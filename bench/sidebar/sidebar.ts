@@ -9,6 +9,7 @@ import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../../tooling/node-red/process';
 import { makeUserDir } from '../../tooling/node-red/user-dir';
 import { until } from '../../tooling/until';
+import { summarize } from '../statistics';
 import { FILTER, FIRST_PAINT, SCROLL, watchFrames, type Numbers } from './in-page';
 
 /* `npm run bench:sidebar`: how quick the tab of the sidebar is with 5,000 devices. It prints, and judges nothing. */
@@ -67,26 +68,42 @@ async function busy<T>(session: CDPSession, what: () => Promise<T>): Promise<[T,
   return [result, (await read()) - before];
 }
 
-function print(title: string, numbers: Numbers): void {
-  const texts = Object.entries(numbers).map(([name, value]) => `${name} ${value.toFixed(1)}`);
-  console.log(`${title}: ${texts.join(', ')}`);
+/** What was measured, by its name: a value a round for each number. */
+class Measurements {
+  readonly #all = new Map<string, Map<string, number[]>>();
+
+  add(title: string, numbers: Numbers): void {
+    const known = this.#all.get(title) ?? new Map<string, number[]>();
+    this.#all.set(title, known);
+    for (const [name, value] of Object.entries(numbers))
+      known.set(name, [...(known.get(name) ?? []), value]);
+  }
+
+  /** The median, and the least and the most in brackets. */
+  print(): void {
+    for (const [title, numbers] of this.#all) {
+      console.log(`\n${title}`);
+      for (const [name, values] of numbers) {
+        const { median, least, most } = summarize(values);
+        const [middle, ...ends] = [median, least, most].map((value) => value.toFixed(1));
+        console.log(`  ${name}: ${middle} (${ends.join(' to ')})`);
+      }
+    }
+  }
 }
 
-async function measure(page: Page, simulator: Simulator): Promise<void> {
+async function measure(page: Page, simulator: Simulator, into: Measurements): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  print('first paint', await page.evaluate<Numbers>(FIRST_PAINT));
   const timed = async (title: string, script: string): Promise<void> => {
     const [numbers, thread] = await busy(session, () => page.evaluate<Numbers>(script));
     const { frames = 0 } = numbers;
-    print(title, {
-      ...numbers,
-      CPU: thread,
-      ...(frames > 0 && { 'CPU per frame': thread / frames }),
-    });
+    const each = frames > 0 ? { 'CPU per frame': thread / frames } : {};
+    into.add(title, { ...numbers, CPU: thread, ...each });
   };
-  await timed('scrolling', SCROLL);
-  await timed('filter', FILTER);
+  await timed('first paint', FIRST_PAINT);
+  await timed('scrolling, a page per frame', SCROLL);
+  await timed('filter, each key', FILTER);
   await timed(`${SECONDS} s at rest`, watchFrames(SECONDS));
   const end = keepChanging(simulator);
   try {
@@ -110,13 +127,16 @@ async function main(): Promise<void> {
       const [first] = (await answer.json()) as { devices: number }[];
       return first?.devices === DEVICES;
     }, 'all devices are known');
+    const measurements = new Measurements();
+    let version = '';
     for (let round = 1; round <= ROUNDS; round++) {
       const page = await openPage(browser, red.url);
-      const version = await page.evaluate<string>('RED.settings.version');
-      console.log(`\nNode-RED ${version}, round ${round} of ${ROUNDS}; milliseconds`);
-      await measure(page, simulator);
+      version = await page.evaluate<string>('RED.settings.version');
+      await measure(page, simulator, measurements);
       await page.close();
     }
+    console.log(`${DEVICES} devices, Node-RED ${version}, ${ROUNDS} rounds, in ms`);
+    measurements.print();
   } finally {
     await browser.close();
     await red.end();
