@@ -1,29 +1,27 @@
+import { ageText, localTime } from '../common/editor/ages';
 import { t } from '../common/editor/catalogue';
 import { actionButtons, type Actions } from './actions.editor';
-import { ageText, timeText } from './age.editor';
 import type { FleetRow } from './fleet.editor';
 import { channelText, onlineText } from './row.editor';
 
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
 
-const since = (at: number, now: number): string => ageText(at, now);
-
 function lines(device: FleetRow, now: number): Line[] {
   const { chipid, lastUpload, lastError, waiting, reconnects, recovered } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
-      : t('online.since', { state: onlineText(device), age: since(device.since, now) });
+      : t('online.since', { state: onlineText(device), age: ageText(device.since, now) });
   const error: Line[] = lastError
-    ? [['error', `${lastError.message} (${ageText(lastError.at, now)})`, timeText(lastError.at)]]
+    ? [['error', `${lastError.message} (${ageText(lastError.at, now)})`, localTime(lastError.at)]]
     : [];
   return [
     ['number', chipid],
-    ['online', online, device.since === null ? '' : timeText(device.since)],
+    ['online', online, device.since === null ? '' : localTime(device.since)],
     lastUpload === null
       ? ['upload', t('never')]
-      : ['upload', ageText(lastUpload, now), timeText(lastUpload)],
+      : ['upload', ageText(lastUpload, now), localTime(lastUpload)],
     ['channel', channelText(device)],
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
@@ -38,15 +36,24 @@ export class Details {
   readonly #title = $('<h4>').appendTo(this.element);
   readonly #buttons: JQuery;
   readonly #list = $('<dl>');
+  #isShown = false;
 
-  constructor(actions: Actions) {
+  /** @param onLeave Escape */
+  constructor(actions: Actions, onLeave: () => void) {
     this.#buttons = actionButtons(actions).appendTo(this.element);
     this.#list.appendTo(this.element);
     this.element.attr('aria-label', t('details'));
+    this.element.on('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      onLeave();
+    });
   }
 
   show(device: FleetRow | undefined, now: number): void {
-    this.element.toggle(device !== undefined);
+    const wasShown = this.#isShown;
+    this.#isShown = device !== undefined;
+    this.element.toggle(this.#isShown);
     if (!device) return;
     // As text, always: names and errors come from a server that may be anyone's.
     this.#title.text(device.name ?? device.chipid);
@@ -55,6 +62,8 @@ export class Details {
       $('<dd>', { title, 'data-field': label }).text(text),
     ]);
     this.#list.empty().append(items);
+    // Where the sidebar is low, they are below its edge.
+    if (!wasShown) this.element[0]?.scrollIntoView({ block: 'nearest' });
   }
 
   focus(): void {

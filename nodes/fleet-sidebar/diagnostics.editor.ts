@@ -1,5 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { explainFailure } from '../common/editor/devices';
+import { plain } from '../common/editor/plain';
 import { tell } from './command.editor';
 
 /** The answer of `device-cloud/diagnostics`. */
@@ -11,9 +12,7 @@ interface Diagnostics {
 
 /** A value within a line of Markdown, whatever is in it. */
 const code = (value: unknown): string =>
-  `\`${String(value)
-    .replace(/[`\s]+/g, ' ')
-    .trim()}\``;
+  `\`${plain(String(value).replace(/[`\s]+/g, ' ')).trim()}\``;
 
 const list = (values: Record<string, unknown>): string[] =>
   Object.entries(values).map(([name, value]) => `- ${name}: ${code(value)}`);

@@ -41,7 +41,12 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
       content: panel.element,
       toolbar: $('<div>').append(diagnosticsButton()),
     });
-    RED.events.on('deploy', () => void panel.readApps());
+    const refresh = (): void => void panel.refresh();
+    RED.events.on('deploy', refresh);
+    // By somebody else, in another browser.
+    RED.comms.subscribe('notification/runtime-deploy', refresh);
+    // Node-RED is back, or somebody has logged in again.
+    RED.comms.on('connect', refresh);
     watchVisibility(panel);
   },
 });

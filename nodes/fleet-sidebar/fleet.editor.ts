@@ -1,3 +1,5 @@
+import { plain } from '../common/editor/plain';
+
 /** A device as `device-cloud/apps/:id/fleet` shows it; times in ms by the server's clock. */
 export interface FleetRow {
   chipid: string;
@@ -20,6 +22,21 @@ export interface FleetAnswer {
   complete?: boolean;
 }
 
+/** The texts in it come from a server that may be anyone's. */
+function displayable(row: FleetRow): FleetRow {
+  const { name, channel, lastError } = row;
+  return {
+    ...row,
+    name: name === null ? null : plain(name),
+    channel: channel?.reason ? { ...channel, reason: plain(channel.reason) } : channel,
+    lastError: lastError && { ...lastError, message: plain(lastError.message) },
+  };
+}
+
+/** Numbers in a text as wide as they can be, so that the order of the letters is that of the numbers, too. */
+const sortKey = (name: string): string =>
+  name.replace(/\d+/g, (digits) => digits.padStart(16, '0'));
+
 /** What is known of the devices of the chosen application. */
 export class Fleet {
   readonly #rows = new Map<string, FleetRow>();
@@ -41,7 +58,8 @@ export class Fleet {
 
   apply({ devices, removed, complete }: FleetAnswer): void {
     if (complete === true) this.clear();
-    for (const row of devices) {
+    for (const given of devices) {
+      const row = displayable(given);
       if (this.#rows.get(row.chipid)?.name !== row.name) this.#order = undefined;
       if (!this.#rows.has(row.chipid)) this.#order = undefined;
       this.#rows.set(row.chipid, row);
@@ -56,14 +74,18 @@ export class Fleet {
   }
 
   #sorted(): string[] {
-    const { compare } = new Intl.Collator(undefined, { numeric: true });
-    const named: FleetRow[] = [];
-    const others: FleetRow[] = [];
-    for (const row of this.#rows.values()) (row.name === null ? others : named).push(row);
-    named.sort((a, b) => compare(a.name ?? '', b.name ?? '') || compare(a.chipid, b.chipid));
+    // Not `numeric`, which takes twice as long; a sort of 5,000 names is most of what the first rows wait for.
+    const { compare } = new Intl.Collator();
+    const named: { key: string; chipid: string }[] = [];
+    const others: { chipid: string }[] = [];
+    for (const { name, chipid } of this.#rows.values()) {
+      if (name === null) others.push({ chipid });
+      else named.push({ key: sortKey(name), chipid });
+    }
     // Digits without zeros in front: the longer one is the greater one.
-    const byNumber = (a: FleetRow, b: FleetRow): number =>
+    const byNumber = (a: { chipid: string }, b: { chipid: string }): number =>
       a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
+    named.sort((a, b) => compare(a.key, b.key) || byNumber(a, b));
     others.sort(byNumber);
     return [...named, ...others].map(({ chipid }) => chipid);
   }

@@ -19,7 +19,9 @@ export class Panel {
   readonly #app = control('<select>', 'app');
   readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
   readonly #state = control('<select>', 'state');
-  readonly #note = $('<div>', { class: 'device-cloud-fleet-note', role: 'status' });
+  readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
+  /** Of the note, what a screen reader says by itself: not each change of a number. */
+  readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
   readonly #list: VirtualList<FleetRow>;
   readonly #details: Details;
   readonly #fleet = new Fleet();
@@ -29,11 +31,13 @@ export class Panel {
   #selected: string | undefined;
   #problem: Problem | undefined;
   #loaded = false;
+  /** The next note is what somebody waits for. */
+  #isAsked = true;
   #ahead = 0;
   #ticking = 0;
 
   constructor() {
-    this.#details = new Details({ target: () => this.#target() });
+    this.#details = new Details({ target: () => this.#target() }, () => this.#list.element.focus());
     this.#list = new VirtualList<FleetRow>({
       height: ROW_HEIGHT,
       key: ({ chipid }) => chipid,
@@ -60,10 +64,11 @@ export class Panel {
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
     filters.append(this.#app, this.#text, this.#state);
-    this.element.append(filters, this.#note, $(this.#list.element), this.#details.element);
+    this.element.append(filters, this.#note, this.#spoken);
+    this.element.append(this.#list.element, this.#details.element);
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
-    this.#text.on('input', () => this.#show());
-    this.#state.on('change', () => this.#show());
+    this.#text.on('input', () => this.#filter());
+    this.#state.on('change', () => this.#filter());
     this.#show();
   }
 
@@ -71,8 +76,7 @@ export class Panel {
   async open(): Promise<void> {
     if (this.#ticking !== 0) return;
     this.#ticking = window.setInterval(() => this.#tick(), 1000);
-    this.#feed.resume();
-    await this.readApps();
+    await this.refresh();
   }
 
   /** Nobody looks: nothing is asked for. */
@@ -82,9 +86,10 @@ export class Panel {
     this.#feed.hide();
   }
 
-  /** Reads which applications there are, if somebody looks. */
-  async readApps(): Promise<void> {
+  /** Reads what there is at once, if somebody looks. */
+  async refresh(): Promise<void> {
     if (this.#ticking === 0) return;
+    this.#feed.resume();
     try {
       this.#apps = await readApplications();
       this.#showApps(this.#apps);
@@ -107,8 +112,15 @@ export class Panel {
     this.#show();
   }
 
+  #filter(): void {
+    this.#isAsked = true;
+    this.#list.element.scrollTop = 0;
+    this.#show();
+  }
+
   #choose(app: string): void {
     this.#chosen = app;
+    this.#isAsked = true;
     this.#fleet.clear();
     [this.#loaded, this.#problem] = [false, undefined];
     this.#list.select(undefined);
@@ -168,8 +180,12 @@ export class Panel {
       return t('shown', { shown, size, online });
     };
     const isEmpty = shown === 0 || problem !== undefined;
+    const note = text();
     this.#note.toggleClass('device-cloud-fleet-empty', isEmpty);
-    if (this.#note.text() !== text()) this.#note.text(text());
+    if (this.#note.text() !== note) this.#note.text(note);
     this.#note.attr('title', problem?.detail ?? '');
+    if ((isEmpty || this.#isAsked) && this.#spoken.text() !== note) this.#spoken.text(note);
+    // The answer to whoever has chosen an application is yet to come.
+    this.#isAsked &&= !this.#loaded && !problem;
   }
 }

@@ -1,5 +1,5 @@
+import { ageText } from '../common/editor/ages';
 import { t } from '../common/editor/catalogue';
-import { ageText } from './age.editor';
 import type { FleetRow } from './fleet.editor';
 
 /** Pixels. */
@@ -36,10 +36,16 @@ export const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string
     number > 0 ? t(`count.${name}`, { number }) : [],
   );
 
+/** What a row shows. */
+const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
+
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
 export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const { chipid, name, lastUpload, channel, lastError } = device;
   const age = lastUpload === null ? '' : ageText(lastUpload, now);
+  const before = filled.get(row);
+  if (before?.device === device && before.age === age) return;
+  filled.set(row, { device, age });
   const counts = countTexts(device);
   const error = lastError?.code ?? '';
   const texts: Record<(typeof PARTS)[number], string> = {
@@ -52,8 +58,10 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   });
   row.dataset['online'] = String(device.online);
   row.dataset['channel'] = channel?.state ?? '';
-  row.title = lastError?.message ?? '';
   const upload = age === '' ? t('never') : t('uploaded', { age });
   const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
+  // Also what has no room in the row.
+  const shown = [name ?? '', chipid, channelText(device), counts.join(' · ')];
+  row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

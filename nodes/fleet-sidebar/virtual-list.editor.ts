@@ -1,3 +1,5 @@
+import { RowPool } from './row-pool.editor';
+
 /** What a list shows. */
 export interface ListOptions<T> {
   /** Height of a row, in pixels. */
@@ -8,12 +10,17 @@ export interface ListOptions<T> {
   /** Fills a row, which may have shown another item before. */
   fill: (row: HTMLElement, item: T) => void;
   onSelect: (key: string | undefined) => void;
-  /** Enter, or a double click. */
+  /** Enter, the menu key, a double click, or a click with the other button. */
   onOpen: () => void;
 }
 
 /** Rows above and below what is visible, so that none is missing while scrolling. */
 const SPARE = 6;
+
+/** Changes an attribute if it is another one: an equal one costs the browser as much as a new one. */
+function setAttribute(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
 
 /**
  * A listbox of any number of rows, of which only those exist that can be seen. The focus stays on the list,
@@ -23,26 +30,33 @@ export class VirtualList<T> {
   readonly element = document.createElement('div');
   readonly #options: ListOptions<T>;
   readonly #space = document.createElement('div');
-  readonly #rows: HTMLElement[] = [];
+  readonly #rows: RowPool;
   #items: readonly T[] = [];
   #selected: string | undefined;
   #frame = 0;
 
   constructor(options: ListOptions<T>) {
     this.#options = options;
+    this.#rows = new RowPool(this.#space, options.create);
     $(this.element).attr({ role: 'listbox', tabindex: 0, class: 'device-cloud-list' });
     $(this.#space).attr('role', 'presentation').appendTo(this.element);
     const soon = (): void => {
       if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.render());
     };
     this.element.addEventListener('scroll', soon, { passive: true });
-    new ResizeObserver(soon).observe(this.element);
+    new ResizeObserver(() => {
+      this.#keepSelectedVisible();
+      soon();
+    }).observe(this.element);
     this.element.addEventListener('keydown', (event) => this.#onKey(event));
-    this.#space.addEventListener('click', ({ target }) => {
-      const row = (target as HTMLElement).closest<HTMLElement>('[role=option]');
-      if (row) this.select(row.dataset['key']);
-    });
+    this.#space.addEventListener('click', (event) => void this.#selectAt(event));
     this.#space.addEventListener('dblclick', () => options.onOpen());
+    this.element.addEventListener('contextmenu', (event) => {
+      // The key's event is of the list, not of a row.
+      if (!this.#selectAt(event) && this.#selected === undefined) return;
+      event.preventDefault();
+      options.onOpen();
+    });
   }
 
   /** @param items in their order; a selected one that is not among them stays selected */
@@ -62,41 +76,43 @@ export class VirtualList<T> {
   /** Fills the rows that can be seen. */
   render(): void {
     this.#frame = 0;
-    const { height, key, create, fill } = this.#options;
+    const { height, key, fill } = this.#options;
     const { scrollTop, clientHeight } = this.element;
     const first = Math.max(0, Math.floor(scrollTop / height) - SPARE);
     const count = clientHeight === 0 ? 0 : Math.ceil(clientHeight / height) + 2 * SPARE;
     const shown = this.#items.slice(first, first + count);
-    while (this.#rows.length < shown.length) {
-      const row = create();
-      row.setAttribute('role', 'option');
-      this.#rows.push(row);
-      this.#space.append(row);
-    }
-    for (const row of this.#rows.splice(shown.length)) row.remove();
+    const rows = this.#rows.rowsFor(shown.map(key));
     let active = '';
     shown.forEach((item, index) => {
-      const row = this.#rows[index];
+      const row = rows[index];
       if (!row) return;
       const isSelected = key(item) === this.#selected;
-      row.id = `device-cloud-row-${key(item)}`;
-      row.dataset['key'] = key(item);
       row.style.top = `${(first + index) * height}px`;
-      row.setAttribute('aria-setsize', String(this.#items.length));
-      row.setAttribute('aria-posinset', String(first + index + 1));
-      row.setAttribute('aria-selected', String(isSelected));
+      setAttribute(row, 'id', `device-cloud-row-${key(item)}`);
+      setAttribute(row, 'aria-setsize', String(this.#items.length));
+      setAttribute(row, 'aria-posinset', String(first + index + 1));
+      setAttribute(row, 'aria-selected', String(isSelected));
       if (isSelected) active = row.id;
       fill(row, item);
     });
     if (active === '') this.element.removeAttribute('aria-activedescendant');
-    else this.element.setAttribute('aria-activedescendant', active);
+    else setAttribute(this.element, 'aria-activedescendant', active);
+  }
+
+  #selectAt({ target }: Event): boolean {
+    const row = (target as HTMLElement).closest<HTMLElement>('[role=option]');
+    if (row) this.select(this.#rows.keyOf(row));
+    return row !== null;
+  }
+
+  #indexOfSelected(): number {
+    return this.#items.findIndex((item) => this.#options.key(item) === this.#selected);
   }
 
   #onKey(event: KeyboardEvent): void {
-    const { key, height } = this.#options;
-    const page = Math.max(1, Math.floor(this.element.clientHeight / height) - 1);
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.#options.height) - 1);
     const last = this.#items.length - 1;
-    const at = this.#items.findIndex((item) => key(item) === this.#selected);
+    const at = this.#indexOfSelected();
     const targets: Partial<Record<string, number>> = {
       ...{ ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page },
       ...{ Home: 0, End: last },
@@ -114,11 +130,23 @@ export class VirtualList<T> {
   #go(index: number): void {
     const item = this.#items[index];
     if (item === undefined) return;
-    const { height, key } = this.#options;
+    this.#reveal(index);
+    this.select(this.#options.key(item));
+  }
+
+  /** Scrolls as little as shows a row. */
+  #reveal(index: number): void {
+    const { height } = this.#options;
     const { scrollTop, clientHeight } = this.element;
     const lowest = (index + 1) * height - clientHeight;
     if (scrollTop < lowest) this.element.scrollTop = lowest;
     else if (scrollTop > index * height) this.element.scrollTop = index * height;
-    this.select(key(item));
+  }
+
+  /** The details of a device take their place from the list, which must not hide its row. */
+  #keepSelectedVisible(): void {
+    const index = this.#indexOfSelected();
+    const wasVisible = this.#selected !== undefined && this.#rows.has(this.#selected);
+    if (index >= 0 && wasVisible && this.element.clientHeight > 0) this.#reveal(index);
   }
 }

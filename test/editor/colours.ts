@@ -1,7 +1,9 @@
 import type { Editor } from './browser';
 
-/** As little as WCAG 2 asks of large text; Node-RED's own pale texts are not much above it. */
+/** As little as WCAG 2 asks of large text and of icons; Node-RED's own pale texts are not much above it. */
 const LEAST = 3;
+/** As much as it asks of any other text. */
+export const TEXT = 4.5;
 
 /** Of the scripts below: the colours as they are seen, and their contrast. */
 const MEASURE = `const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -25,39 +27,53 @@ const MEASURE = `const paint = document.createElement('canvas').getContext('2d',
   };
   const up = (element) => element ? [...up(element.parentElement), element] : [];`;
 
-/** Runs in the page: the texts of the open dialog that hardly differ from what is behind them. */
-const FIND = `(() => {
-  const form = $('.red-ui-tray').last().find('form:visible').first()[0];
+/** Runs in the page: the texts and icons of a part of it that hardly differ from what is behind them. */
+const find = (part: string, text: number): string => `(() => {
+  const form = ${part};
   ${MEASURE}
-  const judge = (element, what, colour) => {
+  const judge = (element, what, colour, least = ${text}) => {
     const styles = up(element).map((box) => getComputedStyle(box));
     const behind = [{ colour: 'white' }, ...styles.map((style) => ({ colour: style.backgroundColor }))];
     const alpha = styles.reduce((product, style) => product * Number(style.opacity), 1);
     const ratio = contrast(seen(behind), seen([...behind, { colour, alpha }]));
-    return ratio < ${LEAST} ? [what.trim() + ' (' + ratio.toFixed(1) + ')'] : [];
+    return ratio < least ? [what.trim() + ' (' + ratio.toFixed(1) + ')'] : [];
   };
 
   const found = [];
   const walker = document.createTreeWalker(form, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
-    if (node.data.trim() === '' || element.getClientRects().length === 0 || element.closest('option')) continue;
+    if (node.data.trim() === '' || element.getClientRects().length === 0 || element.closest('option, :disabled')) continue;
     found.push(...judge(element, node.data, getComputedStyle(element).color));
   }
   for (const field of $(form).find('input, select, textarea').toArray()) {
     if (field.getClientRects().length === 0 || field.disabled || field.value === '') continue;
     found.push(...judge(field, field.value, getComputedStyle(field).color));
   }
-  for (const icon of $(form).find('label i.fa, .device-cloud-result i.fa').toArray()) {
+  for (const icon of $(form).find('label i.fa, .device-cloud-result i.fa, .device-cloud-fleet-actions i.fa').toArray()) {
     if (icon.getClientRects().length === 0 || icon.closest(':disabled, .disabled')) continue;
-    found.push(...judge(icon, icon.className, getComputedStyle(icon).color));
+    found.push(...judge(icon, icon.className, getComputedStyle(icon).color, ${LEAST}));
+  }
+  for (const dot of $(form).find('.device-cloud-fleet-dot').toArray()) {
+    found.push(...judge(dot.parentElement, 'dot', getComputedStyle(dot).borderTopColor, ${LEAST}));
+  }
+  for (const field of $(form).find('.device-cloud-fleet-filters input').toArray()) {
+    const { color, opacity } = getComputedStyle(field, '::placeholder');
+    const ratio = contrast(...[[], [{ colour: color, alpha: Number(opacity) }]].map((above) =>
+      seen([...up(field).map((box) => ({ colour: getComputedStyle(box).backgroundColor })), ...above])));
+    if (ratio < ${TEXT}) found.push('placeholder (' + ratio.toFixed(1) + ')');
   }
   return found;
 })()`;
 
 /** The texts and icons of the open dialog that can hardly be read, with their contrast. */
 export function faint({ run }: Editor): Promise<string[]> {
-  return run(FIND);
+  return run(find(`$('.red-ui-tray').last().find('form:visible').first()[0]`, LEAST));
+}
+
+/** The same of the tab of the sidebar, of which all is small. */
+export function tabFaint({ run }: Editor): Promise<string[]> {
+  return run(find(`$('.device-cloud-fleet')[0]`, TEXT));
 }
 
 /** Runs in the page: what a label and the white icon of a node of ours in the palette are seen on. */

@@ -1,12 +1,13 @@
 import type { Editor } from './browser';
 
 /**
- * Runs in the page: what of the open dialog does not fit. Every text has to be within what clips it,
+ * Runs in the page: what of a part of it does not fit. Every text has to be within what clips it,
  * and off every field; each finding says what it is and what text it is about.
+ * @param outer what may clip the form
  */
-const FIND = `(() => {
-  const tray = $('.red-ui-tray').last()[0];
-  const form = $(tray).find('form:visible').first()[0];
+const find = (outer: string, inner: string): string => `(() => {
+  const tray = ${outer};
+  const form = ${inner};
   const found = new Set();
   const shown = (element) => element.getClientRects().length > 0 &&
     getComputedStyle(element).visibility !== 'hidden';
@@ -26,7 +27,9 @@ const FIND = `(() => {
   };
 
   for (const select of $(form).find('select').filter((_, element) => shown(element)).toArray()) {
-    for (const option of select.options) {
+    // One that is as wide as what is chosen shows the others in a list of their own.
+    const options = getComputedStyle(select).fieldSizing === 'content' ? select.selectedOptions : select.options;
+    for (const option of options) {
       const width = natural(select, (copy) => copy.append(option.cloneNode(true)));
       if (width > select.getBoundingClientRect().width + 1) found.add('option: ' + words(option.text));
     }
@@ -41,6 +44,10 @@ const FIND = `(() => {
   }
 
   // What the reader scrolls is not cut.
+  const isSpoken = (element) => $(element).parents().addBack().toArray().some((box) => getComputedStyle(box).clipPath !== 'none');
+  // Of one that is too long, the mouse shows the rest.
+  const isTold = (element, text) => getComputedStyle(element).textOverflow === 'ellipsis' &&
+    words(element.closest('[title]')?.title ?? '').includes(text);
   const clips = (style, axis) => ['hidden', 'clip'].includes(style['overflow' + axis]);
   const fields = $(form).find('input, select, textarea, button').filter((_, element) => shown(element))
     .toArray().filter((field) => field.type !== 'hidden');
@@ -49,22 +56,26 @@ const FIND = `(() => {
     const text = words(node.data);
     const element = node.parentElement;
     if (text === '' || !shown(element) || element.closest('option, script, style, .editor-tray-hidden')) continue;
+    if (isSpoken(element)) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     const rects = [...range.getClientRects()];
     for (const rect of rects) {
       let scrolls = false;
+      let isScrolledAway = false;
       for (let box = element; box && tray.contains(box); box = box.parentElement) {
         const style = getComputedStyle(box);
         const frame = box.getBoundingClientRect();
         const wide = clips(style, 'X') && (rect.right > frame.right + 1 || rect.left < frame.left - 1);
         const high = !scrolls && clips(style, 'Y') && (rect.bottom > frame.bottom + 2 || rect.top < frame.top - 2);
-        if (wide || high) found.add('cut: ' + text);
-        scrolls ||= ['auto', 'scroll'].includes(style.overflowY);
+        if ((wide && !isTold(element, text)) || high) found.add('cut: ' + text);
+        const scrollsHere = ['auto', 'scroll'].includes(style.overflowY);
+        scrolls ||= scrollsHere;
+        isScrolledAway ||= scrollsHere && (rect.bottom > frame.bottom || rect.top < frame.top);
       }
       const edge = form.getBoundingClientRect();
-      if (rect.right > edge.right + 1 || rect.left < edge.left - 1) found.add('outside: ' + text);
-      for (const field of fields) {
+      if ((rect.right > edge.right + 1 || rect.left < edge.left - 1) && !isTold(element, text)) found.add('outside: ' + text);
+      for (const field of isScrolledAway ? [] : fields) {
         if (field.contains(element)) continue;
         const frame = field.getBoundingClientRect();
         const over = Math.min(rect.right, frame.right) - Math.max(rect.left, frame.left);
@@ -95,5 +106,13 @@ const FIND = `(() => {
 /** What does not fit in the open dialog, once its fonts are there. */
 export async function misfits({ run }: Editor): Promise<string[]> {
   await run('document.fonts.ready.then(() => undefined)');
-  return run(FIND);
+  return run(
+    find(`$('.red-ui-tray').last()[0]`, `$('.red-ui-tray').last().find('form:visible').first()[0]`),
+  );
+}
+
+/** What does not fit in the tab of the sidebar, at the width it has. */
+export async function tabMisfits({ run }: Editor): Promise<string[]> {
+  await run('document.fonts.ready.then(() => undefined)');
+  return run(find(`$('.device-cloud-fleet').parent()[0]`, `$('.device-cloud-fleet')[0]`));
 }

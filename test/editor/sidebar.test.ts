@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict';
 import { app, node } from '../../tooling/node-red/nodes';
 import { until } from '../../tooling/until';
-import { inEachTheme } from './colours';
+import { inEachTheme, tabFaint } from './colours';
+import { tabMisfits } from './layout';
 import { world } from './world';
 
 /** Text that a page would run, were it HTML. */
 const HOSTILE = `<img src=x onerror="document.title='run'">`;
 const FIRST = '10000001';
+/** A name that turns around what comes after it. */
+const TURNED = 'A \u202e!drawkcab';
 const DEVICES = Array.from({ length: 5000 }, (_, index) => ({
   chipid: 10_000_001 + index,
-  name: index === 0 ? HOSTILE : `Sensor ${index}`,
+  name: [HOSTILE, TURNED][index] ?? `Sensor ${index}`,
 }));
 
 const LIST = '.device-cloud-fleet .device-cloud-list';
 const ROW = `${LIST} [role=option]`;
 const DETAILS = '.device-cloud-fleet-details';
 const NOTE = '.device-cloud-fleet-note';
+const SPOKEN = '.device-cloud-fleet [role=status]';
 
 for (const language of ['en-US', 'zh-CN'] as const) {
   const isChinese = language === 'zh-CN';
@@ -23,7 +27,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
     const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
     const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
     const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
-    const here = world((simulator) => [app(simulator), push, fixed], {
+    const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, push, fixed], {
       language,
       simulator: { devices: DEVICES },
     });
@@ -66,6 +70,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       const first = page.locator(ROW).first();
       assert.match((await first.textContent()) ?? '', /onerror/);
       assert.equal(await first.getAttribute('aria-setsize'), '5000');
+      assert.doesNotMatch(await page.innerText(LIST), /\u202e/);
       await inEachTheme(here.editor, async (theme) => {
         await here.editor.picture(`sidebar-${theme}`);
       });
@@ -75,6 +80,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       const { page } = here.editor;
       await filter('sensor 49');
       await note(/^\D*111 /);
+      assert.match(await page.innerText(SPOKEN), /^\D*111 /);
       await filter(FIRST);
       assert.equal(await page.locator(ROW).count(), 1);
       await filter('', 'offline');
@@ -95,6 +101,10 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       const focused = 'document.activeElement.dataset.action';
       assert.equal(await here.editor.run(focused), 'find');
       await here.editor.picture('sidebar-selected');
+      await page.keyboard.press('Escape');
+      assert.equal(await here.editor.run(`document.activeElement.matches('${LIST}')`), true);
+      await page.dispatchEvent(LIST, 'contextmenu');
+      assert.equal(await here.editor.run(focused), 'find');
       await page.focus(LIST);
       await page.keyboard.press('Escape');
       assert.equal(await page.isVisible(DETAILS), false);
@@ -159,6 +169,24 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       assert.match(here.editor.problems.splice(0).join(), /502/);
     });
 
+    it('can be read, with nothing cut off, in each theme, at its usual width and at a narrow one', async () => {
+      const { page } = here.editor;
+      await page.click('#device-cloud-row-10000003');
+      await page.hover(`#device-cloud-row-10000004`);
+      await inEachTheme(here.editor, async (theme) => {
+        for (const width of ['', '200px']) {
+          await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
+          await here.editor.picture(`sidebar-${theme}-${width}`);
+          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
+          for (const state of ['all', 'channel-down', 'waiting', 'error']) {
+            await filter('', state);
+            assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width} ${state}`);
+          }
+          await filter('');
+        }
+      });
+    });
+
     it('copies diagnostics as Markdown', async () => {
       await here.editor.run(`void document.addEventListener('copy', () => {
         window.copied = document.activeElement.value;
@@ -172,12 +200,20 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       assert.ok(!/127\.0\.0\.1|AppKey/.test(copied), copied);
     });
 
-    it('asks for nothing while another tab is shown', async () => {
-      await show('info');
-      await here.editor.page.waitForSelector(LIST, { state: 'hidden' });
+    it('asks for nothing while another tab is shown, or the whole page is not', async () => {
+      if (isChinese) {
+        await here.editor.run(`(() => {
+          Object.defineProperty(document, 'hidden', { value: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        })()`);
+      } else {
+        await show('info');
+        await here.editor.page.waitForSelector(LIST, { state: 'hidden' });
+      }
       // A turn of the observer, which closes the panel.
       await here.editor.run('new Promise((resolve) => setTimeout(resolve, 100))');
       const { length } = asked;
+      assert.equal(asked.filter((url) => url.endsWith('since=0')).length, 1);
       await here.editor.run('new Promise((resolve) => setTimeout(resolve, 6000))');
       assert.equal(asked.length, length);
     });
@@ -192,5 +228,15 @@ describe('the sidebar without an application', () => {
     await here.editor.run(`RED.sidebar.show('device-cloud-fleet')`);
     await page.waitForFunction(`/No application is deployed/.test($('${NOTE}').text())`);
     await here.editor.picture('sidebar-empty');
+    assert.deepEqual(await tabMisfits(here.editor), []);
+    assert.deepEqual(await tabFaint(here.editor), []);
+  });
+
+  it('shows the devices once somebody else has deployed one', async () => {
+    const user = { ...node('push'), z: 'tab', x: 200, y: 100, wires: [[]] };
+    const flow = { id: 'tab', type: 'tab', label: 'Flow' };
+    const push = { ...user, type: 'device-cloud-push', id: 'push' };
+    await here.red.deploy([flow, app(here.simulator), push]);
+    await here.editor.page.waitForFunction(`/^3 of 3/.test($('${NOTE}').text())`);
   });
 });

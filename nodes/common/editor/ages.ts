@@ -17,5 +17,12 @@ export function ageText(at: number, now = Date.now()): string {
   return t(`common.age.${unit}`, { n: Math.floor(seconds / length) });
 }
 
-/** The same moment as a date and a time where the reader is. */
-export const localTime = (at: number): string => new Date(at).toLocaleString();
+/** The same moment as a date and a time where the reader is, in the editor's language. */
+export function localTime(at: number): string {
+  try {
+    return new Date(at).toLocaleString(RED.i18n.lang());
+  } catch {
+    // The browser does not know that language.
+    return new Date(at).toLocaleString();
+  }
+}

@@ -1,4 +1,5 @@
 import { said, t } from './catalogue';
+import { plain } from './plain';
 
 /** An online device, as the admin routes give it. */
 export interface Device {
@@ -52,8 +53,8 @@ export function readDevices(value: unknown): Device[] {
   const now = Date.now();
   return value.filter(isRecord).map((device) => ({
     chipid: text(device['chipid']),
-    name: text(device['name']),
-    latest: text(device['latest']),
+    name: plain(text(device['name'])),
+    latest: plain(text(device['latest'])),
     seen: typeof device['age'] === 'number' ? now - device['age'] * 1000 : undefined,
   }));
 }
