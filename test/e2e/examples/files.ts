@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
@@ -41,3 +42,12 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   const { id } = named(nodes, name);
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
+
+export const EACH_MINUTE = 'Every minute, and at the start';
+
+/** Polls once and then at each press of the button, so that a test knows how many polls there were. */
+export function once(nodes: FlowNode[]): FlowNode[] {
+  const { repeat, once: atStart } = named(nodes, EACH_MINUTE);
+  assert.deepEqual([repeat, atStart], ['60', true]);
+  return change(nodes, EACH_MINUTE, { repeat: '' });
+}
