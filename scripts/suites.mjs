@@ -21,11 +21,11 @@ export const SUITES = {
  */
 const ON_4_ALONE = {
   e2e: ['admin-rights', 'credential-secret', 'secrets-everywhere'],
-  editor: ['admin-auth', 'application', 'picker-empty', 'secrets'],
+  editor: ['adapts', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {
-  e2e: ['crash'],
-  editor: ['adapts', 'checks', 'dialogs-chinese', 'examples', 'first-use', 'validation'],
+  e2e: ['crash', 'examples-in-use'],
+  editor: ['checks', 'dialogs-chinese', 'examples', 'validation'],
 };
 
 /** The files of a suite to leave out on a version of Node-RED, since they run on the other one. */
@@ -33,14 +33,13 @@ export const elsewhere = (name, version) =>
   (version === '4' ? ON_5_ALONE : ON_4_ALONE)[name].map((file) => `${file}.test.ts`);
 
 const CACHE = join(root, '.cache', 'test');
-export const COVERAGE = join('.cache', 'coverage');
 
 /**
  * A step that runs mocha over the compiled tests of some folders.
- * @param options `node` to run mocha on; names of files to do it `without`
+ * @param options `node` to run mocha on; the name of the `only` file, or names of files to do it `without`
  */
 export function mochaStep(name, { folders, timeout }, options = {}) {
-  const { extra = [], coverage = false, env = {}, node, without = [] } = options;
+  const { extra = [], env = {}, node, only, without = [] } = options;
   mkdirSync(CACHE, { recursive: true });
   // A file of the name package.json would make a package of the folder.
   const counts = join(CACHE, `counts of ${name}.json`);
@@ -64,10 +63,10 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
         ...report,
         ...strict,
         ...extra,
-        ...tests(folders, without),
+        ...tests(folders, { only, without }),
       ],
     ],
-    env: coverage ? { ...env, NODE_V8_COVERAGE: COVERAGE } : env,
+    env,
   };
 }
 
@@ -77,22 +76,17 @@ export function nodeRedStep(name, version, { extra, node, without } = {}) {
   return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env, without });
 }
 
-/** Prints what the unit and node tests have covered, by source file. */
-export const coverageStep = {
-  name: 'coverage',
-  commands: [['node_modules/c8/bin/c8.js', 'report', '--temp-directory', COVERAGE]],
-};
-
 /**
  * The compiled tests of the sources that are there: dist may still hold a test whose source has
  * gone. A folder without tests gives a file name that does not exist, so that mocha complains.
  */
-function tests(folders, without) {
+function tests(folders, { only, without }) {
   return folders.flatMap((folder) => {
     const path = join(root, 'test', folder);
     const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
     const found = names
       .filter((name) => name.endsWith('.test.ts') && !without.includes(name))
+      .filter((name) => !only || name === only)
       .sort();
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));

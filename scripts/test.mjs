@@ -1,18 +1,8 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion } from './node-red.mjs';
-import { SetupError, root } from './npm.mjs';
+import { SetupError } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
-import {
-  COVERAGE,
-  SUITES,
-  coverageStep,
-  elsewhere,
-  mochaStep,
-  nodeRedStep,
-  readCounts,
-} from './suites.mjs';
+import { SUITES, elsewhere, mochaStep, nodeRedStep, readCounts } from './suites.mjs';
 
 /*
  * `npm test`: everything. `node scripts/test.mjs e2e [--on 5] [-- mocha options]`: a part.
@@ -69,11 +59,7 @@ async function everything() {
   const style = inLanes(1, [lint, format, editorTypes]);
   const ready = [build, nodeRed5, scorecard].map((step) => check(step, { quiet: true }));
   const [compiled, hasNodeRed5] = await Promise.all(ready);
-  if (compiled && (await check(packed, { quiet: true }))) {
-    rmSync(join(root, COVERAGE), { recursive: true, force: true });
-    await inLanes(4, suites(hasNodeRed5));
-    await check(coverageStep);
-  }
+  if (compiled && (await check(packed, { quiet: true }))) await inLanes(5, suites(hasNodeRed5));
   await style;
 }
 
@@ -87,14 +73,16 @@ function suites(hasNodeRed5) {
     nodeRedStep(name, '4', hasNodeRed5 ? { without: elsewhere(name, '4'), ...options } : options);
   const on5 = (name) =>
     hasNodeRed5 ? [nodeRedStep(name, '5', { without: elsewhere(name, '5') })] : [];
+  const matrix = 'matrix/fault-matrix.test.ts';
   return [
-    mochaStep('unit tests', SUITES.unit, { coverage: true }),
-    mochaStep('node tests on Node.js 22', SUITES.nodes, { coverage: true, node }),
-    on4('e2e', { node }),
+    mochaStep('unit tests', SUITES.unit),
+    mochaStep('the package and its commands', SUITES.package),
     ...on5('editor'),
     ...on5('e2e'),
     on4('editor'),
-    mochaStep('the package and its commands', SUITES.package),
+    mochaStep('fault matrix on Node.js 22', SUITES.nodes, { node, only: matrix }),
+    on4('e2e', { node }),
+    mochaStep('other node tests on Node.js 22', SUITES.nodes, { node, without: [matrix] }),
   ];
 }
 

@@ -14,7 +14,7 @@ export interface Child {
   /** What it has printed after a position, by default everything. */
   log: (from?: number) => string;
   /** Resolves with the first match in what is printed after position `from` of the log. */
-  logged: (pattern: RegExp, from?: number) => Promise<RegExpExecArray>;
+  logged: (pattern: RegExp, from?: number, bound?: number) => Promise<RegExpExecArray>;
   /** Resolves with its exit code or signal, however it ends. */
   readonly ended: Promise<string>;
   /** Rejects as soon as it ends without having been asked to. */
@@ -81,7 +81,7 @@ export function keep(name: string, child: ChildProcess): Child {
     ended,
     crashed,
     guard,
-    logged(pattern, from = 0) {
+    logged(pattern, from = 0, bound = BOUND) {
       let look = (): void => undefined;
       const found = new Promise<RegExpExecArray>((resolve) => {
         look = () => {
@@ -91,7 +91,7 @@ export function keep(name: string, child: ChildProcess): Child {
         listeners.add(look);
         look();
       });
-      return guard(found, `its log shows ${pattern}`).finally(() => listeners.delete(look));
+      return guard(found, `its log shows ${pattern}`, bound).finally(() => listeners.delete(look));
     },
     async end(signal = 'SIGTERM') {
       if (state === 'ended') await crashed;

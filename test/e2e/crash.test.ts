@@ -29,10 +29,23 @@ type Service = Parameters<typeof app>[0];
 /** Nodes whose calls take more than one step, or wait for their device. */
 const acting = (prefix: string): FlowNode[] => [
   ...around(`${prefix}latest-read`, node('latest', { missing: 'history' })),
-  ...around(`${prefix}request`, node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' })), // prettier-ignore
+  ...around(
+    `${prefix}request`,
+    node('request', { match: 'pattern', pattern: '^(a+)+$', replyTimeout: '1' }),
+  ),
   ...around(`${prefix}held`, node('push', { when: 'online', expires: '1' })),
   ...around(`${prefix}many`, node('push', { many: true })),
-  ...around(`${prefix}pulse`, node('gpio', { operation: 'pulse', duration: '10', pin: '1', pinType: 'num', level: '1', levelType: 'num' })), // prettier-ignore
+  ...around(
+    `${prefix}pulse`,
+    node('gpio', {
+      operation: 'pulse',
+      duration: '10',
+      pin: '1',
+      pinType: 'num',
+      level: '1',
+      levelType: 'num',
+    }),
+  ),
 ];
 
 const flows = (simulator: Service): FlowNode[] => [
@@ -48,7 +61,10 @@ const flows = (simulator: Service): FlowNode[] => [
   ...around('listen', node('listen', { chipids: [ONE, ...OWN] })),
   ...around('rt-status', node('rt-status', { key: 'deep', keyType: 'str' })),
   ...onTwoWires('deep', 'listen-out'),
-  ...around('events', node('events', { events: [...KINDS], refresh: '1', settle: '1', silence: '1' })), // prettier-ignore
+  ...around(
+    'events',
+    node('events', { events: [...KINDS], refresh: '1', settle: '1', silence: '1' }),
+  ),
   ...around('latest', node('latest')),
   ...acting(''),
   ...acting('traffic-'),
@@ -114,7 +130,17 @@ describe('a real Node-RED goes on', () => {
   it('after answers that are none, whichever node gets them', async () => {
     for (const fault of ANSWERS) {
       const lift = here.simulator.fail(fault);
-      const names = ['push', 'gpio', 'list', 'history', 'latest-read', 'request', 'held', 'many', 'pulse']; // prettier-ignore
+      const names = [
+        'push',
+        'gpio',
+        'list',
+        'history',
+        'latest-read',
+        'request',
+        'held',
+        'many',
+        'pulse',
+      ];
       const calls = names.map((name) => here.red.ask(name, { chipid: TWO, payload: 'x' }));
       for (const { sent, error } of await Promise.all(calls)) {
         assert.deepEqual(sent, []);

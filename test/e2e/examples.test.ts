@@ -2,20 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asImported } from './examples/as-imported';
-import { commands } from './examples/commands';
-import { dashboard } from './examples/dashboard';
-import { errors } from './examples/errors';
 import { examples, ofType } from './examples/files';
-import { filesAndDatabases } from './examples/files-and-databases';
-import { fleet } from './examples/fleet';
-import { latest } from './examples/latest';
-import { lists } from './examples/lists';
-import { mqtt } from './examples/mqtt';
-import { presence } from './examples/presence';
-import { retry } from './examples/retry';
-import { silentDevices } from './examples/silent-devices';
 import { useStage } from './examples/stage';
-import { uploads } from './examples/uploads';
 import { repository } from '../../tooling/repository';
 
 describe('the examples', () => {
@@ -92,17 +80,5 @@ describe('the examples', () => {
     });
 
     asImported(stage);
-    uploads(stage);
-    dashboard(stage);
-    commands(stage);
-    retry(stage);
-    errors(stage);
-    latest(stage);
-    lists(stage);
-    filesAndDatabases(stage);
-    silentDevices(stage);
-    mqtt(stage);
-    presence(stage);
-    fleet(stage);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { faint } from './colours';
-import { closeDialog, openDialog, untranslated } from '../../tooling/editor/dialog';
+import { openDialog, untranslated } from '../../tooling/editor/dialog';
 import { misfits } from './layout';
 import { apps, sampleNodes } from '../../tooling/editor/samples';
 import { untranslatedTexts } from './untranslated';
@@ -80,8 +80,16 @@ describe('the checks of the dialogs', () => {
     ...(await untranslatedTexts(here.editor, ['my cloud'])),
   ];
 
-  beforeEach(() => openDialog(here.editor, 'push'));
-  afterEach(() => closeDialog(here.editor, 'cancel'));
+  // One dialog for all, which each test finds as it was.
+  before(async () => {
+    await openDialog(here.editor, 'push');
+    await here.editor.run(`window.unspoilt = $('.red-ui-tray form:visible')[0].cloneNode(true), 0`);
+  });
+  afterEach(() =>
+    here.editor.run(
+      `void $('.red-ui-tray form:visible').replaceWith(window.unspoilt.cloneNode(true))`,
+    ),
+  );
 
   it('find nothing where nothing is wrong', async () => {
     assert.deepEqual(await findings(), []);

@@ -12,6 +12,14 @@ const nodes = [...sampleNodes, ...variants, ...apps];
 /** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
 const GIVEN = ['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b'];
 
+/** Runs in the page: the parts of visible typed inputs that a screen reader has no name for. */
+const NAMELESS = `$('.red-ui-tray .red-ui-typedInput-container:visible')
+  .find('.red-ui-typedInput-input, .red-ui-typedInput-type-select, .red-ui-typedInput-option-trigger')
+  .filter(':visible').toArray()
+  .filter((part) => (part.getAttribute('aria-labelledby') ?? '').split(' ')
+    .some((id) => !/\\S/.test($('#' + id).text())))
+  .map((part) => part.outerHTML)`;
+
 /** Opens, saves and looks at every dialog and help in a language. */
 export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
   const chinese = language === 'zh-CN';
@@ -26,6 +34,7 @@ export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
         await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
         assert.deepEqual(await untranslated(here.editor), []);
         if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
+        assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');
         await inEachTheme(here.editor, async (theme) => {
           await here.editor.picture(`${id}-${theme}`);
           assert.deepEqual(await misfits(here.editor), [], theme);

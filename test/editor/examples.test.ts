@@ -59,8 +59,8 @@ const CLEAR = `(() => {
   const left = [];
   RED.nodes.eachConfig(({ id }) => left.push(id));
   left.forEach((id) => RED.nodes.remove(id));
-  // Of an example that offered to install what it needs.
-  $('.red-ui-notification').remove();
+  // Of an example that offered to install what it needs. Hidden, since the editor removes it itself later.
+  $('.red-ui-notification').hide();
 })()`;
 
 /** The package whose nodes an example needs, if it needs one. */

@@ -49,10 +49,16 @@ describe('a dialog', () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'reboot');
     const isVisible = (row: string): Promise<boolean> => page.isVisible(row);
-    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [false, true]); // prettier-ignore
+    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [
+      false,
+      true,
+    ]);
     await fill(here.editor, '#node-input-expires', '0');
     await page.click('#node-input-many');
-    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [true, false]); // prettier-ignore
+    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [
+      true,
+      false,
+    ]);
     await fill(here.editor, '#node-input-limit', '10001');
     await fill(here.editor, '#node-input-atOnce', 'all');
     await closeDialog(here.editor);

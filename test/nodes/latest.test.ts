@@ -43,7 +43,12 @@ describe('latest', () => {
     await start();
     await upload(one, { temperature: 20 });
     await upload(one, { temperature: 21 });
-    const out = await call('latest', { chipid: `00${one}`, other: 'kept', truncated: 'old', online: 'old' }); // prettier-ignore
+    const out = await call('latest', {
+      chipid: `00${one}`,
+      other: 'kept',
+      truncated: 'old',
+      online: 'old',
+    });
     const { payload, chipid, source, other, timestamp, age } = out as Record<string, unknown>;
     assert.deepEqual([payload, chipid, source, other], [{ temperature: 21 }, one, 'live', 'kept']);
     assert.ok(Math.abs(Date.now() - (timestamp as number)) < 60_000);
@@ -162,7 +167,10 @@ describe('latest', () => {
       const settings = { historyEncoding: 'base64', historyZone: '+00:00' };
       await load([cloudApp(cloud, settings), node('latest', { missing: 'history' })]);
       const { at } = cloud.upload(one, Buffer.from([0xff, 0]));
-      const { payload, timestamp } = await call('latest', { chipid: one }) as Record<string, unknown>; // prettier-ignore
+      const { payload, timestamp } = (await call('latest', { chipid: one })) as Record<
+        string,
+        unknown
+      >;
       assert.deepEqual(payload, Buffer.from([0xff, 0]));
       assert.equal(
         timestamp,
@@ -175,7 +183,11 @@ describe('latest', () => {
       await start({ missing: 'history' }, []);
       await fail('latest', { chipid: one }, 'NO_VALUE');
       cloud.fail('unauthorized', { times: 1 });
-      const { statusCode } = await fail('latest', { chipid: two }, 'UNAUTHORIZED') as unknown as Record<string, unknown>; // prettier-ignore
+      const { statusCode } = (await fail(
+        'latest',
+        { chipid: two },
+        'UNAUTHORIZED',
+      )) as unknown as Record<string, unknown>;
       assert.equal(statusCode, 401);
     });
   });

@@ -67,7 +67,13 @@ describe('several devices at once', () => {
     it(`are called by ${kind}`, async () => {
       await start();
       const results = resultsOf(await call(kind, { ...msg, chipid: [A, B] }));
-      assert.deepEqual(results.map((each) => [each.chipid, each.ok, each.statusCode]), [[A, true, 200], [B, true, 200]]); // prettier-ignore
+      assert.deepEqual(
+        results.map((each) => [each.chipid, each.ok, each.statusCode]),
+        [
+          [A, true, 200],
+          [B, true, 200],
+        ],
+      );
       if (payload !== undefined) assert.deepEqual(results[0]?.payload, payload);
     });
   }
@@ -112,7 +118,10 @@ describe('several devices at once', () => {
     cloud.fail('not-found', { chipid: B });
     const caught = await fail('push', { chipid: [A, B], payload: 'x' }, 'GATEWAY');
     assert.equal(caught['statusCode'], 502);
-    assert.deepEqual(resultsOf(caught).map(({ ok }) => ok), [false, false]); // prettier-ignore
+    assert.deepEqual(
+      resultsOf(caught).map(({ ok }) => ok),
+      [false, false],
+    );
     assert.deepEqual([caught['failed'], caught['uncertain']], [[B], [A]]);
   });
 
@@ -139,7 +148,10 @@ describe('several devices at once', () => {
     for (let n = 0; n < 101; n++) post('one', { chipid: A, payload: n });
     await until(() => cloud.requests.length === 1, 'the first is under way');
     const out = await call('push', { chipid: [A, B], payload: 'x' });
-    assert.deepEqual(resultsOf(out).map(({ error }) => error?.code), ['QUEUE_FULL', undefined]); // prettier-ignore
+    assert.deepEqual(
+      resultsOf(out).map(({ error }) => error?.code),
+      ['QUEUE_FULL', undefined],
+    );
     assert.deepEqual(out['failed'], [A]);
   });
 
@@ -161,7 +173,10 @@ describe('several devices at once', () => {
         [B, C],
       ],
     );
-    assert.deepEqual(resultsOf(msg).map(({ error }) => error?.code), [undefined, 'CONNECTION_LOST', 'CONNECTION_LOST', 'UNREACHABLE', 'UNREACHABLE']); // prettier-ignore
+    assert.deepEqual(
+      resultsOf(msg).map(({ error }) => error?.code),
+      [undefined, 'CONNECTION_LOST', 'CONNECTION_LOST', 'UNREACHABLE', 'UNREACHABLE'],
+    );
     assert.equal(journal.logs.filter(({ id }) => id === 'push').length, 1);
     assert.equal(cloud.requests.length, 3);
     assert.deepEqual(arrivedAt('out'), []);
@@ -198,7 +213,10 @@ describe('several devices at once', () => {
       for (const chipid of faulty) cloud.fail(fault, { chipid });
     }
     const out = await call('push', { chipid: chipids, payload: 'x' });
-    assert.deepEqual(resultsOf(out).map(({ chipid }) => chipid), chipids); // prettier-ignore
+    assert.deepEqual(
+      resultsOf(out).map(({ chipid }) => chipid),
+      chipids,
+    );
     assert.equal(resultsOf(out).filter(({ ok }) => ok).length, 950);
     assert.deepEqual(
       out['failed'],

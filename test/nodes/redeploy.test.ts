@@ -29,7 +29,11 @@ describe('a redeploy', () => {
     assert.deepEqual(new Set(codes()), new Set(['CONNECTION_LOST', 'UNREACHABLE']));
     assert.equal(codes().filter((code) => code === 'UNREACHABLE').length, 49);
     const lines = journal.logs.filter(({ id }) => id === 'push').map(({ msg }) => msg);
-    assert.deepEqual(lines, journal.endings.map(({ error }) => error), 'the log says each once'); // prettier-ignore
+    assert.deepEqual(
+      lines,
+      journal.endings.map(({ error }) => error),
+      'the log says each once',
+    );
     await until(() => cloud.requests.length === 2, "another node's command has its turn");
     assert.equal(cloud.requests[1]?.path, `/openapi/reboot/dev/${chipid}/`);
   });

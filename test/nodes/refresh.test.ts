@@ -47,7 +47,8 @@ describe('refresh', () => {
 
   it('takes no answer of the device for one, if it is to', async () => {
     const cloud = await startCloud();
-    await load([cloudApp(cloud), node('refresh', { offline: 'answer', timeout: 0.3 })]);
+    const hasty = node('refresh', { id: 'hasty', offline: 'answer', timeout: 0.3 });
+    await load([cloudApp(cloud), node('refresh', { offline: 'answer' }), hasty]);
     const lift = cloud.fail('gateway');
     const gateway = await call('refresh', { chipid: '10000001' });
     assert.deepEqual([gateway['online'], gateway['statusCode']], [false, 502]);
@@ -56,7 +57,7 @@ describe('refresh', () => {
     assert.match(msg, /10000001.*502/);
     lift();
     cloud.fail('hang');
-    const silent = await call('refresh', { chipid: '10000001', statusCode: 200 });
+    const silent = await call('hasty', { chipid: '10000001', statusCode: 200 });
     assert.equal(silent['online'], false);
     assert.ok(!('statusCode' in silent));
     cloud.heal();

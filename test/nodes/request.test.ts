@@ -20,11 +20,14 @@ describe('request', () => {
 
   it('emits the reply, with the answer to the push', async () => {
     await start(byId);
-    const msg = { chipid, payload: { get: 'rssi', id: 7 }, topic: 't' };
+    const msg = { chipid, payload: { id: 7 }, topic: 't' };
     const stale = { answer: 1, replayed: true, uncertain: true, statusCode: 500 };
-    const { _msgid, elapsed, timestamp, ...out } = await call('request', { ...msg, ...stale });
-    assert.ok(_msgid && Number(elapsed) >= 100 && Number(timestamp) > 1e12);
-    const payload = { reply: 'rssi', value: -41, id: 7 };
+    const replied = call('request', { ...msg, ...stale });
+    await shows('request', 'status.awaiting-reply');
+    const payload = { id: 7, value: -41 };
+    cloud.upload(chipid, payload);
+    const { _msgid, elapsed, timestamp, ...out } = await replied;
+    assert.ok(_msgid && Number(elapsed) >= 0 && Number(timestamp) > 1e12);
     assert.deepEqual(out, { chipid, topic: 't', payload, answer: { msg: 'OK' }, statusCode: 200 });
     assert.deepEqual(
       statusesOf('request').map(({ text }) => text),
@@ -33,15 +36,16 @@ describe('request', () => {
   });
 
   it('names the device, also in an error, unless the message has a name', async () => {
-    await start({ match: 'next', replyTimeout: '0.2' }, node('devices'));
+    const hasty = node('request', { id: 'hasty', match: 'next', replyTimeout: '0.2' });
+    await start({ match: 'next' }, hasty, node('devices'));
     await call('devices', {});
     const out = call('request', { chipid, payload: 1 });
     await pushed();
     cloud.upload(chipid, 'reply');
     assert.equal((await out)['name'], cloud.device(chipid).name);
-    const { name } = await fail('request', { chipid, payload: 1 }, 'NO_REPLY');
+    const { name } = await fail('hasty', { chipid, payload: 1 }, 'NO_REPLY');
     assert.equal(name, cloud.device(chipid).name);
-    const own = await fail('request', { chipid, payload: 1, name: 'own' }, 'NO_REPLY');
+    const own = await fail('hasty', { chipid, payload: 1, name: 'own' }, 'NO_REPLY');
     assert.equal(own['name'], 'own');
   });
 
@@ -137,7 +141,10 @@ describe('request', () => {
     // Its answer came later than those of the pushes.
     await call('devices', {});
     await deploy([cloudApp(cloud), node('devices')]);
-    assert.match(String((await ending).error), /was sent and accepted, but its reply is no longer awaited: the node was closed/); // prettier-ignore
+    assert.match(
+      String((await ending).error),
+      /was sent and accepted, but its reply is no longer awaited: the node was closed/,
+    );
     await call('devices', {});
   });
 });

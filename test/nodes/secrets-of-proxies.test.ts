@@ -78,8 +78,10 @@ describe('the user and password of a proxy', () => {
           environment = {},
         } = settingOf(await start());
         Object.assign(process.env, environment);
-        const config = cloudApp(cloud, { timeout: '1', ...app });
-        const users = [node('push', { timeout: '1' }), node('listen', { chipids: [chipid] })];
+        // Only the one that ends in a time-out waits for it.
+        const timeout = code === 'TIMEOUT' ? '1' : '30';
+        const config = cloudApp(cloud, { timeout, ...app });
+        const users = [node('push', { timeout }), node('listen', { chipids: [chipid] })];
         await load([...nodes, config, ...users], { app: { ...CANARIES }, ...credentials });
         const { error } = await send('push', { chipid, payload: 'x' });
         assert.equal((error as { code?: string } | undefined)?.code, code);
@@ -90,7 +92,7 @@ describe('the user and password of a proxy', () => {
         // The editor would wait for it for ten seconds.
         if (code === 'TIMEOUT') return;
         const { baseUrl, appid } = cloud;
-        const typed = { id: 'app', baseUrl, appid, timeout: 1, ...app };
+        const typed = { id: 'app', baseUrl, appid, timeout, ...app };
         for (const answer of [
           await helper.request().get('/device-cloud/apps/app/devices'),
           await helper.request().post('/device-cloud/apps/test').send(typed),

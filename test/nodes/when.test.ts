@@ -89,6 +89,9 @@ describe('a command that waits for its device', () => {
     await call('gpio', { chipid, pin: 1, payload: 1 });
     await wake();
     await waiting;
-    assert.deepEqual(commands().map((path) => path.includes('gpio')), [true, false]); // prettier-ignore
+    assert.deepEqual(
+      commands().map((path) => path.includes('gpio')),
+      [true, false],
+    );
   });
 });

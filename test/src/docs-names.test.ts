@@ -30,7 +30,8 @@ describe('what the package exports, by its declarations', () => {
 
   before(() => {
     const files = ENTRIES.map((entry) => join(repository, entry));
-    const options = { module: ts.ModuleKind.Node16, strict: true, types: ['node'] };
+    // What the declarations take from Node.js is of no interest here, and takes long to read.
+    const options = { module: ts.ModuleKind.Node16, strict: true, types: [], noLib: true };
     const program = ts.createProgram(files, options);
     checker = program.getTypeChecker();
     const all = new Map<string, ts.Symbol>();

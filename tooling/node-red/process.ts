@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BARE, keep, type Child } from '../process';
 import { repository } from '../repository';
+import { BOUND } from '../until';
 
 /** A Node-RED in a process of its own. */
 export interface NodeRedProcess extends Child {
@@ -67,7 +68,8 @@ export function spawnNodeRed(options: NodeRedOptions): Child {
 export async function startNodeRed(options: NodeRedOptions): Promise<NodeRedProcess> {
   const red = spawnNodeRed(options);
   try {
-    const [, url = ''] = await red.logged(/now running at (http:\S+?)\/?\s/);
+    // It reads a thousand files first, and other suites start theirs at the same time.
+    const [, url = ''] = await red.logged(/now running at (http:\S+?)\/?\s/, 0, 4 * BOUND);
     await red.logged(/Started flows/);
     return { ...red, url };
   } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import { until } from '../../../tooling/until';
-import { onceByItself } from './files';
+import { EACH_MINUTE, once } from './files';
 import { plays, requestsOf } from './scene';
 import type { Stage } from './stage';
 
@@ -64,10 +64,12 @@ export function commands(stage: Stage): void {
     'reads again and again, and on demand',
     async (scene) => {
       const { temperature } = scene.simulator.device(ONE);
-      await scene.waitShown('Show the temperature');
-      await scene.press('Every minute, and at the start');
-      const values = await scene.waitShown('Show the temperature', 2);
-      assert.deepEqual(new Set(values), new Set([temperature]));
+      assert.deepEqual(await scene.waitShown('Show the temperature'), [temperature]);
+      await scene.press(EACH_MINUTE);
+      assert.deepEqual(await scene.waitShown('Show the temperature', 2), [
+        temperature,
+        temperature,
+      ]);
       await scene.waitStatus('Show the temperature', String(temperature));
       await scene.press('Read its configuration');
       const [config] = (await scene.waitShown('Show the value')) as { relayPin: number }[];
@@ -76,7 +78,7 @@ export function commands(stage: Stage): void {
       const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
       assert.equal(error?.code, 'NOT_FOUND');
     },
-    { alter: onceByItself },
+    { alter: once },
   );
 
   plays(stage, '10 Ask whether a device is online', 'takes one way or the other', async (scene) => {

@@ -43,13 +43,11 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
 
-/**
- * Leaves the inject node "Every minute, and at the start" only its start: a test presses its button for the next
- * round, so that nothing is under way when the test ends. What the example itself says is looked at here.
- */
-export function onceByItself(nodes: FlowNode[]): FlowNode[] {
-  const name = 'Every minute, and at the start';
-  const { repeat, once } = named(nodes, name);
-  assert.deepEqual([repeat, once], ['60', true]);
-  return change(nodes, name, { repeat: '' });
+export const EACH_MINUTE = 'Every minute, and at the start';
+
+/** Polls once and then at each press of the button, so that a test knows how many polls there were. */
+export function once(nodes: FlowNode[]): FlowNode[] {
+  const { repeat, once: atStart } = named(nodes, EACH_MINUTE);
+  assert.deepEqual([repeat, atStart], ['60', true]);
+  return change(nodes, EACH_MINUTE, { repeat: '' });
 }

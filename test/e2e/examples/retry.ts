@@ -48,7 +48,11 @@ export function retry(stage: Stage): void {
       const { received } = scene.simulator.device(ONE);
       await scene.press('Push one message');
       assert.deepEqual(await scene.waitShown('Count the answers'), [{ msg: 'OK' }]);
+      // The first holds up the others, of which the queue takes a hundred.
+      scene.simulator.delay(ONE, 250);
       await scene.press('Push 120 at once');
+      await scene.waitShown('Show each new try');
+      scene.simulator.delay(ONE, 1);
       await scene.waitStatus('Count the answers', '121');
       const texts = received.map(({ text }) => text);
       assert.equal(texts.length, 121);
@@ -56,8 +60,6 @@ export function retry(stage: Stage): void {
         new Set(texts),
         new Set(['hello', ...Array.from({ length: 120 }, (_, i) => String(i + 1))]),
       );
-      // How many were refused, and how often, depends on how fast the others are; some were.
-      assert.notDeepEqual(scene.shown('Show each new try'), []);
       assert.deepEqual(scene.shown('Give up after three tries'), []);
     },
     { alter: (nodes) => hurry(nodes, '1') },

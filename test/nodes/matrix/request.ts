@@ -49,7 +49,9 @@ const early = row(
   async () => {
     const cloud = await requesting({}, { offlineAfter: 10_000 });
     cloud.delay(CHIPID, 200);
-    const { payload, answer } = (await answered(cloud, 1, { id: 1 })) as NodeMessage & { answer: unknown }; // prettier-ignore
+    const { payload, answer } = (await answered(cloud, 1, { id: 1 })) as NodeMessage & {
+      answer: unknown;
+    };
     assert.deepEqual([payload, answer], [{ id: 1 }, { msg: 'OK' }]);
     cloud.delay(CHIPID, 0);
     await works(cloud, [{ id: 1 }]);
@@ -139,7 +141,9 @@ const closed = row('node closed while it waits', '`CONNECTION_LOST`', WORKS, asy
   cloud.upload(CHIPID, { id: 1 });
   await works(cloud, []);
   assert.deepEqual(pushes(cloud), ['{"id":1}', '{"id":100}']);
-  const codes = journal.endings.flatMap(({ error }) => (error ? [(error as { code: string }).code] : [])); // prettier-ignore
+  const codes = journal.endings.flatMap(({ error }) =>
+    error ? [(error as { code: string }).code] : [],
+  );
   return codes.map((code) => `\`${code}\``).join(', ');
 });
 

@@ -3,6 +3,7 @@ import type { PushMessage, PushFormat } from '../../../src/types';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import { CHIPID, listen } from '../support/listener';
 import { until } from '../../../tooling/until';
 import { freePort } from '../../../tooling/servers/ports';
@@ -77,25 +78,33 @@ describe('a push over the channel', () => {
 
   it('is NOT_CONNECTED if the channel does not come up in its time, and says why', async () => {
     const client = clientOf(`http://127.0.0.1:${await freePort()}`);
-    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1 });
-    const { message } = await failure(push, 'NOT_CONNECTED');
-    assert.match(message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
+    const expire = heldTimers();
+    const push = failure(client.pushOverChannel(CHIPID, 'x', { timeout: HOUR }), 'NOT_CONNECTED');
+    await listen(client).state('disconnected');
+    expire();
+    assert.match((await push).message, /device 10000001 was not sent.*\(ECONNREFUSED\)/);
   });
 
   it('gives the reason of the previous attempt while another is under way', async () => {
     const service = await simulator();
     service.fail('gateway-upgrade', { times: 1 });
     service.fail('hang-upgrade');
-    const push = clientOf(service.baseUrl).pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
-    assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(502\)/);
-    assert.equal(service.requests.length, 2);
+    const expire = heldTimers();
+    const client = clientOf(service.baseUrl);
+    const push = failure(client.pushOverChannel(CHIPID, 'x', { timeout: HOUR }), 'NOT_CONNECTED');
+    await until(() => service.requests.length === 2, 'another attempt is under way');
+    expire();
+    assert.match((await push).message, /\(502\)/);
   });
 
   it('is NOT_CONNECTED with wrong keys', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' });
-    const push = client.pushOverChannel(CHIPID, 'x', { timeout: 1.5 });
-    assert.match((await failure(push, 'NOT_CONNECTED')).message, /\(401\)/);
+    const expire = heldTimers();
+    const push = failure(client.pushOverChannel(CHIPID, 'x', { timeout: HOUR }), 'NOT_CONNECTED');
+    await listen(client).state('disconnected');
+    expire();
+    assert.match((await push).message, /\(401\)/);
   });
 
   it('is NOT_CONNECTED when it is aborted while it waits, and never sent later', async () => {

@@ -3,6 +3,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { ErrorCode } from '../../../src/errors';
 import { clientOf, KEYS } from '../support/client';
 import { failure } from '../support/failure';
+import { heldTimers, HOUR } from '../../support/held-timers';
 import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
 import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
 import { freePort } from '../../../tooling/servers/ports';
@@ -122,8 +123,13 @@ describe('a read that only touches the cloud', () => {
 
   it('is not tried again when its time is over', async () => {
     const service = await httpService(json({ msg: 'm' }, 503));
-    // The pause before another attempt is longer than the time that is left.
-    const client = clientOf(service.baseUrl, { random: () => 1e6, timeout: 1.5 });
+    const expire = heldTimers();
+    // Asked for when the pause begins, which is longer than the time that is left.
+    const random = (): number => {
+      setImmediate(expire);
+      return 1e6;
+    };
+    const client = clientOf(service.baseUrl, { random, timeout: HOUR });
     await failure(client.uploads(1), 'SERVER_ERROR');
     assert.equal(service.requests.length, 1);
   });

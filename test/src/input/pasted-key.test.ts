@@ -9,7 +9,11 @@ describe('what looks wrong about a key', () => {
     ['a blank within', 'a key', ['blank inside']],
     ['a tab and a no-break space', 'a\tb\u00a0', ['blank inside', 'blank end']],
     ['the line end of Windows', 'key\r\n', ['line-end end']],
-    ['blanks and line ends', '\n key \n', ['line-end start', 'blank start', 'blank end', 'line-end end']], // prettier-ignore
+    [
+      'blanks and line ends',
+      '\n key \n',
+      ['line-end start', 'blank start', 'blank end', 'line-end end'],
+    ],
     ['a line separator', 'a\u2028b', ['line-end inside']],
     ['full-width letters and digits', 'Ｋｅｙ１', ['full-width inside']],
     ['an ideographic space', 'key\u3000', ['full-width end']],

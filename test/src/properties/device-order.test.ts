@@ -37,7 +37,7 @@ describe('the order of commands, whatever comes, ends, fails and is broken off',
 
   holds(
     'is that of a model, step by step',
-    300,
+    150,
     fc.asyncProperty(steps, fc.constantFrom(0, 50), async (all, gap) => {
       const world = createQueueWorld(gap);
       const model = createQueueModel(gap);
@@ -52,7 +52,7 @@ describe('the order of commands, whatever comes, ends, fails and is broken off',
 
   holds(
     'lets one command run at a time and settles each once, with steps in the same moment',
-    300,
+    150,
     fc.asyncProperty(steps, fc.constantFrom(0, 50), async (all, gap) => {
       const world = createQueueWorld(gap);
       // After a close the commands that run are no longer the queue's.

@@ -119,16 +119,23 @@ export class ReplyWorld {
 
   #ask(key: number | 'next', slow: boolean): void {
     const push = manual<Answer<PushAnswer>>();
-    const asked: Asked = { key, push, ...{ outcome: undefined, covered: false }, expected: undefined, result: undefined }; // prettier-ignore
+    const asked: Asked = {
+      key,
+      push,
+      ...{ outcome: undefined, covered: false },
+      expected: undefined,
+      result: undefined,
+    };
     this.asked.push(asked);
     const isKey = (payload: unknown): boolean => (payload as { key: number }).key === key;
     const later = async (payload: unknown): Promise<boolean> => {
       await new Promise((resolve) => setImmediate(resolve));
       return isKey(payload);
     };
-    const match: RequestMatch = key === 'next' ? key : slow ? later : { property: 'key', equals: key }; // prettier-ignore
+    const match: RequestMatch =
+      key === 'next' ? key : slow ? later : { property: 'key', equals: key };
     const request = {
-      ...{ chipid: '1', name: 'Push', datatype: 'json', timeout: 60, replyTimeout: 60 } as const, // prettier-ignore
+      ...({ chipid: '1', name: 'Push', datatype: 'json', timeout: 60, replyTimeout: 60 } as const),
       ...{ recover: {}, signal: undefined, onProgress: () => undefined },
       matcher: matcherOf(match, this.#patterns),
       push: () => {

@@ -71,7 +71,9 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
     /** Of a record whose encoding nothing had shown yet, and which was read in the wrong one. */
     misreadOf(bytes: Buffer): string | undefined {
       const written = encoding === 'base64' ? bytes.toString() : bytes.toString('base64');
-      return accepted.find((body) => bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8') === written); // prettier-ignore
+      return accepted.find(
+        (body) => bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8') === written,
+      );
     },
     read(): unknown[] {
       const newest = accepted.findLastIndex((_, index) => isShown(index));

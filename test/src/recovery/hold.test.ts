@@ -63,13 +63,18 @@ describe('live uploads that are held back while the history is read', () => {
       for (const { subject } of devices) subject.live(`${round}`.repeat(MEBIBYTE));
       assert.ok(budgets.held.used <= 64 * MEBIBYTE);
     }
-    const all = Array.from({ length: 7 }, (_, round) => record(round + 1, `${round}`.repeat(MEBIBYTE))); // prettier-ignore
+    const all = Array.from({ length: 7 }, (_, round) =>
+      record(round + 1, `${round}`.repeat(MEBIBYTE)),
+    );
     for (const { history, subject } of devices) {
       await history.answer(...all);
       mock.timers.tick(1000);
       await settled();
       await history.answer(...all);
-      assert.deepEqual(subject.given.map(([body]) => body[0]), Array.from('0123456')); // prettier-ignore
+      assert.deepEqual(
+        subject.given.map(([body]) => body[0]),
+        Array.from('0123456'),
+      );
     }
     assert.equal(budgets.held.used, 0);
   });
@@ -101,11 +106,15 @@ describe('live uploads that are held back while the history is read', () => {
   it('go on after two invalid answers of the history, which is then asked less and less often', async () => {
     const invalid = createSubject(START, {
       random: () => 0,
-      read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer of device 1 is over 16 MiB.', 200)), // prettier-ignore
+      read: () =>
+        Promise.reject(
+          new DeviceCloudError('INVALID_RESPONSE', 'the answer of device 1 is over 16 MiB.', 200),
+        ),
     });
     await invalid.connect();
     invalid.live('live');
-    const readings = (): number => invalid.faults.filter(({ kind }) => kind.startsWith('recovery failed')).length; // prettier-ignore
+    const readings = (): number =>
+      invalid.faults.filter(({ kind }) => kind.startsWith('recovery failed')).length;
     const pauses: number[] = [];
     for (let tick = 0, since = 0; pauses.length < 7 && tick < 2000; tick++, since += 100) {
       const before = readings();
@@ -130,7 +139,8 @@ describe('live uploads that are held back while the history is read', () => {
 describe('live uploads that are too many to be held back', () => {
   it('go on at once if the history could not be read before', async () => {
     const subject = createSubject(START, {
-      read: () => Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)), // prettier-ignore
+      read: () =>
+        Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)),
     });
     await subject.connect();
     const large = Buffer.alloc(3 * MEBIBYTE);
@@ -178,7 +188,10 @@ describe('frames that cannot be read', () => {
         mock.timers.tick(1000);
         await settled();
       }
-      assert.deepEqual(subject.given.map(([, id]) => id), ['live', 'live', 'live']); // prettier-ignore
+      assert.deepEqual(
+        subject.given.map(([, id]) => id),
+        ['live', 'live', 'live'],
+      );
       subject.recovery.close();
     }
   });
@@ -195,7 +208,10 @@ describe('frames that cannot be read', () => {
       before = subject.readings();
     }
     const gaps = at.map((time, index) => time - (at[index - 1] ?? 0));
-    assert.ok(gaps.every((gap) => gap >= 950), gaps.join()); // prettier-ignore
+    assert.ok(
+      gaps.every((gap) => gap >= 950),
+      gaps.join(),
+    );
     assert.ok(gaps.at(-1)! >= 14_000 && gaps.length < 15, gaps.join());
     // With one that can be read it is once more as at first.
     subject.live('x');

@@ -40,7 +40,10 @@ describe('recovery from a history with invalid records', () => {
     for (const body of ['a', 'b', 'c']) subject.live(body);
     subject.has(record(1, 'before'), record(2, 'a'), record(3, null), record(4, 'c'));
     await subject.connect();
-    assert.deepEqual(subject.given.map(([, id]) => id), ['live', 'live', 'live']); // prettier-ignore
+    assert.deepEqual(
+      subject.given.map(([, id]) => id),
+      ['live', 'live', 'live'],
+    );
   });
 
   it('takes ids of up to 20 digits, as text or number', async () => {
@@ -83,7 +86,10 @@ describe('recovery from a history with odd ids', () => {
     const after = [1, 2, 3].map((id) => record(id, `missed ${id}`, '2026-01-01 01:00:00'));
     subject.has(...after);
     await subject.connect();
-    assert.deepEqual(subject.given.map(([body]) => body), ['missed 1', 'missed 2', 'missed 3']); // prettier-ignore
+    assert.deepEqual(
+      subject.given.map(([body]) => body),
+      ['missed 1', 'missed 2', 'missed 3'],
+    );
     assert.match(subject.faults[0]!.text, /ids of the history have begun anew/);
     subject.has(...after, record(4, 'missed 4', '2026-01-01 01:00:00'));
     await subject.connect();
@@ -138,7 +144,10 @@ describe('recovery from a history with odd ids', () => {
         subject.has(...after!.map((body, index) => record(index + 1, body, time)));
         await subject.connect();
         await subject.connect();
-        assert.deepEqual(subject.given, after!.map((body, index) => [body, index + 1])); // prettier-ignore
+        assert.deepEqual(
+          subject.given,
+          after!.map((body, index) => [body, index + 1]),
+        );
         assert.deepEqual(subject.kinds(), ['ids begun anew']);
       }
     });
@@ -283,7 +292,10 @@ describe('recovery from a history that reaches back a little only', () => {
     await subject.connect();
     subject.has(record(5, 'missed 4'), record(6, 'missed 5'));
     await subject.connect();
-    assert.deepEqual(subject.given.map(([body]) => body), ['missed 4', 'missed 5']); // prettier-ignore
+    assert.deepEqual(
+      subject.given.map(([body]) => body),
+      ['missed 4', 'missed 5'],
+    );
     assert.deepEqual(subject.kinds(), ['uploads lost']);
     assert.match(subject.faults[0]!.text, /between the ids 1 and 5/);
   });

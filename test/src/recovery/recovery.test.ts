@@ -150,7 +150,10 @@ describe('recovery of missed uploads from a service', () => {
     simulator.upload(CHIPID, large);
     simulator.upload(CHIPID, 'small');
     await come(listener, 2);
-    assert.deepEqual(listener.bodies().map(({ length }) => length), [large.length, 5]); // prettier-ignore
+    assert.deepEqual(
+      listener.bodies().map(({ length }) => length),
+      [large.length, 5],
+    );
     assert.equal(listener.uploads[0]!.replayed, true);
   });
 
@@ -199,7 +202,8 @@ describe('recovery of missed uploads from a service', () => {
     simulator.fail('hang', { path: 'up_messages' });
     miss(simulator, 'missed');
     await reopened();
-    const hanging = (): boolean => simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0); // prettier-ignore
+    const hanging = (): boolean =>
+      simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0);
     await until(hanging, 'the history is asked');
     const asked = simulator.requests.length;
     listener.release();

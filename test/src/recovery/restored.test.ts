@@ -5,7 +5,14 @@ import { createSubject, record } from './subject';
 
 /** A record with the time of its place, a few in each second. */
 const at = (id: number, body: string, place: number): object =>
-  record(id, body, new Date(Date.UTC(2026, 0, 1) + Math.floor(place / 3) * 1000).toISOString().slice(0, 19).replace('T', ' ')); // prettier-ignore
+  record(
+    id,
+    body,
+    new Date(Date.UTC(2026, 0, 1) + Math.floor(place / 3) * 1000)
+      .toISOString()
+      .slice(0, 19)
+      .replace('T', ' '),
+  );
 
 const size = fc.integer({ min: 1, max: 60 });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -38,10 +45,16 @@ describe('a history that is set back to an older copy', () => {
       await subject.connect();
       assert.equal(subject.given.length, 0);
       const more = missed.slice(0, 15);
-      const all = [...records, ...more.map((body, index) => at(old.length + 1 + index, body, old.length + index))]; // prettier-ignore
+      const all = [
+        ...records,
+        ...more.map((body, index) => at(old.length + 1 + index, body, old.length + index)),
+      ];
       subject.has(...all.slice(-window));
       await subject.connect();
-      assert.deepEqual(subject.given.map(([body]) => body), more); // prettier-ignore
+      assert.deepEqual(
+        subject.given.map(([body]) => body),
+        more,
+      );
     }),
   );
 
@@ -58,7 +71,10 @@ describe('a history that is set back to an older copy', () => {
       subject.has(...records.slice(0, kept), ...anew);
       await subject.connect();
       await subject.connect();
-      assert.deepEqual(subject.given, missed.map((body, index) => [body, kept + 1 + index])); // prettier-ignore
+      assert.deepEqual(
+        subject.given,
+        missed.map((body, index) => [body, kept + 1 + index]),
+      );
     }),
   );
 });

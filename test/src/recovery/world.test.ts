@@ -60,7 +60,7 @@ describe('recovery between a network and a service that do what they like', () =
 
   holds(
     'emits each upload once, equal ones as often as they came',
-    1000,
+    250,
     fc.asyncProperty(STEPS, PAIR, OPTIONS, async (steps, pair, options) => {
       const world = createWorld(options);
       await play(world, [...READY, ...dressed(steps, pair)]);
@@ -70,7 +70,7 @@ describe('recovery between a network and a service that do what they like', () =
 
   holds(
     'emits them in the order in which they were accepted',
-    1000,
+    250,
     fc.asyncProperty(STEPS, OPTIONS, async (steps, options) => {
       const world = createWorld(options);
       await play(world, unique([...READY, ...readable(steps)]));
@@ -81,7 +81,7 @@ describe('recovery between a network and a service that do what they like', () =
 
   holds(
     'begins with its first reading, whatever races with it',
-    1000,
+    250,
     fc.asyncProperty(BEGINNING, fc.nat(3), fc.boolean(), async (steps, earlier, own) => {
       const world = createWorld({ earlier });
       const all = steps.filter(({ kind }) => kind !== 'restart' && kind !== 'kill');
@@ -105,7 +105,7 @@ describe('recovery between a network and a service that do what they like', () =
 
   holds(
     'loses only what the history no longer has, when that reaches back a little only',
-    1000,
+    250,
     fc.asyncProperty(
       STEPS,
       OPTIONS,
@@ -124,7 +124,7 @@ describe('recovery between a network and a service that do what they like', () =
 
   holds(
     'loses nothing to a history that lags behind, but what a later upload has overtaken there',
-    1000,
+    250,
     fc.asyncProperty(LATE, OPTIONS, async (steps, options) => {
       const world = createWorld(options);
       const running = steps.filter(({ kind }) => kind !== 'restart' && kind !== 'kill');
@@ -132,7 +132,10 @@ describe('recovery between a network and a service that do what they like', () =
       await world.quiet();
       await play(world, UP_TO_DATE);
       const lost = excess(world.accepted, world.emitted);
-      assert.deepEqual(lost.filter((body) => !world.overtaken.has(body)), []); // prettier-ignore
+      assert.deepEqual(
+        lost.filter((body) => !world.overtaken.has(body)),
+        [],
+      );
     }),
   );
 

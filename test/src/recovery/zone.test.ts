@@ -12,8 +12,19 @@ const part = (max: number): fc.Arbitrary<string> =>
 
 /** Times as the history writes them, among them those that no clock shows. */
 const time = fc
-  .tuple(fc.constantFrom('00', '19', '20', '99'), part(99), part(13), part(32), part(25), part(61), part(61)) // prettier-ignore
-  .map(([a, b, month, day, hour, minute, second]) => `${a}${b}-${month}-${day} ${hour}:${minute}:${second}`); // prettier-ignore
+  .tuple(
+    fc.constantFrom('00', '19', '20', '99'),
+    part(99),
+    part(13),
+    part(32),
+    part(25),
+    part(61),
+    part(61),
+  )
+  .map(
+    ([a, b, month, day, hour, minute, second]) =>
+      `${a}${b}-${month}-${day} ${hour}:${minute}:${second}`,
+  );
 
 describe('the time zone of a history', () => {
   it('is an offset', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Simulator } from '../../../src/simulator';
+import { startSimulator, type Simulator } from '../../../src/simulator';
+import { readCommandLine } from '../../../src/simulator/cli-options';
 import { openGet, withSimulator } from './client';
 import { until } from '../../../tooling/until';
 
@@ -110,19 +111,8 @@ describe('device-cloud-simulator', () => {
   });
 
   const wrong: [string[], RegExp][] = [
-    [['--port', 'abc'], /--port must be a number, but is "abc"\. See --help\./],
-    [['--port', '99999'], /--port must be a whole number from 0 to 65535, but is 99999\./],
-    [['--devices', '1.5'], /--devices must be a whole number/],
-    [['--answer-delay', 'soon'], /--answer-delay must be a number/],
     [['--answer-delay=-5'], /--answer-delay must be a number from 0/],
-    [['--unknown-app', '403'], /--unknown-app must be 401 or 404, but is "403"\. See --help\./],
-    [['--history-encoding', 'hex'], /--history-encoding must be text or base64/],
-    [['--sleep', '10000001'], /--sleep must look like 10000002:2\/600, but is "10000001"/],
-    [['--sleep', '10000009:1/2'], /--sleep names a device that is not there: 10000009/],
-    [['--sleep', '10000001:3/2'], /--sleep\.every of a device must be more than sleep\.awake/],
-    [['--appid', 'x'], /--appid must be an integer/],
     [['--colour'], /Unknown option '--colour'/],
-    [['extra'], /Unexpected argument 'extra'/],
   ];
   for (const [args, message] of wrong) {
     it(`says in one line what is wrong with ${args.join(' ')}`, async () => {
@@ -144,4 +134,31 @@ describe('device-cloud-simulator', () => {
       );
     }),
   );
+});
+
+describe('the command line of the simulator', () => {
+  const wrong: [string[], option: string, problem: RegExp][] = [
+    [['--port', 'abc'], 'port', /^must be a number, but is "abc"$/],
+    [['--port', '99999'], 'port', /^must be a whole number from 0 to 65535, but is 99999$/],
+    [['--devices', '1.5'], 'devices', /must be a whole number/],
+    [['--answer-delay', 'soon'], 'answerDelay', /must be a number/],
+    [['--unknown-app', '403'], 'unknownApp', /must be 401 or 404, but is "403"$/],
+    [['--history-encoding', 'hex'], 'historyEncoding', /must be text or base64/],
+    [['--sleep', '10000001'], 'sleep', /must look like 10000002:2\/600, but is "10000001"/],
+    [['--sleep', '10000009:1/2'], 'sleep', /names a device that is not there: 10000009/],
+    [['--sleep', '10000001:3/2'], 'sleep.every of a device', /must be more than sleep\.awake/],
+    [['--appid', 'x'], 'appid', /must be an integer/],
+  ];
+  for (const [args, option, problem] of wrong) {
+    it(`is refused for ${args.join(' ')}`, async () => {
+      await assert.rejects(async () => startSimulator(readCommandLine(args).options), {
+        option,
+        problem,
+      });
+    });
+  }
+
+  it('takes nothing but options', () => {
+    assert.throws(() => readCommandLine(['extra']), /Unexpected argument 'extra'/);
+  });
 });

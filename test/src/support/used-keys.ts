@@ -64,22 +64,35 @@ function template(node: ts.TemplateExpression, used: UsedKeys): void {
   if (!known) used.patterns.push(new RegExp(`^${escape(prefix)}${rest.join('')}$`));
 }
 
-/** Reads the sources in folders of the repository: run time, editor and templates. */
-export function usedKeys(folders: string[]): UsedKeys {
+function usedIn(folder: string): UsedKeys {
   const used: UsedKeys = { named: new Set(OF_NODE_RED), patterns: [] };
-  for (const folder of folders) {
-    for (const file of readdirSync(join(repository, folder))) {
-      const text = (): string => readFileSync(join(repository, folder, file), 'utf8');
-      if (file.endsWith('.ts')) {
-        read(ts.createSourceFile(file, text(), ts.ScriptTarget.Latest, true), used);
-      }
-      if (!file.endsWith('.html')) continue;
-      for (const [, keys] of text().matchAll(/data-i18n="([^"]+)"/g)) {
-        for (const key of keys!.split(';')) used.named.add(key.replace(/^\[[\w-]+\]/, ''));
-      }
+  for (const file of readdirSync(join(repository, folder))) {
+    const text = (): string => readFileSync(join(repository, folder, file), 'utf8');
+    if (file.endsWith('.ts')) {
+      read(ts.createSourceFile(file, text(), ts.ScriptTarget.Latest, true), used);
+    }
+    if (!file.endsWith('.html')) continue;
+    for (const [, keys] of text().matchAll(/data-i18n="([^"]+)"/g)) {
+      for (const key of keys!.split(';')) used.named.add(key.replace(/^\[[\w-]+\]/, ''));
     }
   }
   return used;
+}
+
+/** By folder: the shared ones are looked at for each node. */
+const known = new Map<string, UsedKeys>();
+
+/** Reads the sources in folders of the repository: run time, editor and templates. */
+export function usedKeys(folders: string[]): UsedKeys {
+  const found = folders.map((folder) => {
+    const used = known.get(folder) ?? usedIn(folder);
+    known.set(folder, used);
+    return used;
+  });
+  return {
+    named: new Set(found.flatMap(({ named }) => [...named])),
+    patterns: found.flatMap(({ patterns }) => patterns),
+  };
 }
 
 export const isUsed = (key: string, { named, patterns }: UsedKeys): boolean =>
