@@ -123,6 +123,8 @@ export default tseslint.config(
         { allowNumber: true, allowBoolean: true },
       ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // What is loaded with the first client, not with Node-RED.
+      '@typescript-eslint/no-require-imports': ['error', { allow: ['^\\./application$'] }],
     },
   },
   ...walls,

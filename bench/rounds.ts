@@ -30,7 +30,7 @@ async function runSubject(settings: SubjectSettings, flags: string[]): Promise<V
   const child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
     cwd: repository,
     env: { ...process.env, ...ENVIRONMENT },
-    execArgv: ['--expose-gc', '--enable-source-maps', ...flags],
+    execArgv: ['--expose-gc', ...flags],
     stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
     timeout: TIMEOUT,
   });

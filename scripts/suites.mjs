@@ -20,7 +20,7 @@ export const SUITES = {
  * run on both, have every node run once, and every dialog opened, saved and looked at.
  */
 const ON_4_ALONE = {
-  e2e: ['admin-rights', 'credential-secret', 'secrets-everywhere'],
+  e2e: ['admin-rights', 'credential-secret', 'demo', 'secrets-everywhere'],
   editor: ['adapts', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {

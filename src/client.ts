@@ -23,7 +23,7 @@ import type {
 import { readFormat, readLimits, readRecovery, readWait, type Limits } from './call-options';
 import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
-import { createApplication, type Application, type OpenApiParts } from './application';
+import type { Application, OpenApiParts } from './application';
 import { ConnectLimiters } from './channel/connect-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
@@ -48,6 +48,13 @@ import type { ClientOptions } from './settings';
  */
 const DEVICE_TIMEOUT = 12;
 
+/**
+ * Channels, recovery, the fleet, undici and ws: loaded with the first client, since they would slow down the start
+ * of every Node-RED that has the package installed. A bundler finds a plain `require`.
+ */
+const application = (): typeof import('./application') =>
+  require('./application') as typeof import('./application');
+
 /** The limiters that all clients of a process share unless they are given others. */
 const CONNECT_LIMITERS = new ConnectLimiters();
 
@@ -71,7 +78,7 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions, connectLimiters: ConnectLimiters = CONNECT_LIMITERS) {
-    this.#application = createApplication(options, connectLimiters);
+    this.#application = application().createApplication(options, connectLimiters);
   }
 
   /**

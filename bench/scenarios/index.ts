@@ -4,6 +4,7 @@ import { channelScenarios } from './channels';
 import { fleetScenarios } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
+import { many } from './many';
 import { push } from './push';
 import { restartScenarios } from './restart';
 import { start } from './start';
@@ -12,6 +13,7 @@ import { uploadScenarios } from './uploads';
 /** All scenarios, in their order. */
 export const scenariosOf = (plan: Plan): Scenario[] => [
   push(plan),
+  many(plan),
   json(plan),
   ...uploadScenarios(plan),
   ...fleetScenarios(plan),

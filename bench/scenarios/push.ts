@@ -1,4 +1,3 @@
-import type { NodeMessage } from 'node-red';
 import { chipidOf } from '../identity';
 import { startMeter, type Sample } from '../meter';
 import type { Plan } from '../plan';
@@ -9,8 +8,8 @@ import { createEnds, endNodes, placed, registerEnds } from '../subjects/ends';
 import { fail, startNodeRed } from '../subjects/node-red';
 import { ourPush } from '../subjects/our-flows';
 
-const AT_ONCE = 64;
-const DEVICES = 1000;
+export const AT_ONCE = 64;
+export const DEVICES = 1000;
 
 /** Starts a push, and calls `done` when it was answered as it should be. */
 type Push = (chipid: string, message: string, done: () => void) => void;
@@ -32,7 +31,7 @@ export function pushFor(seconds: number, push: Push): Promise<Sample & { pushes:
   });
 }
 
-const isOkay = ({ payload }: NodeMessage): boolean =>
+export const isOkay = ({ payload }: { payload?: unknown }): boolean =>
   (payload as { msg?: unknown } | undefined)?.msg === 'OK';
 
 async function pusher({ subject, service, packageFolder }: Job): Promise<Push> {

@@ -17,10 +17,12 @@ function app(baseUrl: string): FlowNode {
   return { id: 'app', type: 'device-cloud-app', name: '', ...properties, credentials };
 }
 
-export function ourPush(baseUrl: string): FlowNode[] {
+/** @param many properties of a node that takes several devices from a message */
+export function ourPush(baseUrl: string, many: Partial<PushConfig> = {}): FlowNode[] {
   const properties: Partial<PushConfig> = {
     ...{ app: 'app', chipid: 'chipid', chipidType: 'msg', target: 'device', transport: 'http' },
     ...{ format: 'MSG', message: 'payload', messageType: 'msg', timeout: '10' },
+    ...many,
   };
   return [
     ...endNodes('push'),
