@@ -28,7 +28,7 @@ export const FULL: Plan = {
   growth: 2_000_000,
 };
 
-/** What a comparison of two versions needs; growth takes longer than this to show. */
+/** A shorter run, for a first look. */
 export const QUICK: Plan = {
   ...FULL,
   seconds: 1,
@@ -37,3 +37,6 @@ export const QUICK: Plan = {
   idle: 2,
   growth: 300_000,
 };
+
+/** A comparison of two versions: pairs of short measurements, and enough of them for a verdict. */
+export const PAIRS: Plan = { ...QUICK, rounds: 8, channelRounds: 8 };

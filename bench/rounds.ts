@@ -25,8 +25,19 @@ const ENVIRONMENT = {
   NODE_EXTRA_CA_CERTS: certificate('cert'),
 };
 
-/** Measures one subject once, in a process of its own. @throws Error if it fails; why, it has printed */
-async function runSubject(settings: SubjectSettings, flags: string[]): Promise<Values> {
+/** A subject has ended without a result; why, it has printed. */
+export class SubjectFailed extends Error {
+  constructor(readonly entry: Entry) {
+    super(`${entry.label} has ended without a result.`);
+  }
+}
+
+/** Measures one subject once, in a process of its own. @throws SubjectFailed */
+async function runSubject(
+  entry: Entry,
+  settings: SubjectSettings,
+  flags: string[],
+): Promise<Values> {
   const child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
     cwd: repository,
     env: { ...process.env, ...ENVIRONMENT },
@@ -36,7 +47,7 @@ async function runSubject(settings: SubjectSettings, flags: string[]): Promise<V
   });
   const exited = once(child, 'exit');
   const failed = exited.then(() => {
-    throw new Error(`${settings.scenario}, ${settings.subject} ended without a result.`);
+    throw new SubjectFailed(entry);
   });
   const [values] = (await Promise.race([once(child, 'message'), failed])) as [Values];
   child.disconnect();
@@ -45,9 +56,10 @@ async function runSubject(settings: SubjectSettings, flags: string[]): Promise<V
 }
 
 /**
- * Lets subjects run a scenario in turn, A B C A B C …, so that what disturbs the machine disturbs all
+ * Lets subjects run a scenario in turn, A B C, C B A, …, so that what disturbs the machine disturbs all
  * of them alike.
  * @param flags of Node.js, for the subjects
+ * @throws SubjectFailed
  */
 export async function runRounds(
   scenario: Scenario,
@@ -56,16 +68,19 @@ export async function runRounds(
   flags: string[] = [],
 ): Promise<Row[]> {
   const rows = entries.map(({ name, label }): Row => ({ name, label, values: {} }));
+  const turns = [...entries.entries()];
   const { addresses, close } = await startService();
   try {
     for (let round = 1; round <= scenario.rounds; round++) {
-      for (const [index, { name, label, packageFolder = repository }] of entries.entries()) {
+      for (const [index, entry] of turns) {
+        const { name, label, packageFolder = repository } = entry;
         console.error(`${scenario.name}, round ${round} of ${scenario.rounds}: ${label}`);
         const job = { scenario: scenario.name, subject: name, plan, packageFolder };
-        const measured = await runSubject({ ...job, addresses }, flags);
+        const measured = await runSubject(entry, { ...job, addresses }, flags);
         const values = rows[index]?.values ?? {};
         for (const [key, value] of Object.entries(measured)) (values[key] ??= []).push(value);
       }
+      turns.reverse();
     }
   } finally {
     close();

@@ -1,7 +1,7 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
-import { fleetScenarios } from './fleet';
+import { fleet } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
@@ -14,7 +14,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   push(plan),
   json(plan),
   ...uploadScenarios(plan),
-  ...fleetScenarios(plan),
+  fleet(plan),
   ...channelScenarios(plan),
   ...restartScenarios(plan),
   growth(),
