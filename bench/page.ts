@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from './identity';
 import { picture } from './picture';
-import { goalResult, goalText, grid, quantity, RATIO, resultTable, valuesOf } from './report';
+import { goalResult, grid, NOT_MEASURED, quantity, RATIO, resultTable, valuesOf } from './report';
+import type { GoalResult } from './report';
 import { readResults, RECORDED, settingText, type Measured } from './results';
 import type { Scenario } from './scenario';
 import { summarize } from './statistics';
@@ -15,45 +16,29 @@ import { summarize } from './statistics';
 const TEMPLATE = join(repository, 'bench', 'page.md');
 const PAGE = join(repository, 'docs', 'performance.md');
 const PICTURE = join(repository, 'docs', 'images', 'performance.svg');
-const NOT_MEASURED = 'not measured yet';
 
-/** A row of the table of goals. */
-interface GoalRow {
-  work: string;
-  goal: string;
-  measured: string;
-  verdict: string;
-  setting: string;
-}
+type GoalRow = GoalResult & { commit: string };
 
-/** One row for each goal; of goals of the same work, the one that is closest to its limit. */
+/** The table's rows: of goals of the same work, the one that is closest to its limit. */
 function goalRows(scenarios: readonly Scenario[], results: readonly Measured[]): GoalRow[] {
-  const rows = new Map<string, GoalRow & { used: number }>();
+  const rows = new Map<string, GoalRow>();
   for (const scenario of scenarios) {
-    const measured = results.find((result) => result.scenario === scenario);
+    const found = results.find((result) => result.scenario === scenario);
     for (const goal of scenario.goals) {
-      const work = goal.work ?? scenario.title;
-      const text = goalText(scenario, goal);
-      const key = goal.work ?? `${work}: ${text}`;
-      const setting = measured?.setting.commit ?? '';
-      const none = { work, goal: text, measured: NOT_MEASURED, verdict: '', setting, used: 0 };
-      const result = measured && goalResult(measured, goal);
-      const row = result
-        ? { ...result, verdict: result.reached ? 'reached' : '**not reached**', setting }
-        : none;
-      if (row.used >= (rows.get(key)?.used ?? 0)) rows.set(key, row);
+      const row = goalResult(scenario, goal, found?.rows);
+      const key = goal.work ?? `${row.work}: ${row.goal}`;
+      const isClosest = row.used >= (rows.get(key)?.used ?? 0);
+      if (isClosest) rows.set(key, { ...row, commit: found?.setting.commit ?? '' });
     }
   }
   return [...rows.values()];
 }
 
-function goalTable(rows: readonly GoalRow[]): string {
-  const head = ['work', 'goal', 'measured', '', 'at commit'];
-  const cells = rows.map(({ work, goal, measured, verdict, setting }) => [
-    ...[work, goal, measured, verdict, setting],
+const goalTable = (rows: readonly GoalRow[]): string =>
+  grid([
+    ['work', 'goal', 'measured', '', 'at commit'],
+    ...rows.map((row) => [row.work, row.goal, row.measured, row.verdict, row.commit]),
   ]);
-  return grid([head, ...cells]);
-}
 
 const section = (result: Measured): string =>
   `### ${result.scenario.title}\n\n${resultTable(result)}\n\n${settingText(result.setting)}.`;
@@ -65,7 +50,7 @@ function inText(results: readonly Measured[], expression: string): string {
   const column = result?.scenario.columns.find((each) => each.key === key);
   if (!result || !column) return `(${NOT_MEASURED})`;
   const [of = '', by] = subjects.split('/');
-  const { median } = summarize(valuesOf(result, column.key, of, by));
+  const { median } = summarize(valuesOf(result.rows, column.key, of, by));
   if (by === undefined) return quantity(median, column);
   return quantity(median, { ...RATIO, unit: '', digits: median < 10 ? 2 : 1 });
 }

@@ -1,8 +1,11 @@
 import type { Comparison } from './compare';
-import type { Column, Goal, Result, Scenario } from './scenario';
+import type { Column, Goal, Result, Row, Scenario } from './scenario';
 import { ratios, summarize, type Summary } from './statistics';
 
 type Format = Pick<Column, 'unit' | 'digits'>;
+
+/** Stands for a number that there is not yet. */
+export const NOT_MEASURED = 'not measured yet';
 
 export const RATIO: Format = { unit: '×', digits: 2 };
 
@@ -37,7 +40,7 @@ export function grid(rows: readonly (readonly string[])[]): string {
 }
 
 /** What was measured of a subject in a column, by what was measured of another if one is named. */
-export function valuesOf({ rows }: Result, column: string, of: string, by?: string): number[] {
+export function valuesOf(rows: readonly Row[], column: string, of: string, by?: string): number[] {
   const read = (subject: string): number[] =>
     rows.find(({ name }) => name === subject)?.values[column] ?? [];
   return by === undefined ? read(of) : ratios(read(of), read(by));
@@ -48,7 +51,7 @@ export interface GoalResult {
   work: string;
   goal: string;
   measured: string;
-  reached: boolean;
+  verdict: 'reached' | '**not reached**' | '';
   /** How much of the goal is used up: above 1, it is not reached. */
   used: number;
 }
@@ -57,33 +60,32 @@ const columnOf = ({ columns }: Scenario, key: string): Format & { label: string 
   columns.find((column) => column.key === key) ?? { label: key, unit: '', digits: 2 };
 
 /** What a goal demands, in words. */
-export function goalText(scenario: Scenario, goal: Goal): string {
-  const column = columnOf(scenario, goal.column);
-  const format = goal.by === undefined ? column : RATIO;
-  const sign = goal.most === undefined ? '≥' : '≤';
-  const ratio = `${column.label} ${sign} ${quantity(goal.most ?? goal.least ?? NaN, format)}`;
-  const measure = scenario.subjects.find(({ name }) => name === goal.by);
-  const enough = goal.enough === undefined ? '' : `, or ${quantity(goal.enough, column)}`;
-  return `${ratio}${measure ? ` ${measure.label}` : ''}${enough}`;
+function goalText(scenario: Scenario, { by, column: key, most, least, enough }: Goal): string {
+  const column = columnOf(scenario, key);
+  const { unit } = by === undefined ? column : RATIO;
+  const limit = most === undefined ? `≥ ${least}` : `≤ ${most}`;
+  const measure = scenario.subjects.find(({ name }) => name === by);
+  const parts = [column.label, limit + (unit === '×' ? unit : ` ${unit}`), measure?.label];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  return enough === undefined ? text : `${text}, or ${enough} ${column.unit}`;
 }
 
-/** Holds what was measured against a goal. */
-export function goalResult(result: Result, goal: Goal): GoalResult {
-  const { of, by, column, most, least } = goal;
-  const { scenario } = result;
-  const summary = summarize(valuesOf(result, column, of, by));
-  const plain = summarize(valuesOf(result, column, of));
-  const format = by === undefined ? columnOf(scenario, column) : RATIO;
-  const ratio = most === undefined ? (least ?? NaN) / summary.median : summary.median / most;
-  const used = Math.min(...[ratio, plain.median / (goal.enough ?? 0)].filter((n) => !isNaN(n)));
+/** Holds what was measured, if it was, against a goal. */
+export function goalResult(scenario: Scenario, goal: Goal, rows?: readonly Row[]): GoalResult {
+  const { of, by, column, most, least, enough, work = scenario.title } = goal;
+  const text = goalText(scenario, goal);
+  if (!rows) return { work, goal: text, measured: NOT_MEASURED, verdict: '', used: 0 };
+  const value = summarize(valuesOf(rows, column, of));
+  const ratio = summarize(valuesOf(rows, column, of, by));
+  const used = [most === undefined ? (least ?? 0) / ratio.median : ratio.median / most];
+  if (enough !== undefined) used.push(value.median / enough);
+  const best = Math.min(...used.filter((each) => !Number.isNaN(each)));
+  const inUnit = by === undefined || Number.isNaN(ratio.median);
   return {
-    work: goal.work ?? scenario.title,
-    goal: goalText(scenario, goal),
-    measured: Number.isNaN(summary.median)
-      ? range(plain, columnOf(scenario, column))
-      : range(summary, format),
-    reached: used <= 1,
-    used,
+    ...{ work, goal: text },
+    measured: inUnit ? range(value, columnOf(scenario, column)) : range(ratio, RATIO),
+    verdict: best <= 1 ? 'reached' : '**not reached**',
+    used: best,
   };
 }
 
@@ -100,8 +102,8 @@ export function resultTable({ scenario, rows }: Result): string {
 /** A scenario with its table and its goals. */
 export function resultText(result: Result): string {
   const goals = result.scenario.goals.map((each) => {
-    const { work, goal, measured, reached } = goalResult(result, each);
-    return `- ${work}: ${goal}; measured ${measured}: ${reached ? 'reached' : 'not reached'}`;
+    const { work, goal, measured, verdict } = goalResult(result.scenario, each, result.rows);
+    return `- ${work}: ${goal}; measured ${measured}: ${verdict}`;
   });
   const { title } = result.scenario;
   return [`### ${title}`, '', resultTable(result), '', ...goals].join('\n').trimEnd();
