@@ -42,6 +42,8 @@ export interface Job {
   service: ServiceClient;
   /** Folder of the built package, of which there may be two versions. */
   packageFolder: string;
+  /** Measures once or, where two versions are compared, in turn with the other. @returns the medians */
+  repeat: (measure: () => Promise<Values>) => Promise<Values>;
 }
 
 /** One task that all its subjects do. */

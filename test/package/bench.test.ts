@@ -54,7 +54,7 @@ describe('the benchmark', () => {
     const { addresses, close } = await startService();
     try {
       const job: Job = {
-        ...{ subject: 'limit', plan: PLAN, packageFolder: '' },
+        ...{ subject: 'limit', plan: PLAN, packageFolder: '', repeat: (measure) => measure() },
         service: new ServiceClient(addresses),
       };
       const receiver = await Receiver.start(job, 'http');
