@@ -45,4 +45,11 @@ export const QUICK: Plan = {
  * A comparison of two versions: slices so short that a disturbance of the machine meets both, and
  * enough pairs of processes for a verdict, as one process is never quite as quick as the next.
  */
-export const PAIRS: Plan = { ...QUICK, rounds: 8, channelRounds: 8, seconds: 0.25, slices: 12 };
+export const PAIRS: Plan = {
+  ...QUICK,
+  rounds: 8,
+  channelRounds: 8,
+  warmUp: 4,
+  seconds: 0.25,
+  slices: 12,
+};

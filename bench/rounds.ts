@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { certificate, repository } from './identity';
 import type { Plan } from './plan';
-import type { Row, Scenario, Subject, Values } from './scenario';
+import type { Row, Scenario, Subject } from './scenario';
 import { startService } from './service/service';
 import type { Message, SubjectSettings } from './subject';
 
@@ -38,11 +38,7 @@ class Running {
   readonly #exited: Promise<unknown>;
   readonly #failed: Promise<never>;
 
-  constructor(
-    readonly entry: Entry,
-    settings: SubjectSettings,
-    flags: string[],
-  ) {
+  constructor(entry: Entry, settings: SubjectSettings, flags: string[]) {
     this.#child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
       cwd: repository,
       env: { ...process.env, ...ENVIRONMENT },
@@ -75,36 +71,39 @@ class Running {
   }
 }
 
+/** A subject with what belongs to it alone. */
+interface Turn {
+  entry: Entry;
+  row: Row;
+  service: Awaited<ReturnType<typeof startService>>;
+}
+
 /** Lets each subject measure once. Those that wait for a turn then take turns. @throws SubjectFailed */
-async function runRound(
-  turns: readonly Entry[],
-  start: (entry: Entry) => Running,
-): Promise<Map<Entry, Values>> {
-  const measured = new Map<Entry, Values>();
-  const waiting = new Set<Running>();
-  const hear = async (running: Running): Promise<void> => {
+async function runRound(turns: readonly Turn[], start: (turn: Turn) => Running): Promise<void> {
+  const waiting = new Map<Turn, Running>();
+  const hear = async (turn: Turn, running: Running): Promise<void> => {
     const message = await running.next();
     if (message === 'ready') return;
-    waiting.delete(running);
-    measured.set(running.entry, message);
+    waiting.delete(turn);
+    for (const [key, value] of Object.entries(message)) (turn.row.values[key] ??= []).push(value);
     await running.end();
   };
   try {
-    for (const entry of turns) {
-      const running = start(entry);
-      waiting.add(running);
-      await hear(running);
+    for (const turn of turns) {
+      const running = start(turn);
+      waiting.set(turn, running);
+      await hear(turn, running);
     }
-    for (let order = [...waiting]; waiting.size > 0; order.reverse()) {
-      for (const running of order.filter((each) => waiting.has(each))) {
+    for (let backwards = false; waiting.size > 0; backwards = !backwards) {
+      const order = backwards ? [...waiting].reverse() : [...waiting];
+      for (const [turn, running] of order) {
         running.go();
-        await hear(running);
+        await hear(turn, running);
       }
     }
   } finally {
-    await Promise.all([...waiting].map((running) => running.end()));
+    await Promise.all([...waiting.values()].map((running) => running.end()));
   }
-  return measured;
 }
 
 /**
@@ -119,29 +118,24 @@ export async function runRounds(
   plan: Plan,
   flags: string[] = [],
 ): Promise<Row[]> {
-  const rows = new Map(
-    entries.map(({ name, label }, at): [Entry, Row] => [entries[at]!, { name, label, values: {} }]),
-  );
-  const services = new Map<Entry, Awaited<ReturnType<typeof startService>>>();
-  const turns = [...entries];
+  const turns: Turn[] = [];
   try {
-    for (const entry of entries) services.set(entry, await startService());
+    for (const entry of entries) {
+      const row: Row = { name: entry.name, label: entry.label, values: {} };
+      turns.push({ entry, row, service: await startService() });
+    }
+    const rows = turns.map(({ row }) => row);
     for (let round = 1; round <= scenario.rounds; round++) {
-      const measured = await runRound(turns, (entry) => {
+      await runRound(turns, ({ entry, service: { addresses } }) => {
         const { name, label, packageFolder = repository } = entry;
         console.error(`${scenario.name}, round ${round} of ${scenario.rounds}: ${label}`);
-        const addresses = services.get(entry)!.addresses;
-        const job = { scenario: scenario.name, subject: name, plan, packageFolder, addresses };
-        return new Running(entry, job, flags);
+        const job = { scenario: scenario.name, subject: name, plan, packageFolder };
+        return new Running(entry, { ...job, addresses }, flags);
       });
-      for (const [entry, values] of measured) {
-        const all = rows.get(entry)!.values;
-        for (const [key, value] of Object.entries(values)) (all[key] ??= []).push(value);
-      }
       turns.reverse();
     }
+    return rows;
   } finally {
-    for (const { close } of services.values()) close();
+    for (const { service } of turns) service.close();
   }
-  return [...rows.values()];
 }
