@@ -55,7 +55,7 @@ function inText(results: readonly Measured[], expression: string): string {
   return quantity(median, { ...RATIO, unit: '', digits: median < 10 ? 2 : 1 });
 }
 
-/** The page. @throws Error for an expression that names nothing there is */
+/** The page. What an expression names and nobody has measured yet, it says. */
 export function pageText(
   template: string,
   scenarios: readonly Scenario[],
@@ -67,6 +67,7 @@ export function pageText(
     goals: goalTable(rows),
     reached: String(rows.filter(({ verdict }) => verdict === 'reached').length),
     count: String(rows.length),
+    open: String(rows.filter(({ verdict }) => verdict === '').length),
     missed: missed.map(({ work, measured }) => `${work} (${measured})`).join('; ') || 'nothing',
     tables: results.map(section).join('\n\n'),
   };

@@ -28,9 +28,9 @@ const STYLE = `
 
 const LEGEND = [
   ['limit', 'a bare program', 20],
-  ['floor', 'the same in a bare node', 150],
-  ['core', "Node-RED's own nodes", 330],
-  ['ours', 'this package', 500],
+  ['floor', 'the same in a bare node', 165],
+  ['core', "Node-RED's own nodes", 360],
+  ['ours', 'this package', 545],
 ] as const;
 
 const escape = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
