@@ -5,6 +5,8 @@ export interface Plan {
   /** Seconds of one measurement, and of the warm-up before it: V8 needs more than one to compile a push. */
   seconds: number;
   warmUp: number;
+  /** Measurements that a process repeats, in turn with those of the others. */
+  slices: number;
   /** Numbers of channels on which uploads are received. */
   uploadChannels: number[];
   /** Channels held open for the memory of a channel, and rounds of that, which takes minutes. */
@@ -21,6 +23,7 @@ export const FULL: Plan = {
   rounds: 5,
   seconds: 3,
   warmUp: 2,
+  slices: 1,
   uploadChannels: [1, 100],
   channels: 5000,
   channelRounds: 2,
@@ -28,7 +31,7 @@ export const FULL: Plan = {
   growth: 2_000_000,
 };
 
-/** What a comparison of two versions needs; growth takes longer than this to show. */
+/** A shorter run, for a first look. */
 export const QUICK: Plan = {
   ...FULL,
   seconds: 1,
@@ -36,4 +39,17 @@ export const QUICK: Plan = {
   channelRounds: 3,
   idle: 2,
   growth: 300_000,
+};
+
+/**
+ * A comparison of two versions: slices so short that a disturbance of the machine meets both, and
+ * enough pairs of processes for a verdict, as one process is never quite as quick as the next.
+ */
+export const PAIRS: Plan = {
+  ...QUICK,
+  rounds: 8,
+  channelRounds: 8,
+  warmUp: 4,
+  seconds: 0.25,
+  slices: 12,
 };

@@ -1,22 +1,31 @@
 import type { Comparison } from './compare';
-import type { Column, Goal, Result, Scenario } from './scenario';
+import type { Column, Goal, Result, Row, Scenario } from './scenario';
 import { ratios, summarize, type Summary } from './statistics';
 
 type Format = Pick<Column, 'unit' | 'digits'>;
 
-const RATIO: Format = { unit: '×', digits: 2 };
+/** Stands for a number that there is not yet. */
+export const NOT_MEASURED = 'not measured yet';
 
-const number = (value: number, { digits }: Format): string =>
-  value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+export const RATIO: Format = { unit: '×', digits: 2 };
+
+/** A number with its unit, as the tables and the page show it. */
+export function quantity(value: number, { unit, digits }: Format): string {
+  if (Number.isNaN(value)) return '–';
+  const places = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const space = unit === '' || unit === '×' ? '' : ' ';
+  return `${value.toLocaleString('en-US', places)}${space}${unit}`;
+}
 
 /** The median, and the least to the most if they differ. */
 function range({ median, least, most }: Summary, format: Format): string {
-  const [middle, low, high] = [median, least, most].map((value) => number(value, format));
-  return `${middle} ${format.unit}${low === high ? '' : ` (${low}–${high})`}`.replace(' ×', '×');
+  const bare = { ...format, unit: '' };
+  const [low, high] = [quantity(least, bare), quantity(most, bare)];
+  return quantity(median, format) + (low === high ? '' : ` (${low}–${high})`);
 }
 
 /** A table in Markdown: the first column to the left, the others to the right. */
-function grid(rows: readonly (readonly string[])[]): string {
+export function grid(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, i) => Math.max(3, ...rows.map((row) => row[i]?.length ?? 0)));
   const line = (row: readonly string[]): string => {
     const width = (i: number): number => widths?.[i] ?? 0;
@@ -30,44 +39,76 @@ function grid(rows: readonly (readonly string[])[]): string {
   return [head, rule ?? [], ...body].map(line).join('\n');
 }
 
-const BAR = 40;
-
-const unitOf = ({ columns }: Scenario, key: string): string =>
-  columns.find((column) => column.key === key)?.unit ?? '';
-
-/** Holds the ratio of two subjects against its goal. */
-function goalText(
-  { scenario, rows }: Result,
-  { of, by, column, most, least, enough = 0 }: Goal,
-): string {
-  const valuesOf = (subject: string): number[] =>
+/** What was measured of a subject in a column, by what was measured of another if one is named. */
+export function valuesOf(rows: readonly Row[], column: string, of: string, by?: string): number[] {
+  const read = (subject: string): number[] =>
     rows.find(({ name }) => name === subject)?.values[column] ?? [];
-  const summary = summarize(ratios(valuesOf(of), valuesOf(by)));
-  const inRange = summary.median <= (most ?? Infinity) && summary.median >= (least ?? 0);
-  const reached = inRange || summarize(valuesOf(of)).median <= enough;
-  const ratio = most === undefined ? `at least ${least}` : `at most ${most}`;
-  const goal = enough === 0 ? ratio : `${ratio}, or ${enough} ${unitOf(scenario, column)}`;
-  const verdict = reached ? 'reached' : 'not reached';
-  return `- ${scenario.name}, ${column}: ${of} by ${by} ${range(summary, RATIO)}, goal ${goal}: ${verdict}`;
+  return by === undefined ? read(of) : ratios(read(of), read(by));
 }
 
-/** A scenario: its subjects in rows, what was measured in columns, the first of them as bars; its goals. */
+/** A goal, and how far the measured subject is from it. */
+export interface GoalResult {
+  work: string;
+  goal: string;
+  measured: string;
+  verdict: 'reached' | '**not reached**' | '';
+  /** How much of the goal is used up: above 1, it is not reached. */
+  used: number;
+}
+
+const columnOf = ({ columns }: Scenario, key: string): Format & { label: string } =>
+  columns.find((column) => column.key === key) ?? { label: key, unit: '', digits: 2 };
+
+/** What a goal demands, in words. */
+function goalText(scenario: Scenario, { by, column: key, most, least, enough }: Goal): string {
+  const column = columnOf(scenario, key);
+  const { unit } = by === undefined ? column : RATIO;
+  const limit = most === undefined ? `≥ ${least}` : `≤ ${most}`;
+  const measure = scenario.subjects.find(({ name }) => name === by);
+  const parts = [column.label, limit + (unit === '×' ? unit : ` ${unit}`), measure?.label];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  return enough === undefined ? text : `${text}, or ${enough} ${column.unit}`;
+}
+
+/** Holds what was measured, if it was, against a goal. */
+export function goalResult(scenario: Scenario, goal: Goal, rows?: readonly Row[]): GoalResult {
+  const { of, by, column, most, least, enough, work = scenario.title } = goal;
+  const text = goalText(scenario, goal);
+  if (!rows) return { work, goal: text, measured: NOT_MEASURED, verdict: '', used: 0 };
+  const value = summarize(valuesOf(rows, column, of));
+  const ratio = summarize(valuesOf(rows, column, of, by));
+  const used = [most === undefined ? (least ?? 0) / ratio.median : ratio.median / most];
+  if (enough !== undefined) used.push(value.median / enough);
+  const best = Math.min(...used.filter((each) => !Number.isNaN(each)));
+  const inUnit = by === undefined || Number.isNaN(ratio.median);
+  return {
+    ...{ work, goal: text },
+    measured: inUnit ? range(value, columnOf(scenario, column)) : range(ratio, RATIO),
+    verdict: best <= 1 ? 'reached' : '**not reached**',
+    used: best,
+  };
+}
+
+/** A scenario's table: its subjects in rows, what was measured in columns. */
+export function resultTable({ scenario, rows }: Result): string {
+  const head = ['', ...scenario.columns.map(({ label }) => label)];
+  const lines = rows.map(({ label, values }) => [
+    label,
+    ...scenario.columns.map((column) => range(summarize(values[column.key] ?? []), column)),
+  ]);
+  return grid([head, ...lines]);
+}
+
+/** A scenario with its table and its goals. */
 export function resultText(result: Result): string {
-  const { title, columns, goals } = result.scenario;
-  const summaries = result.rows.map(({ values }) =>
-    columns.map(({ key }) => summarize(values[key] ?? [])),
-  );
-  const longest = Math.max(...summaries.map(([first]) => first?.median ?? 0));
-  const table = result.rows.map(({ label }, row) => {
-    const summary = summaries[row] ?? [];
-    const bar = '█'.repeat(Math.round(((summary[0]?.median ?? 0) / longest) * BAR)).padEnd(BAR);
-    return [label, ...columns.map((column, i) => range(summary[i] ?? summarize([]), column)), bar];
+  const goals = result.scenario.goals.map((each) => {
+    const { work, goal, measured, verdict } = goalResult(result.scenario, each, result.rows);
+    return `- ${work}: ${goal}; measured ${measured}: ${verdict}`;
   });
-  const head = ['', ...columns.map(({ label }) => label), ''];
-  const lines = goals.map((goal) => goalText(result, goal));
-  return [`### ${title}`, '', grid([head, ...table]), '', ...lines].join('\n').trimEnd();
+  const { title } = result.scenario;
+  return [`### ${title}`, '', resultTable(result), '', ...goals].join('\n').trimEnd();
 }
 
 /** The comparison of a column with the one of an earlier version. */
-export const comparisonText = ({ what, ratio, same, verdict }: Comparison): string =>
-  `- ${what}: ${range(ratio, RATIO)}, without a change ${range(same, RATIO)}: ${verdict}`;
+export const comparisonText = ({ what, ratio, verdict }: Comparison): string =>
+  `- ${what}${ratio ? `: ${range(ratio, RATIO)}` : ''}: ${verdict}`;

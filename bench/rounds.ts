@@ -1,11 +1,11 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { certificate, repository } from './identity';
 import type { Plan } from './plan';
-import type { Row, Scenario, Subject, Values } from './scenario';
+import type { Row, Scenario, Subject } from './scenario';
 import { startService } from './service/service';
-import type { SubjectSettings } from './subject';
+import type { Message, SubjectSettings } from './subject';
 
 /** A subject, and the folder of the package that it uses: the repository unless another is given. */
 export interface Entry extends Subject {
@@ -25,29 +25,92 @@ const ENVIRONMENT = {
   NODE_EXTRA_CA_CERTS: certificate('cert'),
 };
 
-/** Measures one subject once, in a process of its own. @throws Error if it fails; why, it has printed */
-async function runSubject(settings: SubjectSettings, flags: string[]): Promise<Values> {
-  const child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
-    cwd: repository,
-    env: { ...process.env, ...ENVIRONMENT },
-    execArgv: ['--expose-gc', ...flags],
-    stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
-    timeout: TIMEOUT,
-  });
-  const exited = once(child, 'exit');
-  const failed = exited.then(() => {
-    throw new Error(`${settings.scenario}, ${settings.subject} ended without a result.`);
-  });
-  const [values] = (await Promise.race([once(child, 'message'), failed])) as [Values];
-  child.disconnect();
-  await exited;
-  return values;
+/** A subject has ended without a result; why, it has printed. */
+export class SubjectFailed extends Error {
+  constructor(readonly entry: Entry) {
+    super(`${entry.label} has ended without a result.`);
+  }
+}
+
+/** The process of a subject. */
+class Running {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #failed: Promise<never>;
+
+  constructor(entry: Entry, settings: SubjectSettings, flags: string[]) {
+    this.#child = fork(join(__dirname, 'subject.js'), [JSON.stringify(settings)], {
+      cwd: repository,
+      env: { ...process.env, ...ENVIRONMENT },
+      execArgv: ['--expose-gc', ...flags],
+      stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
+      timeout: TIMEOUT,
+    });
+    this.#exited = once(this.#child, 'exit');
+    this.#failed = this.#exited.then(() => {
+      throw new SubjectFailed(entry);
+    });
+    this.#failed.catch(() => undefined);
+  }
+
+  /** Waits for what it says next. @throws SubjectFailed */
+  async next(): Promise<Message> {
+    const [message] = (await Promise.race([once(this.#child, 'message'), this.#failed])) as [
+      Message,
+    ];
+    return message;
+  }
+
+  go(): void {
+    this.#child.send('go');
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    await this.#exited;
+  }
+}
+
+/** A subject with what belongs to it alone. */
+interface Turn {
+  entry: Entry;
+  row: Row;
+  service: Awaited<ReturnType<typeof startService>>;
+}
+
+/** Lets each subject measure once. Those that wait for a turn then take turns. @throws SubjectFailed */
+async function runRound(turns: readonly Turn[], start: (turn: Turn) => Running): Promise<void> {
+  const waiting = new Map<Turn, Running>();
+  const hear = async (turn: Turn, running: Running): Promise<void> => {
+    const message = await running.next();
+    if (message === 'ready') return;
+    waiting.delete(turn);
+    for (const [key, value] of Object.entries(message)) (turn.row.values[key] ??= []).push(value);
+    await running.end();
+  };
+  try {
+    for (const turn of turns) {
+      const running = start(turn);
+      waiting.set(turn, running);
+      await hear(turn, running);
+    }
+    for (let backwards = false; waiting.size > 0; backwards = !backwards) {
+      const order = backwards ? [...waiting].reverse() : [...waiting];
+      for (const [turn, running] of order) {
+        running.go();
+        await hear(turn, running);
+      }
+    }
+  } finally {
+    await Promise.all([...waiting.values()].map((running) => running.end()));
+  }
 }
 
 /**
- * Lets subjects run a scenario in turn, A B C A B C …, so that what disturbs the machine disturbs all
- * of them alike.
+ * Lets subjects run a scenario in turn, A B C, C B A, …, so that what disturbs the machine disturbs all
+ * of them alike. Each has a service of its own.
  * @param flags of Node.js, for the subjects
+ * @throws SubjectFailed
  */
 export async function runRounds(
   scenario: Scenario,
@@ -55,20 +118,24 @@ export async function runRounds(
   plan: Plan,
   flags: string[] = [],
 ): Promise<Row[]> {
-  const rows = entries.map(({ name, label }): Row => ({ name, label, values: {} }));
-  const { addresses, close } = await startService();
+  const turns: Turn[] = [];
   try {
+    for (const entry of entries) {
+      const row: Row = { name: entry.name, label: entry.label, values: {} };
+      turns.push({ entry, row, service: await startService() });
+    }
+    const rows = turns.map(({ row }) => row);
     for (let round = 1; round <= scenario.rounds; round++) {
-      for (const [index, { name, label, packageFolder = repository }] of entries.entries()) {
+      await runRound(turns, ({ entry, service: { addresses } }) => {
+        const { name, label, packageFolder = repository } = entry;
         console.error(`${scenario.name}, round ${round} of ${scenario.rounds}: ${label}`);
         const job = { scenario: scenario.name, subject: name, plan, packageFolder };
-        const measured = await runSubject({ ...job, addresses }, flags);
-        const values = rows[index]?.values ?? {};
-        for (const [key, value] of Object.entries(measured)) (values[key] ??= []).push(value);
-      }
+        return new Running(entry, { ...job, addresses }, flags);
+      });
+      turns.reverse();
     }
+    return rows;
   } finally {
-    close();
+    for (const { service } of turns) service.close();
   }
-  return rows;
 }

@@ -3,7 +3,7 @@ import type { ServiceClient } from './service/client';
 
 /** One that runs a scenario. */
 export interface Subject {
-  /** `limit`: a bare program; `floor`: the same inside a bare node; `core`: Node-RED's own nodes; `ours…`. */
+  /** `limit…`, `bare`: a bare program; `floor`: the same inside a bare node; `core`: Node-RED's own nodes; `ours…`. */
   name: string;
   label: string;
 }
@@ -18,15 +18,18 @@ export interface Column {
   better?: 'lower' | 'higher';
 }
 
-/** What the ratio of two subjects is to reach in a column. */
+/** What a subject is to reach in a column. */
 export interface Goal {
   of: string;
-  by: string;
+  /** The subject whose value is the measure of the goal; without one, the goal is in the column's unit. */
+  by?: string;
   column: string;
   most?: number;
   least?: number;
   /** A value of `of` that reaches the goal whatever the ratio. */
   enough?: number;
+  /** Names the work in the table of goals, if the scenario's title does not; of several goals, the worst is shown. */
+  work?: string;
 }
 
 /** One value for each column. */
@@ -39,6 +42,8 @@ export interface Job {
   service: ServiceClient;
   /** Folder of the built package, of which there may be two versions. */
   packageFolder: string;
+  /** Measures once or, where two versions are compared, in turn with the other. @returns the medians */
+  repeat: (measure: () => Promise<Values>) => Promise<Values>;
 }
 
 /** One task that all its subjects do. */
@@ -61,7 +66,7 @@ export interface Row extends Subject {
 /** A scenario that was measured. */
 export interface Result {
   scenario: Scenario;
-  rows: Row[];
+  rows: readonly Row[];
 }
 
 export const column = (

@@ -10,20 +10,31 @@ const OPTIONS = {
   only: { type: 'string', default: '' },
   rounds: { type: 'string' },
   profile: { type: 'boolean', default: false },
+  record: { type: 'boolean', default: false },
+  page: { type: 'boolean', default: false },
   against: { type: 'string' },
 };
 
+/** Fewer pairs of rounds give no verdict, even if all of them agree. */
+const LEAST_PAIRS = 5;
+
 function readOptions() {
   const { values } = parseArgs({ options: OPTIONS });
-  const { quick, profile, against: ref } = values;
+  const { quick, profile, record, page, against: ref } = values;
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
-  const least = ref === undefined ? 1 : 3;
+  const least = ref === undefined ? 1 : LEAST_PAIRS;
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= least)) {
     throw new SetupError(`--rounds must be a whole number from ${least} on, not ${values.rounds}.`);
   }
+  if (record && (quick || ref !== undefined)) {
+    throw new SetupError('--record needs a whole run: without --quick and --against.');
+  }
   const only = values.only.split(',').filter((name) => name !== '');
-  return { quick, only, rounds, profile, ref };
+  return { quick, only, rounds, profile, record, page, ref };
 }
+
+// What stands in exit handlers is cleaned up: subjects end with this process, and a build that is not finished goes.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 try {
   process.setSourceMapsEnabled(true);

@@ -22,10 +22,11 @@ export function npm(args, { cwd = root } = {}) {
 }
 
 /** Runs a command quietly: what it printed is shown only when it fails. */
-export function run(command, args, { cwd = root, shell = false } = {}) {
+export function run(command, args, { cwd = root, shell = false, env = process.env } = {}) {
   const result = spawnSync(command, args, {
     cwd,
     shell,
+    env,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     maxBuffer: 64 * 1024 * 1024,

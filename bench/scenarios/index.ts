@@ -1,7 +1,7 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
-import { fleetScenarios } from './fleet';
+import { fleet } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { many } from './many';
@@ -16,7 +16,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   many(plan),
   json(plan),
   ...uploadScenarios(plan),
-  ...fleetScenarios(plan),
+  fleet(plan),
   ...channelScenarios(plan),
   ...restartScenarios(plan),
   growth(),

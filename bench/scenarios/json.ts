@@ -27,31 +27,31 @@ function cpuOf(parse: Parse, bytes: Buffer): number {
   return meter(1).cpu / 1000;
 }
 
+const ALL = Object.values(contents);
 /** Refused before they are parsed: the bare parser may need half a minute and gigabytes for them. */
 const REFUSED = [contents.BRACKETS, contents.EMPTY_OBJECTS, contents.FIELDS];
-const measured = Object.values(contents).filter((content) => !REFUSED.includes(content));
 
 /** Answers as long as they may be, of the contents that take longest. */
 export const json = ({ rounds }: Plan): Scenario => ({
   name: 'json',
-  title: 'JSON of 64 MiB',
+  title: 'Parsing an answer of 64 MiB',
   subjects: [
-    { name: 'bare', label: 'decoding, JSON.parse' },
+    { name: 'bare', label: 'bare decoding and JSON.parse' },
     { name: 'ours', label: 'parseJson' },
   ],
-  columns: measured.map(({ name }) => column(name, name, 'ms', 0, 'lower')),
-  goals: measured.map(({ name }) => ({
-    of: 'ours',
-    by: 'bare',
-    column: name,
-    most: 2,
-    enough: ENOUGH,
+  columns: ALL.map(({ name }) => column(name, name, 'ms', 0, 'lower')),
+  goals: ALL.map(({ name }) => ({
+    ...{ of: 'ours', by: 'bare', column: name, most: 2, enough: ENOUGH },
+    work: 'an answer of 64 MiB, of the content that is worst',
   })),
   rounds,
   measure(job) {
     const parse = parser(job);
     const values: Values = {};
-    for (const { name, make } of measured) values[name] = cpuOf(parse, make());
+    for (const content of ALL) {
+      if (job.subject === 'bare' && REFUSED.includes(content)) continue;
+      values[content.name] = cpuOf(parse, content.make());
+    }
     return Promise.resolve(values);
   },
 });

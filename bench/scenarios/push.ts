@@ -61,6 +61,10 @@ async function pusher({ subject, service, packageFolder }: Job): Promise<Push> {
 async function measure(job: Job): Promise<Values> {
   const push = await pusher(job);
   await pushFor(job.plan.warmUp, push);
+  return job.repeat(() => measurePushes(job, push));
+}
+
+async function measurePushes(job: Job, push: Push): Promise<Values> {
   const before = await job.service.state();
   const { pushes, ...sample } = await pushFor(job.plan.seconds, push);
   const after = await job.service.state();

@@ -17,7 +17,7 @@ const uploads = (channels: number, { rounds }: Plan): Scenario => ({
     const receiver = await Receiver.start(job, 'http');
     await receiver.open(channels);
     await receiver.flood(job.plan.warmUp, WINDOW);
-    return receiver.flood(job.plan.seconds, WINDOW);
+    return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
   },
 });
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import { indexOf } from '../identity';
-import { countInBase64, HISTORY, historyOf, uploadAround } from './readings';
+import { countInBase64, DEVICE_LIST, HISTORY, historyOf, uploadAround } from './readings';
 
 /** Uploads in one write; a ping follows them, and its pong says that they have been read. */
 const BLOCK = 16;
@@ -41,6 +41,7 @@ class Device {
 }
 
 const HISTORY_PATH = /^\/openapi\/up_messages\/dev\/(\d+)\//;
+const LIST_PATH = '/openapi/devices/list/';
 const CHANNEL_PATH = /^\/noticed\/peer\?.*\bchipid=(\d+)/;
 
 /** Serves histories and channels with any signature. */
@@ -64,7 +65,8 @@ export class ChannelServer {
 
   readonly answer: RequestListener = (request, response) => {
     const chipid = HISTORY_PATH.exec(request.url ?? '')?.[1];
-    if (chipid === undefined) response.writeHead(404).end('{"msg":"not found"}');
+    if (request.url?.startsWith(LIST_PATH)) response.end(DEVICE_LIST);
+    else if (chipid === undefined) response.writeHead(404).end('{"msg":"not found"}');
     else {
       this.histories++;
       response.end(historyOf(indexOf(chipid), this.#device(chipid).sent));

@@ -1,4 +1,4 @@
-import { chipidOf, IDENTITY } from '../identity';
+import { chipidOf, chipids, IDENTITY } from '../identity';
 
 /*
  * What devices upload: a text that ends in a count, so that no two are alike. Base64 takes three
@@ -38,3 +38,14 @@ export function historyOf(device: number, sent: number): string {
   }
   return `[${records.join(',')}]`;
 }
+
+/** Devices in the list of those that are online. */
+export const ONLINE = 5000;
+
+/** That list (section 2.1). */
+export const DEVICE_LIST = JSON.stringify(
+  chipids(ONLINE).map((chipid) => ({
+    ...{ chipid: Number(chipid), devid: Number(chipid), appid: Number(IDENTITY.appid), vertype: 1 },
+    ...{ name: `device ${chipid}`, devkey: 'x'.repeat(32), latest: '2026-01-01 00:00:00' },
+  })),
+);

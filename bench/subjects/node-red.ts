@@ -49,7 +49,7 @@ const NAME = '@device-cloud/node-red-device-cloud';
 function userFolder(packageFolder: string | undefined): string {
   const folder = mkdtempSync(join(tmpdir(), 'device-cloud-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  process.once('SIGTERM', () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   const installed = join(folder, 'node_modules', NAME);
   mkdirSync(dirname(installed), { recursive: true });
   if (packageFolder !== undefined) symlinkSync(packageFolder, installed, 'junction');
@@ -63,15 +63,17 @@ function userFolder(packageFolder: string | undefined): string {
  * Starts Node-RED with no flows.
  * @param packageFolder the built package to install, if any
  * @param prepare registers node types of the benchmark's own
+ * @param settings of Node-RED, besides those of every subject
  */
 export async function startNodeRed(
   packageFolder: string | undefined,
   prepare: (app: NodeRedApp) => void = () => undefined,
+  settings: object = {},
 ): Promise<NodeRed> {
   const app = createRequire(__filename)('node-red') as NodeRedApp;
   const started = (): Promise<void> =>
     new Promise((resolve) => app.events.once('flows:started', () => resolve()));
-  app.init(createServer(), { ...SETTINGS, userDir: userFolder(packageFolder) });
+  app.init(createServer(), { ...SETTINGS, ...settings, userDir: userFolder(packageFolder) });
   prepare(app);
   const running = started();
   await app.start();
@@ -79,6 +81,10 @@ export async function startNodeRed(
   return {
     app,
     async deploy(flows) {
+      const nodes = app.nodes as unknown as { getType(type: string): unknown };
+      // Node-RED would wait for them.
+      const unknown = flows.find(({ type }) => type !== 'tab' && !nodes.getType(type));
+      if (unknown) fail(`There is no node ${unknown.type}.`);
       const redeployed = started();
       // Without credentials beside them, those in the nodes are taken, which the types do not know.
       const deployed = { flows } as { flows: object[]; credentials: object };

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import { compare } from '../../bench/compare';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareScenario, judge } from '../../bench/compare';
+import { repository } from '../../bench/identity';
+import { pageText } from '../../bench/page';
+import { picture } from '../../bench/picture';
 import { FULL } from '../../bench/plan';
+import { readResults, RECORDED } from '../../bench/results';
 import { runRounds } from '../../bench/rounds';
 import type { Job } from '../../bench/scenario';
 import { scenariosOf } from '../../bench/scenarios';
@@ -47,7 +54,7 @@ describe('the benchmark', () => {
     const { addresses, close } = await startService();
     try {
       const job: Job = {
-        ...{ subject: 'limit', plan: PLAN, packageFolder: '' },
+        ...{ subject: 'limit', plan: PLAN, packageFolder: '', repeat: (measure) => measure() },
         service: new ServiceClient(addresses),
       };
       const receiver = await Receiver.start(job, 'http');
@@ -69,19 +76,30 @@ describe('the benchmark', () => {
     assert.ok(pushes <= 1);
   });
 
-  it('tells what became worse from what the machine does to an unchanged version', () => {
-    const before = [100, 110, 90];
-    const again = [104, 105, 91];
-    const verdict = (now: number[], better: 'lower' | 'higher' = 'lower'): string =>
-      compare({ before, now, again }, better).verdict;
-    assert.equal(verdict([103, 108, 92]), 'no difference');
-    assert.equal(verdict([112, 120, 99]), 'WORSE');
-    assert.equal(verdict([112, 120, 99], 'higher'), 'better');
-    assert.equal(verdict([90, 95, 80]), 'better');
-    assert.equal(verdict([90, 95, 80], 'higher'), 'WORSE');
-    // One bad round is no verdict, and on a noisy machine neither is a difference of a tenth.
-    assert.equal(verdict([150, 107, 90]), 'no difference');
-    const noisy = compare({ before, now: [112, 120, 99], again: [130, 105, 91] }, 'lower');
-    assert.equal(noisy.verdict, 'no difference');
+  it('calls a version worse only if nearly all rounds say so, by more than is worth a change', () => {
+    const slower = [1.05, 1.3, 1.04, 1.06, 1.09, 1.03, 1.05, 1.2];
+    assert.equal(judge(slower), 'WORSE');
+    assert.equal(judge(slower.map((ratio) => 1 / ratio)), 'better');
+    assert.equal(judge([...slower.slice(1), 0.6]), 'WORSE');
+    assert.equal(judge([...slower.slice(2), 0.6, 0.99]), 'no difference');
+    assert.equal(judge(slower.map(() => 1.01)), 'no difference');
+    assert.equal(judge(slower.slice(0, 4)), 'no difference');
+  });
+
+  it('leaves out what an earlier version cannot run', async () => {
+    const scenario = scenariosOf(PLAN).find(({ name }) => name === 'json')!;
+    const earlier = { ref: 'old', folder: tmpdir() };
+    assert.deepEqual(await compareScenario(scenario, PLAN, earlier, []), [
+      { what: 'json, parseJson: old cannot run this', verdict: 'left out' },
+    ]);
+  });
+
+  it('makes the page from what was recorded, and no number of it by hand', () => {
+    const scenarios = scenariosOf(FULL);
+    const read = (...path: string[]): string => readFileSync(join(repository, ...path), 'utf8');
+    const results = readResults(scenarios, RECORDED);
+    const page = pageText(read('bench', 'page.md'), scenarios, results);
+    assert.equal(read('docs', 'performance.md'), page, 'Run npm run bench -- --page.');
+    assert.equal(read('docs', 'images', 'performance.svg'), picture(results));
   });
 });
