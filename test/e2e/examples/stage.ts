@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEditor } from '../harness/editor';
 import type { Editor } from '../harness/editor';
@@ -30,8 +30,7 @@ export const STAGE_SETTINGS = {
 export function useStage(): Stage {
   const here: Partial<Stage> = {};
   before(async () => {
-    here.folder = join(await temporary(), 'files');
-    await mkdir(here.folder);
+    here.folder = await mkdtemp(join(await temporary(), 'files-'));
     // The examples write into the folder for temporary files.
     here.red = await startNodeRed({ settings: STAGE_SETTINGS, env: { TEMP: here.folder } });
     here.editor = await openEditor(here.red.url);
