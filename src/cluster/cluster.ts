@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { systemClock, type Clock } from './clock';
+import { CommandLock, type LockTimes } from './command-lock';
+import { Membership } from './membership';
+import type { Job } from './partition-reader';
+import { PositionLoader } from './position-loader';
+import { PositionWriter } from './position-writer';
+import { isPartition, partitionOfSlot, slotOf, slotOfPartition, type Pool } from './slots';
+import type { BeatReply, Store } from './store';
+import { acknowledge, Worker } from './worker';
+
+export interface ClusterOptions {
+  readonly store: Store;
+  /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
+  readonly lease?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** The member's id, unique and new at each start; default: the host's name and a random part. */
+  readonly member?: string;
+}
+
+/** Is called with changes; it throws nothing. */
+export interface ClusterListener {
+  /** Some devices are this process's now, or no longer: ask {@link Cluster.owns}. */
+  onShare?(): void;
+  /** Uploads that were refused by {@link Cluster.mayEmit} may be emitted again, from the last position on. */
+  onResumed?(): void;
+  onState?(state: ClusterState): void;
+}
+
+/**
+ * `joining`: it has not been a member yet. `member`: it may act. `awaiting`: the cluster cannot be reached, or has
+ * just been restarted; nothing is emitted until it is sure that nobody else does.
+ */
+export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
+
+export interface WorkOptions {
+  /** Jobs at a time, default 16. */
+  readonly inFlight?: number;
+  /** Seconds after which a job is delivered again that was not acknowledged, default 60. */
+  readonly redeliver?: number;
+  /** Handles a job; throws nothing. */
+  deliver(job: Job): void;
+}
+
+const DEFAULT_LEASE = 5;
+
+/** One process's part in a cluster of processes that share the devices of an application. */
+export class Cluster {
+  readonly member: string;
+  private readonly store: Store;
+  private readonly clock: Clock;
+  private readonly membership: Membership;
+  private readonly writer: PositionWriter;
+  private readonly loader: PositionLoader;
+  private readonly lock: CommandLock;
+  private readonly listeners = new Set<ClusterListener>();
+  private readonly partitions = new Set<number>();
+  private worker: Worker | undefined;
+  private others: readonly string[] = [];
+  private current: ClusterState = 'joining';
+  private hasRefused = false;
+
+  constructor(options: ClusterOptions) {
+    const { store, clock = systemClock, random = Math.random } = options;
+    this.member = options.member ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
+    this.store = store;
+    this.clock = clock;
+    const shared = { store, clock, member: this.member };
+    this.writer = new PositionWriter({
+      ...shared,
+      epochOf: (slot) => this.membership.slots.epochOf(slot),
+      fenced: (slot) => this.membership.fenced(slot),
+      behind: () => this.membership.hurry(),
+      written: () => this.checkResumed(),
+    });
+    this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
+    this.lock = new CommandLock({ ...shared, random });
+    this.membership = new Membership({
+      ...shared,
+      lease: (options.lease ?? DEFAULT_LEASE) * 1000,
+      takes: (): Pool[] => (this.worker ? ['devices', 'queue'] : ['devices']),
+      generation: randomUUID,
+      flush: () => this.writer.flush(),
+      restore: (holding) =>
+        store.restore(this.member, holding, this.writer.entriesOf(holding.slot)),
+      gained: ({ slot }) => this.gained(slot),
+      lost: (slot) => this.lost(slot),
+      ended: (slot) => this.writer.forget(slot),
+      validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
+      beaten: (reply) => this.beaten(reply),
+    });
+  }
+
+  /** Joins. */
+  start(): void {
+    this.membership.start();
+  }
+
+  get state(): ClusterState {
+    return this.current;
+  }
+
+  /** The ids of all members, this one's included, as of the last beat. */
+  get members(): readonly string[] {
+    return this.others;
+  }
+
+  /** Whether a device's channel is to be open here, even while nothing may be emitted. */
+  owns(chipid: string): boolean {
+    return this.membership.slots.has(slotOf(chipid));
+  }
+
+  /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
+  mayEmit(chipid: string): boolean {
+    const may = this.membership.mayAct(slotOf(chipid)) && this.writer.isPrompt;
+    if (!may) this.hasRefused = true;
+    return may;
+  }
+
+  /**
+   * How far a device's uploads have been emitted, by any process.
+   * @throws StoreError
+   */
+  loadPosition(chipid: string): Promise<string | undefined> {
+    return this.loader.get(chipid);
+  }
+
+  /** Notes how far a device's uploads have been emitted; has no effect if the device is another process's by now. */
+  savePosition(chipid: string, position: string): void {
+    this.writer.save(chipid, position);
+  }
+
+  /**
+   * Appends an upload to the queue and notes its position, in one step.
+   * @throws StoreError if the device is another process's by now; that one appends it
+   */
+  append(chipid: string, position: string, upload: string): Promise<void> {
+    return this.writer.append(chipid, position, upload);
+  }
+
+  /**
+   * Runs a command while no other process sends one to the device.
+   * @throws DeviceCloudError `UNREACHABLE`: it was not sent
+   */
+  withLock<T>(chipid: string, times: LockTimes, command: () => Promise<T>): Promise<T> {
+    return this.lock.run(chipid, times, command);
+  }
+
+  /** Passes an upload to the processes that wait for one of the device. @throws StoreError */
+  passUpload(chipid: string, upload: string): Promise<void> {
+    return this.store.publish(`upload:${chipid}`, upload);
+  }
+
+  /** Is called with the uploads of a device that another process passes on. @returns ends it */
+  onPassed(chipid: string, listener: (upload: string) => void): () => void {
+    return this.store.subscribe(`upload:${chipid}`, listener);
+  }
+
+  /** Begins to work on a share of the queue; a process does it once. @returns ends it */
+  work({ inFlight = 16, redeliver = 60, deliver }: WorkOptions): () => void {
+    const { store, clock } = this;
+    const worker = new Worker({
+      ...{ store, clock, inFlight, redeliver: redeliver * 1000, deliver },
+      mayWork: (partition) => this.membership.mayAct(slotOfPartition(partition)),
+    });
+    this.worker?.close();
+    this.worker = worker;
+    for (const partition of this.partitions) worker.gained(partition);
+    this.membership.hurry();
+    return () => {
+      worker.close();
+      if (this.worker === worker) this.worker = undefined;
+    };
+  }
+
+  /** Acknowledges a job of any process. @returns whether it had not been acknowledged. @throws StoreError */
+  acknowledge(token: string): Promise<boolean> {
+    return acknowledge(this.store, token, this.worker);
+  }
+
+  /** Is called with changes from now on. @returns ends it */
+  listen(listener: ClusterListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
+  async close(): Promise<void> {
+    if (this.current === 'closed') return;
+    this.worker?.close();
+    this.membership.stop();
+    this.setState('closed');
+    await this.writer.flush();
+    this.writer.close();
+    await this.membership.leave();
+    this.listeners.clear();
+  }
+
+  private gained(slot: number): void {
+    if (!isPartition(slot)) {
+      for (const listener of this.listeners) listener.onShare?.();
+      return;
+    }
+    this.partitions.add(partitionOfSlot(slot));
+    this.worker?.gained(partitionOfSlot(slot));
+  }
+
+  private lost(slot: number): void {
+    if (!isPartition(slot)) {
+      for (const listener of this.listeners) listener.onShare?.();
+      return;
+    }
+    this.partitions.delete(partitionOfSlot(slot));
+    this.worker?.lost(partitionOfSlot(slot));
+  }
+
+  private beaten(reply: BeatReply): void {
+    this.others = reply.members.map(({ member }) => member);
+    // Locks may be gone like all else, and others are given none until the store has settled.
+    if (!reply.isSettled) void this.lock.putBack();
+    this.worker?.wake();
+    this.checkResumed();
+  }
+
+  private checkResumed(): void {
+    if (!this.hasRefused || !this.membership.isValid || !this.writer.isPrompt) return;
+    this.hasRefused = false;
+    for (const listener of this.listeners) listener.onResumed?.();
+  }
+
+  private setState(state: ClusterState): void {
+    if (this.current === state || this.current === 'closed') return;
+    this.current = state;
+    for (const listener of this.listeners) listener.onState?.(state);
+  }
+}
