@@ -41,7 +41,7 @@ export interface WorkOptions {
   /** Seconds after which a job is delivered again that was not acknowledged, default 60. */
   readonly redeliver?: number;
   /** Handles a job; throws nothing. */
-  deliver(job: Job): void;
+  readonly deliver: (job: Job) => void;
 }
 
 const DEFAULT_LEASE = 5;

@@ -24,22 +24,22 @@ export interface MembershipOptions {
   /** Milliseconds. */
   readonly lease: number;
   /** What it takes a share of, at present. */
-  takes(): readonly Pool[];
+  readonly takes: () => readonly Pool[];
   /** Makes a new name for an empty store. */
   readonly generation: () => string;
   /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** Puts a slot back into a store that was set back. @returns whether it is this member's now */
-  restore(holding: Holding): Promise<boolean>;
-  gained(holding: Holding): void;
+  readonly restore: (holding: Holding) => Promise<boolean>;
+  readonly gained: (holding: Holding) => void;
   /** A slot may no longer be acted for; it is another's, or it is about to be released. */
-  lost(slot: number): void;
+  readonly lost: (slot: number) => void;
   /** A slot can be forgotten: it is another's, or everything of it is written. */
-  ended(slot: number): void;
+  readonly ended: (slot: number) => void;
   /** Whether anything may be emitted has changed. */
-  validity(isValid: boolean): void;
+  readonly validity: (isValid: boolean) => void;
   /** A beat was answered. */
-  beaten(reply: BeatReply): void;
+  readonly beaten: (reply: BeatReply) => void;
 }
 
 /** One process's membership: its beats, its slots, and whether it may still act on them. */

@@ -22,11 +22,11 @@ export interface PartitionReaderOptions {
   readonly clock: Clock;
   readonly partition: number;
   readonly redeliver: number;
-  mayWork(): boolean;
+  readonly mayWork: () => boolean;
   /** Takes one of the places for jobs. @returns whether there was one */
-  acquire(): boolean;
-  release(): void;
-  deliver(job: Job): void;
+  readonly acquire: () => boolean;
+  readonly release: () => void;
+  readonly deliver: (job: Job) => void;
 }
 
 interface Waiting {

@@ -16,13 +16,13 @@ export interface PositionWriterOptions {
   readonly clock: Clock;
   readonly member: string;
   /** The epoch under which a slot is held. */
-  epochOf(slot: number): number | undefined;
+  readonly epochOf: (slot: number) => number | undefined;
   /** A write has found a slot to be another's. */
-  fenced(slot: number): void;
+  readonly fenced: (slot: number) => void;
   /** A write has found that the store was set back. */
-  behind(): void;
+  readonly behind: () => void;
   /** A write was acknowledged. */
-  written(): void;
+  readonly written: () => void;
 }
 
 interface Pending {

@@ -11,9 +11,9 @@ export interface WorkerOptions {
   /** Milliseconds after which a job is delivered again that was not acknowledged. */
   readonly redeliver: number;
   /** Whether this process may work on a partition at this moment. */
-  mayWork(partition: number): boolean;
+  readonly mayWork: (partition: number) => boolean;
   /** Handles a job; throws nothing. */
-  deliver(job: Job): void;
+  readonly deliver: (job: Job) => void;
 }
 
 const ACKNOWLEDGED = 'acknowledged';

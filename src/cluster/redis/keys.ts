@@ -6,10 +6,10 @@ export interface Keys {
   readonly members: string;
   readonly slots: string;
   readonly positions: string;
-  left(member: string): string;
-  lock(key: string): string;
-  queue(partition: number): string;
-  topic(topic: string): string;
+  readonly left: (member: string) => string;
+  readonly lock: (key: string) => string;
+  readonly queue: (partition: number) => string;
+  readonly topic: (topic: string) => string;
 }
 
 /**

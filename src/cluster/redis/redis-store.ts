@@ -153,7 +153,7 @@ class RedisStore implements Store {
     ]);
     const [seconds = '0', micros = '0'] = readTexts(time);
     const now = Number(seconds) * 1000 + Number(micros) / 1000;
-    const save = Array.isArray(saves) ? saves[1] : undefined;
+    const save: unknown = Array.isArray(saves) ? saves[1] : undefined;
     return storeInfo(
       ...([String(info), now, readTexts(members)] as const),
       typeof save === 'string' ? save : undefined,

@@ -56,7 +56,7 @@ describe('a store on Redis', () => {
 describe('a store on a Redis Cluster', () => {
   let redis: RedisProcess;
   before(async () => {
-    redis = await startRedis({ config: ['cluster-enabled yes'] });
+    redis = await startRedis({ config: ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1'] });
     await redisCli(redis.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     await until(async () => /cluster_state:ok/.test(await redisCli(redis.port, 'CLUSTER', 'INFO')));
   });
