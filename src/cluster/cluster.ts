@@ -61,6 +61,7 @@ export class Cluster {
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
   private hasRefused = false;
+  private hasShareChanged = false;
 
   constructor(options: ClusterOptions) {
     const { store, clock = systemClock, random = Math.random } = options;
@@ -110,6 +111,11 @@ export class Cluster {
   /** Whether a device's channel is to be open here, even while nothing may be emitted. */
   owns(chipid: string): boolean {
     return this.membership.slots.has(slotOf(chipid));
+  }
+
+  /** Grows with each claim of a device's slot; undefined while it is another's. What was read under another one is old. */
+  epochOf(chipid: string): number | undefined {
+    return this.owns(chipid) ? this.membership.slots.epochOf(slotOf(chipid)) : undefined;
   }
 
   /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
@@ -200,7 +206,7 @@ export class Cluster {
 
   private gained(slot: number): void {
     if (!isPartition(slot)) {
-      for (const listener of this.listeners) listener.onShare?.();
+      this.shareChanged();
       return;
     }
     this.partitions.add(partitionOfSlot(slot));
@@ -209,11 +215,21 @@ export class Cluster {
 
   private lost(slot: number): void {
     if (!isPartition(slot)) {
-      for (const listener of this.listeners) listener.onShare?.();
+      this.shareChanged();
       return;
     }
     this.partitions.delete(partitionOfSlot(slot));
     this.worker?.lost(partitionOfSlot(slot));
+  }
+
+  /** Many slots change at a time; what they change is asked for once. */
+  private shareChanged(): void {
+    if (this.hasShareChanged) return;
+    this.hasShareChanged = true;
+    queueMicrotask(() => {
+      this.hasShareChanged = false;
+      for (const listener of this.listeners) listener.onShare?.();
+    });
   }
 
   private beaten(reply: BeatReply): void {

@@ -17,7 +17,7 @@ export class ObservedMembers {
   update(members: readonly MemberBeat[], incarnation: string, now: number): void {
     // While this one could not look, nobody could be seen: everybody is given a whole lease again, or the first to
     // come back after a fault of the store would take everything.
-    const isGap = now - this.last > this.lease / 2 || incarnation !== this.incarnation;
+    const isGap = this.isGap(now) || incarnation !== this.incarnation;
     this.incarnation = incarnation;
     this.last = now;
     const ids = new Set(members.map(({ member }) => member));
@@ -30,9 +30,15 @@ export class ObservedMembers {
 
   /** Those that have not beaten for a lease. @param now monotonic, in ms */
   dead(now: number): MemberBeat[] {
+    if (this.isGap(now)) return [];
     return [...this.seen]
       .filter(([, { since }]) => now - since >= this.lease)
       .map(([member, { beat }]) => ({ member, beat }));
+  }
+
+  /** Whether this member has not looked for longer than the others' beats are apart. */
+  private isGap(now: number): boolean {
+    return now - this.last > this.lease / 2;
   }
 
   /** When the next of the others would count as dead, monotonic. */

@@ -147,6 +147,8 @@ export class PositionWriter {
     const saves = chipids.flatMap((chipid) => this.known.get(chipid) ?? []);
     for (const chipid of chipids) this.dirty.delete(chipid);
     if (appends.length + saves.length === 0) {
+      // What could not be written is another's by now.
+      this.unacknowledged = undefined;
       this.next(0);
       return;
     }

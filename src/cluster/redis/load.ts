@@ -77,13 +77,11 @@ export async function loadClient(): Promise<Connect> {
     const [only] = hosts;
     if (hosts.length === 1 && only)
       return new Redis({ ...common, ...only, db: database, retryStrategy: retry });
-    // The library asks the nodes before they are ready, so that theirs must wait (ioredis#581).
-    const { enableOfflineQueue, ...ofNodes } = common;
     return new Cluster(
       hosts.map((host) => ({ ...host })),
       {
-        redisOptions: ofNodes,
-        enableOfflineQueue,
+        redisOptions: common,
+        enableOfflineQueue: false,
         clusterRetryStrategy: retry,
         slotsRefreshTimeout: limit,
       },
