@@ -6,12 +6,14 @@ import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
 import {
   COVERAGE,
+  HAS_REDIS,
   SUITES,
   coverageStep,
   elsewhere,
   mochaStep,
   nodeRedStep,
   readCounts,
+  skippedStep,
 } from './suites.mjs';
 
 /*
@@ -37,7 +39,7 @@ const format = {
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
 
-const total = { passed: 0, failed: 0 };
+const total = { passed: 0, failed: 0, skipped: 0 };
 
 /** A failed step that is no test counts as one failure, so that the last line never looks well. */
 async function check(step, { quiet = false } = {}) {
@@ -50,6 +52,19 @@ async function check(step, { quiet = false } = {}) {
   total.failed += counts.failed;
   report(result, { quiet, told: step.counts !== undefined });
   return result.ok;
+}
+
+/** Says which tests of a suite did not run, since what they need is not installed. */
+async function countSkipped(name) {
+  if (HAS_REDIS || name !== 'unit') return;
+  const step = skippedStep(name);
+  const { ok, output } = await runStep(step, { quiet: true });
+  if (!ok) throw new SetupError(output);
+  const { passed } = readCounts(step);
+  total.skipped += passed;
+  console.log(
+    `\nNo redis-server is installed: ${passed} tests of the cluster on a real server did not run.`,
+  );
 }
 
 /**
@@ -72,6 +87,7 @@ async function everything() {
   if (compiled && (await check(packed, { quiet: true }))) {
     rmSync(join(root, COVERAGE), { recursive: true, force: true });
     await inLanes(4, suites(hasNodeRed5));
+    await countSkipped('unit');
     await check(coverageStep);
   }
   await style;
@@ -106,6 +122,7 @@ async function part(name, version, extra) {
     ? nodeRedStep(name, version, { extra })
     : mochaStep(name, SUITES[name], { extra });
   await check(step);
+  await countSkipped(name);
 }
 
 /** What was typed; `undefined` for what nobody could mean. */
@@ -131,4 +148,5 @@ try {
 }
 if (total.passed === 0) total.failed ||= 1;
 if (total.failed > 0) process.exitCode = 1;
-console.log(`\n${total.passed} passed, ${total.failed} failed`);
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);

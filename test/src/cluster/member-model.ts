@@ -5,7 +5,7 @@ import type { World } from './world';
 import { Process } from './virtual-time';
 
 /** Milliseconds between two looks of a process for uploads. */
-const LOOK = 50;
+const LOOK = 150;
 
 interface Listening {
   epoch: number;

@@ -31,7 +31,7 @@ interface Fault {
 const faultsOf = (kinds: readonly Kind[], maxLength: number): fc.Arbitrary<Fault[]> =>
   fc.array(
     fc.record({
-      after: fc.nat({ max: 25 }),
+      after: fc.nat({ max: 15 }),
       kind: fc.constantFrom(...kinds),
       member: fc.nat({ max: 5 }),
       lasts: fc.integer({ min: 1, max: 30 }),
@@ -75,7 +75,7 @@ function apply(world: World, { kind, member: index, lasts }: Fault): void {
 /** A world that has begun to work, and then has faults. */
 async function afterFaults(seed: number, faults: readonly Fault[], pauses = 0): Promise<World> {
   const world = new World(seed, 3);
-  await world.runTo(3 * LEASE);
+  await world.runTo(2 * LEASE);
   world.pauses = pauses;
   for (const fault of faults) {
     await world.runTo(world.time.now + fault.after * TENTH);
@@ -90,7 +90,7 @@ const seeds = fc.nat();
 describe('a cluster whose processes and lines fail', () => {
   holds(
     'has one process at most that may emit for a device, never saves an older position, and loses nothing',
-    60,
+    40,
     fc.asyncProperty(seeds, faultsOf(KINDS, 10), async (seed, faults) => {
       const world = await afterFaults(seed, faults, 0.002);
       await world.recover();
@@ -100,7 +100,7 @@ describe('a cluster whose processes and lines fail', () => {
 
   holds(
     'has one at most, too, when the store is lost or set back at any moment',
-    80,
+    60,
     fc.asyncProperty(
       seeds,
       faultsOf([...KINDS, ...RESETS, ...RESETS], 12),
@@ -113,7 +113,7 @@ describe('a cluster whose processes and lines fail', () => {
 
   holds(
     'loses and doubles nothing, and moves no device, when the store is away, lost or set back while all live',
-    40,
+    20,
     fc.asyncProperty(
       seeds,
       fc.constantFrom<Kind>('all cut', 'wipe', 'set back'),

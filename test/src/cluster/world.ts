@@ -18,7 +18,10 @@ export function randomFrom(seed: number): () => number {
 }
 
 /** One upload a device in this time, in ms. */
-const UPLOAD = 400;
+const UPLOAD = 800;
+
+/** Milliseconds; who emits is decided by leases of seconds. */
+const BETWEEN_LOOKS = 10;
 
 interface Sending {
   by: MemberModel;
@@ -39,6 +42,7 @@ export class World {
   private readonly saved = new Map<string, number>();
   private copy: StoreCopy | undefined;
   private hasReset = false;
+  private looked = 0;
   /** The chance that a process is paused between its check and the use. */
   pauses = 0;
 
@@ -117,6 +121,8 @@ export class World {
       const isGone = process.isDead || process.isPaused || hasLeft;
       sending.isExcused ||= isGone || (this.hasReset && (line.isCut || line.loss > 0));
     }
+    if (this.time.now < this.looked + BETWEEN_LOOKS) return;
+    this.looked = this.time.now;
     for (const chipid of this.devices) {
       const emitting = this.members.filter(
         ({ isRunning, cluster }) => isRunning && cluster.mayEmit(chipid),
@@ -147,7 +153,7 @@ export class World {
   async recover(): Promise<void> {
     this.pauses = 0;
     for (const { line } of this.alive) Object.assign(line, { isCut: false, loss: 0, delay: 20 });
-    await this.runTo(this.time.now + 8 * LEASE);
+    await this.runTo(this.time.now + 5 * LEASE);
     const positions = await this.store.load(this.devices);
     for (const [index, chipid] of this.devices.entries()) {
       const owners = this.alive.filter(({ cluster }) => cluster.mayEmit(chipid));
