@@ -3,12 +3,11 @@ import { hostname } from 'node:os';
 import { systemClock, type Clock } from './clock';
 import { CommandLock, type LockTimes } from './command-lock';
 import { Membership } from './membership';
-import type { Job } from './partition-reader';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
-import { isPartition, partitionOfSlot, slotOf, slotOfPartition, type Pool } from './slots';
+import { QueueShare, type WorkOptions } from './queue-share';
+import { isPartition, slotOf, type Pool } from './slots';
 import type { BeatReply, Store } from './store';
-import { acknowledge, Worker } from './worker';
 
 export interface ClusterOptions {
   readonly store: Store;
@@ -35,29 +34,18 @@ export interface ClusterListener {
  */
 export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
 
-export interface WorkOptions {
-  /** Jobs at a time, default 16. */
-  readonly inFlight?: number;
-  /** Seconds after which a job is delivered again that was not acknowledged, default 60. */
-  readonly redeliver?: number;
-  /** Handles a job; throws nothing. */
-  readonly deliver: (job: Job) => void;
-}
-
 const DEFAULT_LEASE = 5;
 
 /** One process's part in a cluster of processes that share the devices of an application. */
 export class Cluster {
   readonly member: string;
   private readonly store: Store;
-  private readonly clock: Clock;
   private readonly membership: Membership;
   private readonly writer: PositionWriter;
   private readonly loader: PositionLoader;
   private readonly lock: CommandLock;
   private readonly listeners = new Set<ClusterListener>();
-  private readonly partitions = new Set<number>();
-  private worker: Worker | undefined;
+  private readonly queue: QueueShare;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
   private hasRefused = false;
@@ -67,7 +55,6 @@ export class Cluster {
     const { store, clock = systemClock, random = Math.random } = options;
     this.member = options.member ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
     this.store = store;
-    this.clock = clock;
     const shared = { store, clock, member: this.member };
     this.writer = new PositionWriter({
       ...shared,
@@ -77,11 +64,12 @@ export class Cluster {
       written: () => this.checkResumed(),
     });
     this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
+    this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
     this.lock = new CommandLock({ ...shared, random });
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
-      takes: (): Pool[] => (this.worker ? ['devices', 'queue'] : ['devices']),
+      takes: (): Pool[] => (this.queue.hasWorker ? ['devices', 'queue'] : ['devices']),
       generation: randomUUID,
       flush: () => this.writer.flush(),
       restore: (holding) =>
@@ -165,25 +153,15 @@ export class Cluster {
   }
 
   /** Begins to work on a share of the queue; a process does it once. @returns ends it */
-  work({ inFlight = 16, redeliver = 60, deliver }: WorkOptions): () => void {
-    const { store, clock } = this;
-    const worker = new Worker({
-      ...{ store, clock, inFlight, redeliver: redeliver * 1000, deliver },
-      mayWork: (partition) => this.membership.mayAct(slotOfPartition(partition)),
-    });
-    this.worker?.close();
-    this.worker = worker;
-    for (const partition of this.partitions) worker.gained(partition);
+  work(options: WorkOptions): () => void {
+    const end = this.queue.work(options);
     this.membership.hurry();
-    return () => {
-      worker.close();
-      if (this.worker === worker) this.worker = undefined;
-    };
+    return end;
   }
 
   /** Acknowledges a job of any process. @returns whether it had not been acknowledged. @throws StoreError */
   acknowledge(token: string): Promise<boolean> {
-    return acknowledge(this.store, token, this.worker);
+    return this.queue.acknowledge(token);
   }
 
   /** Is called with changes from now on. @returns ends it */
@@ -195,7 +173,7 @@ export class Cluster {
   /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
   async close(): Promise<void> {
     if (this.current === 'closed') return;
-    this.worker?.close();
+    this.queue.close();
     this.membership.stop();
     this.setState('closed');
     await this.writer.flush();
@@ -205,21 +183,13 @@ export class Cluster {
   }
 
   private gained(slot: number): void {
-    if (!isPartition(slot)) {
-      this.shareChanged();
-      return;
-    }
-    this.partitions.add(partitionOfSlot(slot));
-    this.worker?.gained(partitionOfSlot(slot));
+    if (isPartition(slot)) this.queue.gained(slot);
+    else this.shareChanged();
   }
 
   private lost(slot: number): void {
-    if (!isPartition(slot)) {
-      this.shareChanged();
-      return;
-    }
-    this.partitions.delete(partitionOfSlot(slot));
-    this.worker?.lost(partitionOfSlot(slot));
+    if (isPartition(slot)) this.queue.lost(slot);
+    else this.shareChanged();
   }
 
   /** Many slots change at a time; what they change is asked for once. */
@@ -236,7 +206,7 @@ export class Cluster {
     this.others = reply.members.map(({ member }) => member);
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();
-    this.worker?.wake();
+    this.queue.wake();
     this.checkResumed();
   }
 

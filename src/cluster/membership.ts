@@ -1,9 +1,10 @@
-import { isWithin, momentOf, type Clock, type Moment } from './clock';
+import { momentOf, type Clock, type Moment } from './clock';
 import { HeldSlots, type SlotChanges } from './held-slots';
 import { ObservedMembers } from './observed-members';
 import { Settling } from './settling';
 import { POOLS, type Pool } from './slots';
 import type { BeatReply, BeatRequest, Holding, Store } from './store';
+import { Validity } from './validity';
 
 /** Parts of the lease. */
 const BEAT = 1 / 5;
@@ -50,18 +51,16 @@ export class Membership {
   private beats = 0;
   private answered = 0;
   private failures = 0;
-  /** When the last beat that confirmed the membership was sent. */
-  private confirmed: Moment | undefined;
-  private wasValid = false;
+  private readonly validity: Validity;
   private isBeating = false;
   private isUrgent = false;
   private isClosed = false;
   private cancelBeat: () => void = () => undefined;
-  private cancelExpiry: () => void = () => undefined;
 
   constructor(private readonly options: MembershipOptions) {
     this.observed = new ObservedMembers(options.lease);
     this.settling = new Settling(SETTLE * options.lease);
+    this.validity = new Validity(options.clock, VALID * options.lease, options.validity);
   }
 
   /** Begins to beat. */
@@ -71,8 +70,7 @@ export class Membership {
 
   /** Whether this member may act at this moment, by both of its own clocks. */
   get isValid(): boolean {
-    const { clock, lease } = this.options;
-    return this.confirmed !== undefined && isWithin(VALID * lease, this.confirmed, clock);
+    return this.validity.isValid;
   }
 
   /** Whether it may act for the devices of a slot at this moment. */
@@ -97,8 +95,7 @@ export class Membership {
   stop(): void {
     this.isClosed = true;
     this.cancelBeat();
-    this.cancelExpiry();
-    this.confirmed = undefined;
+    this.validity.end();
   }
 
   /** Frees its slots in the store, if it can be reached; otherwise they are free after a lease. */
@@ -169,9 +166,9 @@ export class Membership {
     // A store that may have gone back in time could take one who was away for an owner that it no longer is.
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);
-    if (isConfirmed) this.confirmed = sent;
+    if (isConfirmed) this.validity.confirm(sent);
     this.tell(changes);
-    this.checkValidity();
+    this.validity.check();
     this.options.beaten(reply);
     await this.putBack(changes.behind);
     this.giveUp(reply);
@@ -205,19 +202,5 @@ export class Membership {
       for (const slot of slots) this.options.ended(slot);
       this.hurry();
     });
-  }
-
-  /** Tells when anything may be emitted, and when not, and looks again when the time is over. */
-  private checkValidity(): void {
-    this.cancelExpiry();
-    const { clock, lease, validity } = this.options;
-    const { isValid, confirmed } = this;
-    if (isValid && confirmed) {
-      const left = confirmed.monotonic + VALID * lease - clock.monotonic();
-      this.cancelExpiry = clock.after(Math.max(1, left), () => this.checkValidity());
-    }
-    if (isValid === this.wasValid) return;
-    this.wasValid = isValid;
-    validity(isValid);
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from './clock';
+import { KnownPositions } from './known-positions';
 import { slotOf } from './slots';
 import { StoreError, type FencedEntry, type PositionEntry, type Store } from './store';
 
@@ -35,9 +36,7 @@ interface Pending {
  * store is not given more to do. Writes may be repeated: a late one is recognised by its sequence.
  */
 export class PositionWriter {
-  /** Last position of each device of the slots that are held, written or not. */
-  private readonly known = new Map<string, FencedEntry>();
-  private readonly dirty = new Set<string>();
+  private readonly known = new KnownPositions();
   /** Uploads for the queue: none of them may be left out. */
   private appends: Pending[] = [];
   private sequence = 0;
@@ -59,8 +58,7 @@ export class PositionWriter {
   save(chipid: string, position: string): void {
     const entry = this.entryOf(chipid, position);
     if (!entry) return;
-    this.known.set(chipid, entry);
-    this.dirty.add(chipid);
+    this.known.set(entry, false);
     this.start();
   }
 
@@ -71,7 +69,6 @@ export class PositionWriter {
   append(chipid: string, position: string, upload: string): Promise<void> {
     const entry = this.entryOf(chipid, position);
     if (!entry) return Promise.reject(new StoreError(`Device ${chipid} is another's.`, false));
-    this.known.set(chipid, entry);
     return new Promise((resolve, reject) => {
       const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
       this.appends.push({ entry: { ...entry, upload }, settle });
@@ -85,23 +82,19 @@ export class PositionWriter {
     for (const [index, chipid] of chipids.entries()) {
       const position = positions[index];
       const entry = position === undefined ? undefined : this.entryOf(chipid, position);
-      if (entry && !this.known.has(chipid)) this.known.set(chipid, entry);
+      if (entry && !this.known.has(chipid)) this.known.set(entry, true);
     }
     return positions;
   }
 
   /** Everything that is known of a slot. */
   entriesOf(slot: number): PositionEntry[] {
-    return [...this.known.values()].filter((entry) => entry.slot === slot);
+    return this.known.ofSlot(slot);
   }
 
   /** Forgets a slot that is another's. */
   forget(slot: number): void {
-    for (const [chipid, entry] of this.known) {
-      if (entry.slot !== slot) continue;
-      this.known.delete(chipid);
-      this.dirty.delete(chipid);
-    }
+    this.known.forget(slot);
     const fenced = this.appends.filter(({ entry }) => entry.slot === slot);
     this.appends = this.appends.filter(({ entry }) => entry.slot !== slot);
     for (const { entry, settle } of fenced) settle?.(fencedError(entry));
@@ -123,7 +116,7 @@ export class PositionWriter {
   }
 
   private get hasWork(): boolean {
-    return this.isWriting || this.dirty.size > 0 || this.appends.length > 0;
+    return this.isWriting || this.known.hasDirty || this.appends.length > 0;
   }
 
   private entryOf(chipid: string, position: string): FencedEntry | undefined {
@@ -143,11 +136,8 @@ export class PositionWriter {
   private async write(): Promise<void> {
     const { store, clock, member } = this.options;
     const appends = this.appends.splice(0, MOST);
-    const chipids = [...this.dirty].slice(0, MOST - appends.length);
-    const saves = chipids.flatMap((chipid) => this.known.get(chipid) ?? []);
-    for (const chipid of chipids) this.dirty.delete(chipid);
+    const saves = this.known.takeDirty(MOST - appends.length);
     if (appends.length + saves.length === 0) {
-      // What could not be written is another's by now.
       this.unacknowledged = undefined;
       this.next(0);
       return;
@@ -180,6 +170,9 @@ export class PositionWriter {
     const { slot } = entry;
     // Not a verdict on this member: the store is older than what it knows, and the next beat puts that right.
     if (outcome === 'behind' && this.options.epochOf(slot) === entry.epoch) return false;
+    // Not before: put back into another store, the position would pass for that of an upload that was appended.
+    if (settle && outcome === 'saved' && this.options.epochOf(slot) === entry.epoch)
+      this.known.set(entry, true);
     settle?.(outcome === 'saved' ? undefined : fencedError(entry));
     if (outcome === 'fenced' && this.options.epochOf(slot) === entry.epoch)
       this.options.fenced(slot);
@@ -191,12 +184,14 @@ export class PositionWriter {
     const isHeld = ({ slot, epoch }: FencedEntry): boolean => this.options.epochOf(slot) === epoch;
     for (const { entry, settle } of appends) if (!isHeld(entry)) settle?.(fencedError(entry));
     this.appends = [...appends.filter(({ entry }) => isHeld(entry)), ...this.appends];
-    for (const { chipid } of saves) if (this.known.has(chipid)) this.dirty.add(chipid);
+    this.known.again(saves);
   }
 
   /** Goes on with what has changed, after a pause if the last write failed. */
   private next(pause: number): void {
     this.isWriting = false;
+    // What could not be written may be another's by now.
+    if (!this.hasWork) this.unacknowledged = undefined;
     if (pause > 0 || !this.hasWork) this.flushed();
     if (this.isClosed || !this.hasWork) return;
     if (pause === 0) {

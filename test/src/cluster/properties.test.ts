@@ -58,8 +58,11 @@ function apply(world: World, { kind, member: index, lasts }: Fault): void {
   else if (kind === 'kill' && alive.length > 1) process.isDead = true;
   else if (kind === 'leave' && alive.length > 1) member.leave();
   else if (kind === 'join' && alive.length < 4) world.join();
-  else if (kind === 'step') process.step += (lasts % 2 ? 1 : -1) * ms * 10;
-  else if (kind === 'command') member.command('20', Math.min(ms, 2000));
+  else if (kind === 'step') {
+    // Its clock is set while it is cut off, so that nothing else tells it that its time is over.
+    process.step += (lasts % 4 === 0 ? 1 : -1) * ms * 10;
+    during({ isCut: true }, { isCut: false });
+  } else if (kind === 'command') member.command('20', Math.min(ms, 2000));
   else if (kind === 'wipe') world.wipe();
   else if (kind === 'copy') world.takeCopy();
   else if (kind === 'set back') world.setBack();
