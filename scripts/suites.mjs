@@ -39,7 +39,7 @@ export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
 /** Lists the tests of a suite that need a server that is missing; nothing of them is run. */
 export const skippedStep = (name) =>
-  mochaStep(`${name} on a real server, not run`, SUITES[name], {
+  mochaStep(`${name} on a real server (not run)`, SUITES[name], {
     extra: ['--dry-run'],
     isChosen: (file) => file.endsWith(ON_REDIS),
   });
