@@ -115,6 +115,57 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
+    'has one at most when the store is set back to before devices were moved',
+    30,
+    fc.asyncProperty(
+      seeds,
+      fc.constantFrom<Kind>('pause', 'join', 'leave', 'kill'),
+      fc.integer({ min: 2, max: 30 }),
+      faultsOf(['cut', 'pause', 'loss'], 2),
+      async (seed, kind, moment, faults) => {
+        const world = new World(seed, 3);
+        await world.runTo(2 * LEASE);
+        world.takeCopy();
+        apply(world, { kind, after: 0, member: 0, lasts: 20 });
+        await world.runTo(world.time.now + moment * TENTH);
+        for (const fault of faults) apply(world, fault);
+        world.setBack();
+        await world.runTo(world.time.now + 2 * LEASE);
+        await world.recover();
+      },
+    ),
+  );
+
+  holds(
+    'sends one command to a device at a time, though the store is lost or set back meanwhile',
+    15,
+    fc.asyncProperty(seeds, fc.constantFrom<Kind>('wipe', 'set back'), async (seed, kind) => {
+      const world = new World(seed, 3);
+      const { time, random, members } = world;
+      await world.runTo(2 * LEASE);
+      world.takeCopy();
+      for (let count = 0; count < 20; count++) {
+        const ms = 500 + random() * 1500;
+        time.after(random() * 2 * LEASE, () => members[count % 3]!.command('20', ms));
+      }
+      await world.runTo(time.now + LEASE);
+      apply(world, { kind, after: 0, member: 0, lasts: 0 });
+      await world.runTo(time.now + 4 * LEASE);
+      assert.ok(world.commands > 3);
+    }),
+  );
+
+  holds(
+    'loses and doubles nothing when processes join and leave',
+    10,
+    fc.asyncProperty(seeds, faultsOf(['join', 'leave'], 4), async (seed, faults) => {
+      const world = await afterFaults(seed, faults);
+      await world.recover();
+      assert.deepEqual([world.lost, world.doubled], [[], 0]);
+    }),
+  );
+
+  holds(
     'loses and doubles nothing, and moves no device, when the store is away, lost or set back while all live',
     20,
     fc.asyncProperty(
