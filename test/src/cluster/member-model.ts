@@ -46,7 +46,7 @@ export class MemberModel {
 
   /** Sends a command that takes some time, with the lock of its device. */
   command(chipid: string, ms: number): void {
-    const sent = this.cluster.withLock(chipid, { call: 2000, patience: 4000 }, async () => {
+    const sent = this.cluster.withLock(chipid, { call: 10_000, patience: 10_000 }, async () => {
       const end = this.world.began(this, chipid);
       await new Promise<void>((resolve) => void this.process.clock.after(ms, resolve));
       end();

@@ -49,13 +49,20 @@ export class World {
   /** The chance that a process is paused between its check and the use. */
   pauses = 0;
 
-  constructor(seed: number, count: number) {
+  /** @param delay the longest delay of a message, in ms */
+  constructor(
+    seed: number,
+    count: number,
+    private readonly delay = 20,
+  ) {
     this.random = randomFrom(seed);
     for (let index = 0; index < count; index++) this.join();
   }
 
   join(): void {
-    this.members.push(new MemberModel(this, `m${this.members.length}`));
+    const member = new MemberModel(this, `m${this.members.length}`);
+    member.line.delay = this.delay;
+    this.members.push(member);
   }
 
   /** How many uploads of a device the service has. */
