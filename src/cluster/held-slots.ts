@@ -71,11 +71,17 @@ export class HeldSlots {
     }
   }
 
-  /** Up to `count` of the slots of a range that are held, the highest ones. */
-  last([first, end]: readonly [number, number], count: number): number[] {
-    if (count === 0) return [];
-    const slots = [...this.held.keys()].filter((slot) => slot >= first && slot < end);
-    return slots.sort((a, b) => b - a).slice(0, count);
+  /**
+   * Those of a range to be given up, the highest ones.
+   * @param surplus how many the store counts above the share, those included that are given up already
+   */
+  above([first, end]: readonly [number, number], surplus: number): number[] {
+    if (surplus === 0) return [];
+    const inRange = (slots: Iterable<number>): number[] =>
+      [...slots].filter((slot) => slot >= first && slot < end);
+    const going = inRange(this.leaving.keys()).length + inRange(this.free.keys()).length;
+    const slots = inRange(this.held.keys()).sort((a, b) => b - a);
+    return slots.slice(0, Math.max(0, surplus - going));
   }
 
   /** Ends the use of a slot, which is not yet free. */

@@ -192,7 +192,7 @@ export class Membership {
   /** Releases what is above the share: first nothing is emitted, then everything is written, then they are free. */
   private giveUp({ surplus }: BeatReply): void {
     const slots = (Object.keys(POOLS) as Pool[]).flatMap((pool) =>
-      this.slots.last(POOLS[pool], surplus[pool]),
+      this.slots.above(POOLS[pool], surplus[pool]),
     );
     if (slots.length === 0) return;
     const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
 import { MemoryStore } from '../../../src/cluster/memory-store';
+import { Membership } from '../../../src/cluster/membership';
 import type { BeatReply } from '../../../src/cluster/store';
+import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
 
@@ -36,6 +38,35 @@ describe('a cluster', () => {
     assert.deepEqual((await store.info()).members, []);
     await time.runTo(time.now + 2 * LEASE);
     assert.deepEqual((await store.info()).members, []);
+  });
+});
+
+describe('a member that holds more than its share', () => {
+  it('frees slots only when everything of them is written, and acts for them no more meanwhile', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    const written = manual();
+    const lost: number[] = [];
+    const join = (member: string, flush: () => Promise<void>): Membership => {
+      const membership = new Membership({
+        ...{ store, clock, member, lease: LEASE, takes: () => ['devices'], flush },
+        ...{ generation: () => 'g', restore: () => Promise.resolve(false) },
+        ...{ gained: () => undefined, ended: () => undefined },
+        ...{ validity: () => undefined, beaten: () => undefined, lost: (slot) => lost.push(slot) },
+      });
+      membership.start();
+      return membership;
+    };
+    const first = join('a', () => written.promise);
+    await time.runTo(2 * LEASE);
+    const second = join('b', () => Promise.resolve());
+    await time.runTo(4 * LEASE);
+    assert.deepEqual([lost.length, lost.some((slot) => first.mayAct(slot))], [128, false]);
+    assert.equal(second.slots.holdings.length, 0);
+    written.resolve();
+    await time.runTo(5 * LEASE);
+    assert.equal(second.slots.holdings.length, 128);
   });
 });
 
