@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { target } from './node-red.mjs';
@@ -32,14 +33,27 @@ const ON_5_ALONE = {
 export const elsewhere = (name, version) =>
   (version === '4' ? ON_5_ALONE : ON_4_ALONE)[name].map((file) => `${file}.test.ts`);
 
+/** Tests of the cluster on a real server, which not every machine has. */
+const ON_REDIS = '.redis.test.ts';
+export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
+
+/** Lists the tests of a suite that need a server that is missing; nothing of them is run. */
+export const skippedStep = (name) =>
+  mochaStep(`${name} on a real server (not run)`, SUITES[name], {
+    extra: ['--dry-run'],
+    isChosen: (file) => file.endsWith(ON_REDIS),
+  });
+
+const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
+
 const CACHE = join(root, '.cache', 'test');
 
 /**
  * A step that runs mocha over the compiled tests of some folders.
- * @param options `node` to run mocha on; the name of the `only` file, or names of files to do it `without`
+ * @param options `node` to run mocha on; names of files to do it `without`; which files are `isChosen`
  */
 export function mochaStep(name, { folders, timeout }, options = {}) {
-  const { extra = [], env = {}, node, only, without = [] } = options;
+  const { extra = [], env = {}, node, without = [], isChosen = isRun } = options;
   mkdirSync(CACHE, { recursive: true });
   // A file of the name package.json would make a package of the folder.
   const counts = join(CACHE, `counts of ${name}.json`);
@@ -63,7 +77,7 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
         ...report,
         ...strict,
         ...extra,
-        ...tests(folders, { only, without }),
+        ...tests(folders, (file) => isChosen(file) && !without.includes(file)),
       ],
     ],
     env,
@@ -80,14 +94,11 @@ export function nodeRedStep(name, version, { extra, node, without } = {}) {
  * The compiled tests of the sources that are there: dist may still hold a test whose source has
  * gone. A folder without tests gives a file name that does not exist, so that mocha complains.
  */
-function tests(folders, { only, without }) {
+function tests(folders, isChosen) {
   return folders.flatMap((folder) => {
     const path = join(root, 'test', folder);
     const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
-    const found = names
-      .filter((name) => name.endsWith('.test.ts') && !without.includes(name))
-      .filter((name) => !only || name === only)
-      .sort();
+    const found = names.filter((name) => name.endsWith('.test.ts') && isChosen(name)).sort();
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
   });

@@ -19,6 +19,7 @@ interface Manifest {
   version: string;
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, { optional?: boolean }>;
   'node-red': { nodes: Record<string, string> };
 }
 
@@ -128,6 +129,7 @@ describe('the package as it is published', () => {
     const installed = Object.keys(packages).filter((path) => path && !packages[path]?.dev);
     assert.deepEqual(installed, ['node_modules/undici', 'node_modules/ws']);
     assert.deepEqual(Object.keys(manifest.dependencies), ['undici', 'ws']);
+    assert.deepEqual(manifest.peerDependenciesMeta, { ioredis: { optional: true } });
   });
 
   it('lists the licences of what is installed with it', () => {

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { systemClock, type Clock } from './clock';
+import { CommandLock, type LockTimes } from './command-lock';
+import { Membership } from './membership';
+import { PositionLoader } from './position-loader';
+import { PositionWriter } from './position-writer';
+import { QueueShare, type WorkOptions } from './queue-share';
+import { isPartition, slotOf, type Pool } from './slots';
+import type { BeatReply, Store } from './store';
+
+export interface ClusterOptions {
+  readonly store: Store;
+  /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
+  readonly lease?: number;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  /** The member's id, unique and new at each start; default: the host's name and a random part. */
+  readonly member?: string;
+}
+
+/** Is called with changes; it throws nothing. */
+export interface ClusterListener {
+  /** Some devices are this process's now, or no longer: ask {@link Cluster.owns}. */
+  onShare?(): void;
+  /** Uploads that were refused by {@link Cluster.mayEmit} may be emitted again, from the last position on. */
+  onResumed?(): void;
+  onState?(state: ClusterState): void;
+}
+
+/**
+ * `joining`: it has not been a member yet. `member`: it may act. `awaiting`: the cluster cannot be reached, or has
+ * just been restarted; nothing is emitted until it is sure that nobody else does.
+ */
+export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
+
+const DEFAULT_LEASE = 5;
+
+/** One process's part in a cluster of processes that share the devices of an application. */
+export class Cluster {
+  readonly member: string;
+  private readonly store: Store;
+  private readonly membership: Membership;
+  private readonly writer: PositionWriter;
+  private readonly loader: PositionLoader;
+  private readonly lock: CommandLock;
+  private readonly listeners = new Set<ClusterListener>();
+  private readonly queue: QueueShare;
+  private others: readonly string[] = [];
+  private current: ClusterState = 'joining';
+  private hasRefused = false;
+  private hasShareChanged = false;
+
+  constructor(options: ClusterOptions) {
+    const { store, clock = systemClock, random = Math.random } = options;
+    this.member = options.member ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
+    this.store = store;
+    const shared = { store, clock, member: this.member };
+    this.writer = new PositionWriter({
+      ...shared,
+      epochOf: (slot) => this.membership.slots.epochOf(slot),
+      fenced: (slot) => this.membership.fenced(slot),
+      behind: () => this.membership.hurry(),
+      written: () => this.checkResumed(),
+    });
+    this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
+    this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
+    this.lock = new CommandLock({ ...shared, random });
+    this.membership = new Membership({
+      ...shared,
+      lease: (options.lease ?? DEFAULT_LEASE) * 1000,
+      takes: (): Pool[] => (this.queue.hasWorker ? ['devices', 'queue'] : ['devices']),
+      generation: randomUUID,
+      flush: () => this.writer.flush(),
+      restore: (holding) =>
+        store.restore(this.member, holding, this.writer.entriesOf(holding.slot)),
+      gained: ({ slot }) => this.gained(slot),
+      lost: (slot) => this.lost(slot),
+      ended: (slot) => this.writer.forget(slot),
+      validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
+      beaten: (reply) => this.beaten(reply),
+    });
+  }
+
+  /** Joins. */
+  start(): void {
+    this.membership.start();
+  }
+
+  get state(): ClusterState {
+    return this.current;
+  }
+
+  /** The ids of all members, this one's included, as of the last beat. */
+  get members(): readonly string[] {
+    return this.others;
+  }
+
+  /** Whether a device's channel is to be open here, even while nothing may be emitted. */
+  owns(chipid: string): boolean {
+    return this.membership.slots.has(slotOf(chipid));
+  }
+
+  /** Grows with each claim of a device's slot; undefined while it is another's. What was read under another one is old. */
+  epochOf(chipid: string): number | undefined {
+    return this.owns(chipid) ? this.membership.slots.epochOf(slotOf(chipid)) : undefined;
+  }
+
+  /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
+  mayEmit(chipid: string): boolean {
+    const may = this.membership.mayAct(slotOf(chipid)) && this.writer.isPrompt;
+    if (!may) this.hasRefused = true;
+    return may;
+  }
+
+  /**
+   * How far a device's uploads have been emitted, by any process.
+   * @throws StoreError
+   */
+  loadPosition(chipid: string): Promise<string | undefined> {
+    return this.loader.get(chipid);
+  }
+
+  /** Notes how far a device's uploads have been emitted; has no effect if the device is another process's by now. */
+  savePosition(chipid: string, position: string): void {
+    this.writer.save(chipid, position);
+  }
+
+  /**
+   * Appends an upload to the queue and notes its position, in one step.
+   * @throws StoreError if the device is another process's by now; that one appends it
+   */
+  append(chipid: string, position: string, upload: string): Promise<void> {
+    return this.writer.append(chipid, position, upload);
+  }
+
+  /**
+   * Runs a command while no other process sends one to the device.
+   * @throws DeviceCloudError `UNREACHABLE`: it was not sent
+   */
+  withLock<T>(chipid: string, times: LockTimes, command: () => Promise<T>): Promise<T> {
+    return this.lock.run(chipid, times, command);
+  }
+
+  /** Passes an upload to the processes that wait for one of the device. @throws StoreError */
+  passUpload(chipid: string, upload: string): Promise<void> {
+    return this.store.publish(`upload:${chipid}`, upload);
+  }
+
+  /** Is called with the uploads of a device that another process passes on. @returns ends it */
+  onPassed(chipid: string, listener: (upload: string) => void): () => void {
+    return this.store.subscribe(`upload:${chipid}`, listener);
+  }
+
+  /** Begins to work on a share of the queue; a process does it once. @returns ends it */
+  work(options: WorkOptions): () => void {
+    const end = this.queue.work(options);
+    this.membership.hurry();
+    return end;
+  }
+
+  /** Acknowledges a job of any process. @returns whether it had not been acknowledged. @throws StoreError */
+  acknowledge(token: string): Promise<boolean> {
+    return this.queue.acknowledge(token);
+  }
+
+  /** Is called with changes from now on. @returns ends it */
+  listen(listener: ClusterListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
+  async close(): Promise<void> {
+    if (this.current === 'closed') return;
+    this.queue.close();
+    this.membership.stop();
+    this.setState('closed');
+    await this.writer.flush();
+    this.writer.close();
+    await this.membership.leave();
+    this.listeners.clear();
+  }
+
+  private gained(slot: number): void {
+    if (isPartition(slot)) this.queue.gained(slot);
+    else this.shareChanged();
+  }
+
+  private lost(slot: number): void {
+    if (isPartition(slot)) this.queue.lost(slot);
+    else this.shareChanged();
+  }
+
+  /** Many slots change at a time; what they change is asked for once. */
+  private shareChanged(): void {
+    if (this.hasShareChanged) return;
+    this.hasShareChanged = true;
+    queueMicrotask(() => {
+      this.hasShareChanged = false;
+      for (const listener of this.listeners) listener.onShare?.();
+    });
+  }
+
+  private beaten(reply: BeatReply): void {
+    this.others = reply.members.map(({ member }) => member);
+    // Locks may be gone like all else, and others are given none until the store has settled.
+    if (!reply.isSettled) void this.lock.putBack();
+    this.queue.wake();
+    this.checkResumed();
+  }
+
+  private checkResumed(): void {
+    if (!this.hasRefused || !this.membership.isValid || !this.writer.isPrompt) return;
+    this.hasRefused = false;
+    for (const listener of this.listeners) listener.onResumed?.();
+  }
+
+  private setState(state: ClusterState): void {
+    if (this.current === state || this.current === 'closed') return;
+    this.current = state;
+    for (const listener of this.listeners) listener.onState?.(state);
+  }
+}

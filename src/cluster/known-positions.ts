@@ -1,0 +1,44 @@
+import type { FencedEntry } from './store';
+
+/** The last position of each device of the slots that are held, written or not. */
+export class KnownPositions {
+  private readonly entries = new Map<string, FencedEntry>();
+  private readonly dirty = new Set<string>();
+
+  get hasDirty(): boolean {
+    return this.dirty.size > 0;
+  }
+
+  /** Remembers a position. @param isWritten whether the store has it */
+  set(entry: FencedEntry, isWritten: boolean): void {
+    this.entries.set(entry.chipid, entry);
+    if (!isWritten) this.dirty.add(entry.chipid);
+  }
+
+  has(chipid: string): boolean {
+    return this.entries.has(chipid);
+  }
+
+  ofSlot(slot: number): FencedEntry[] {
+    return [...this.entries.values()].filter((entry) => entry.slot === slot);
+  }
+
+  /** Takes up to some of those that are to be written. */
+  takeDirty(most: number): FencedEntry[] {
+    const chipids = [...this.dirty].slice(0, most);
+    for (const chipid of chipids) this.dirty.delete(chipid);
+    return chipids.flatMap((chipid) => this.entries.get(chipid) ?? []);
+  }
+
+  /** What was taken was not written. There may be a later position by now, or none. */
+  again(entries: readonly FencedEntry[]): void {
+    for (const { chipid } of entries) if (this.entries.has(chipid)) this.dirty.add(chipid);
+  }
+
+  forget(slot: number): void {
+    for (const { chipid } of this.ofSlot(slot)) {
+      this.entries.delete(chipid);
+      this.dirty.delete(chipid);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import { momentOf, type Clock, type Moment } from './clock';
+import { HeldSlots, type SlotChanges } from './held-slots';
+import { ObservedMembers } from './observed-members';
+import { Settling } from './settling';
+import { POOLS, type Pool } from './slots';
+import type { BeatReply, BeatRequest, Holding, Store } from './store';
+import { Validity } from './validity';
+
+/** Parts of the lease. */
+const BEAT = 1 / 5;
+/** Less than a lease by what clocks may differ in speed, and by the time from a check to what it allows. */
+const VALID = 3 / 4;
+/** More than {@link VALID}: who heard from the store before its restart is no longer valid then. */
+const SETTLE = 4 / 5;
+
+/** The least pause between two beats, in ms, when something is to be done at once. */
+const SHORTEST = 10;
+
+/** What a member needs, and who wants to know of its changes. No callback throws. */
+export interface MembershipOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Unique, and new at each start. */
+  readonly member: string;
+  /** Milliseconds. */
+  readonly lease: number;
+  /** What it takes a share of, at present. */
+  readonly takes: () => readonly Pool[];
+  /** Makes a new name for an empty store. */
+  readonly generation: () => string;
+  /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */
+  readonly flush: () => Promise<void>;
+  /** Puts a slot back into a store that was set back. @returns whether it is this member's now */
+  readonly restore: (holding: Holding) => Promise<boolean>;
+  readonly gained: (holding: Holding) => void;
+  /** A slot may no longer be acted for; it is another's, or it is about to be released. */
+  readonly lost: (slot: number) => void;
+  /** A slot can be forgotten: it is another's, or everything of it is written. */
+  readonly ended: (slot: number) => void;
+  /** Whether anything may be emitted has changed. */
+  readonly validity: (isValid: boolean) => void;
+  /** A beat was answered. */
+  readonly beaten: (reply: BeatReply) => void;
+}
+
+/** One process's membership: its beats, its slots, and whether it may still act on them. */
+export class Membership {
+  readonly slots = new HeldSlots();
+  private readonly observed: ObservedMembers;
+  private readonly settling: Settling;
+  private beats = 0;
+  private answered = 0;
+  private failures = 0;
+  private readonly validity: Validity;
+  private isBeating = false;
+  private isUrgent = false;
+  private isClosed = false;
+  private cancelBeat: () => void = () => undefined;
+
+  constructor(private readonly options: MembershipOptions) {
+    this.observed = new ObservedMembers(options.lease);
+    this.settling = new Settling(SETTLE * options.lease);
+    this.validity = new Validity(options.clock, VALID * options.lease, options.validity);
+  }
+
+  /** Begins to beat. */
+  start(): void {
+    this.schedule(0);
+  }
+
+  /** Whether this member may act at this moment, by both of its own clocks. */
+  get isValid(): boolean {
+    return this.validity.isValid;
+  }
+
+  /** Whether it may act for the devices of a slot at this moment. */
+  mayAct(slot: number): boolean {
+    return this.slots.isUsable(slot) && this.isValid;
+  }
+
+  /** Beats as soon as possible, since something was found to have changed. */
+  hurry(): void {
+    this.isUrgent = true;
+    if (!this.isBeating) this.schedule(SHORTEST);
+  }
+
+  /** Gives up a slot that a write has found to be another's. */
+  fenced(slot: number): void {
+    if (!this.slots.drop(slot)) return;
+    this.options.lost(slot);
+    this.options.ended(slot);
+  }
+
+  /** Acts no more. */
+  stop(): void {
+    this.isClosed = true;
+    this.cancelBeat();
+    this.validity.end();
+  }
+
+  /** Frees its slots in the store, if it can be reached; otherwise they are free after a lease. */
+  async leave(): Promise<void> {
+    await this.options.store.leave(this.options.member).catch(() => undefined);
+  }
+
+  private schedule(ms: number): void {
+    this.cancelBeat();
+    if (this.isClosed) return;
+    this.cancelBeat = this.options.clock.after(ms, () => void this.beat());
+  }
+
+  private async beat(): Promise<void> {
+    this.isBeating = true;
+    // Positions first: after this beat a slot may be another's, and its last uploads would be emitted again.
+    if (this.failures > 0) await this.options.flush();
+    this.isUrgent = false;
+    const sent = momentOf(this.options.clock);
+    await this.exchange(sent);
+    this.isBeating = false;
+    this.schedule(this.pause(sent.monotonic));
+  }
+
+  private async exchange(sent: Moment): Promise<void> {
+    const { store } = this.options;
+    const request = this.request(sent.monotonic);
+    let reply: BeatReply | undefined;
+    try {
+      reply = await store.beat(request);
+      this.failures = 0;
+    } catch {
+      this.failures++;
+    }
+    // An answer may come after the one to a later beat, or after the end.
+    if (reply && !this.isClosed && request.beat > this.answered) {
+      this.answered = request.beat;
+      await this.accept(reply, sent);
+    }
+  }
+
+  private request(now: number): BeatRequest {
+    const { member, takes, generation } = this.options;
+    return {
+      ...{ member, takes: takes(), beat: ++this.beats, generation: generation() },
+      holdings: this.slots.holdings,
+      release: this.slots.released,
+      dead: this.observed.dead(now),
+      settled: this.settling.settled(now),
+    };
+  }
+
+  /** Milliseconds to the next beat, sooner if somebody counts as dead before, or the store as settled. */
+  private pause(sent: number): number {
+    const { clock, lease, member } = this.options;
+    if (this.isUrgent) return SHORTEST;
+    const now = clock.monotonic();
+    const usual = sent + BEAT * lease * (this.failures > 0 ? 1 / 2 : 1);
+    const dues = [this.observed.nextDeath(member), this.settling.due].filter((due) => due > now);
+    return Math.max(SHORTEST, Math.min(usual, ...dues) - now);
+  }
+
+  private async accept(reply: BeatReply, sent: Moment): Promise<void> {
+    const { clock } = this.options;
+    const now = clock.monotonic();
+    this.observed.update(reply.members, reply.incarnation, now);
+    this.settling.update(reply.incarnation, now);
+    // A store that may have gone back in time could take one who was away for an owner that it no longer is.
+    const isConfirmed = reply.isSettled || this.isValid;
+    const changes = this.slots.update(reply, isConfirmed);
+    if (isConfirmed) this.validity.confirm(sent);
+    this.tell(changes);
+    this.validity.check();
+    this.options.beaten(reply);
+    await this.putBack(changes.behind);
+    this.giveUp(reply);
+  }
+
+  private tell({ lost, gained }: SlotChanges): void {
+    for (const slot of lost) {
+      this.options.lost(slot);
+      this.options.ended(slot);
+    }
+    for (const holding of gained) this.options.gained(holding);
+  }
+
+  private async putBack(behind: readonly Holding[]): Promise<void> {
+    if (behind.length === 0) return;
+    await Promise.all(behind.map((holding) => this.options.restore(holding).catch(() => false)));
+    // The next beat tells which of them are this member's again.
+    this.isUrgent = true;
+  }
+
+  /** Releases what is above the share: first nothing is emitted, then everything is written, then they are free. */
+  private giveUp({ surplus }: BeatReply): void {
+    const slots = (Object.keys(POOLS) as Pool[]).flatMap((pool) =>
+      this.slots.above(POOLS[pool], surplus[pool]),
+    );
+    if (slots.length === 0) return;
+    const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);
+    for (const slot of slots) this.options.lost(slot);
+    void this.options.flush().then(() => {
+      this.slots.release(holdings);
+      for (const slot of slots) this.options.ended(slot);
+      this.hurry();
+    });
+  }
+}

@@ -1,0 +1,122 @@
+import { POOLS, type Pool } from './slots';
+import type { BeatReply, BeatRequest, Holding, MemberBeat } from './store';
+
+/** A slot in the store; without an owner it was released. */
+export interface OwnedSlot {
+  owner: string | undefined;
+  epoch: number;
+}
+
+export interface KnownMember {
+  beat: number;
+  takes: readonly Pool[];
+}
+
+/** What a store in memory keeps of members and slots. */
+export interface MembersState {
+  generation: string | undefined;
+  /** Changes with each restart of the engine. */
+  run: number;
+  /** The incarnation that was seen for long enough. */
+  settled: string | undefined;
+  /** The highest epoch that was ever claimed or heard of. */
+  top: number;
+  members: Map<string, KnownMember>;
+  slots: Map<number, OwnedSlot>;
+  /** Members that have left: a beat of theirs that was still on its way must not bring them back. */
+  left: Set<string>;
+}
+
+export const isSettled = (state: MembersState): boolean =>
+  state.generation !== undefined && state.settled === incarnationOf(state);
+
+const incarnationOf = ({ generation = '', run }: MembersState): string => `${generation}/${run}`;
+
+const POOL_NAMES = Object.keys(POOLS) as Pool[];
+
+/** Carries out a beat; the script `beat` of the Redis store does the same. */
+export function applyBeat(state: MembersState, request: BeatRequest): BeatReply | undefined {
+  const { member, beat } = request;
+  state.generation ??= request.generation;
+  if (request.settled === incarnationOf(state)) state.settled = request.settled;
+  if (state.left.has(member) || beat <= (state.members.get(member)?.beat ?? 0)) return undefined;
+  state.members.set(member, { beat, takes: request.takes });
+  for (const { epoch } of request.holdings) state.top = Math.max(state.top, epoch);
+  release(state, member, request.release);
+  if (isSettled(state)) {
+    remove(state, member, request.dead);
+    for (const pool of request.takes) claim(state, member, pool);
+  }
+  return replyTo(state, request);
+}
+
+function release({ slots }: MembersState, member: string, released: readonly Holding[]): void {
+  for (const { slot, epoch } of released) {
+    const owned = slots.get(slot);
+    if (owned?.owner === member && owned.epoch === epoch) owned.owner = undefined;
+  }
+}
+
+/** Removes members that have not beaten since, which frees their slots. */
+function remove(
+  { members }: MembersState,
+  by: string,
+  dead: readonly { member: string; beat: number }[],
+): void {
+  for (const { member, beat } of dead) {
+    if (member !== by && members.get(member)?.beat === beat) members.delete(member);
+  }
+}
+
+/** The share of one member: a whole number, the same for all. */
+function shareOf({ members }: MembersState, pool: Pool): number {
+  const [first, end] = POOLS[pool];
+  const takers = [...members.values()].filter(({ takes }) => takes.includes(pool)).length;
+  return takers === 0 ? 0 : Math.ceil((end - first) / takers);
+}
+
+function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] {
+  const [first, end] = POOLS[pool];
+  const held: Holding[] = [];
+  for (let slot = first; slot < end; slot++) {
+    const owned = slots.get(slot);
+    if (owned?.owner === member) held.push({ slot, epoch: owned.epoch });
+  }
+  return held;
+}
+
+/** Claims what nobody holds, up to the member's share. */
+function claim(state: MembersState, member: string, pool: Pool): void {
+  const [first, end] = POOLS[pool];
+  let room = shareOf(state, pool) - heldIn(state, member, pool).length;
+  for (let slot = first; slot < end && room > 0; slot++) {
+    const owner = state.slots.get(slot)?.owner;
+    if (owner !== undefined && state.members.has(owner)) continue;
+    state.slots.set(slot, { owner: member, epoch: ++state.top });
+    room--;
+  }
+}
+
+function replyTo(state: MembersState, { member, holdings, takes }: BeatRequest): BeatReply {
+  const settled = isSettled(state);
+  const held = POOL_NAMES.map((pool) => heldIn(state, member, pool));
+  const surplus = POOL_NAMES.map((pool, index) => {
+    const share = takes.includes(pool) ? shareOf(state, pool) : 0;
+    return [pool, settled ? Math.max(0, (held[index] ?? []).length - share) : 0] as const;
+  });
+  return {
+    incarnation: incarnationOf(state),
+    isSettled: settled,
+    mine: held.flat(),
+    behind: settled
+      ? []
+      : holdings
+          .filter(({ slot, epoch }) => (state.slots.get(slot)?.epoch ?? 0) < epoch)
+          .map(({ slot }) => slot),
+    members: [...state.members].map(([id, known]): MemberBeat => ({
+      member: id,
+      beat: known.beat,
+    })),
+    surplus: Object.fromEntries(surplus) as Record<Pool, number>,
+  };
+}

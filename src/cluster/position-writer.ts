@@ -1,0 +1,211 @@
+import type { Clock } from './clock';
+import { KnownPositions } from './known-positions';
+import { slotOf } from './slots';
+import { StoreError, type FencedEntry, type PositionEntry, type Store } from './store';
+
+/** What a process has emitted is written within this time, in ms, or it emits no more: it bounds what is doubled. */
+const PROMPT = 250;
+
+/** Pause after a failed write, in ms. */
+const RETRY = 100;
+
+/** Positions in one write, so that no command takes long. */
+const MOST = 500;
+
+export interface PositionWriterOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly member: string;
+  /** The epoch under which a slot is held. */
+  readonly epochOf: (slot: number) => number | undefined;
+  /** A write has found a slot to be another's. */
+  readonly fenced: (slot: number) => void;
+  /** A write has found that the store was set back. */
+  readonly behind: () => void;
+  /** A write was acknowledged. */
+  readonly written: () => void;
+}
+
+interface Pending {
+  entry: FencedEntry;
+  settle: ((error?: StoreError) => void) | undefined;
+}
+
+/**
+ * Writes positions, one command at a time: the next one takes everything that has changed meanwhile, so that a slow
+ * store is not given more to do. Writes may be repeated: a late one is recognised by its sequence.
+ */
+export class PositionWriter {
+  private readonly known = new KnownPositions();
+  /** Uploads for the queue: none of them may be left out. */
+  private appends: Pending[] = [];
+  private sequence = 0;
+  private isWriting = false;
+  /** When the write began that is not yet acknowledged, failed attempts included; monotonic. */
+  private unacknowledged: number | undefined;
+  private isClosed = false;
+  private flushing: (() => void)[] = [];
+
+  constructor(private readonly options: PositionWriterOptions) {}
+
+  /** Whether what was emitted is being written in time. */
+  get isPrompt(): boolean {
+    const { unacknowledged } = this;
+    return unacknowledged === undefined || this.options.clock.monotonic() - unacknowledged < PROMPT;
+  }
+
+  /** Notes how far a device's uploads have been emitted. Without effect if its slot is not held. */
+  save(chipid: string, position: string): void {
+    const entry = this.entryOf(chipid, position);
+    if (!entry) return;
+    this.known.set(entry, false);
+    this.start();
+  }
+
+  /**
+   * Appends an upload to the queue and writes its position, in one step.
+   * @throws StoreError if the slot is another's
+   */
+  append(chipid: string, position: string, upload: string): Promise<void> {
+    const entry = this.entryOf(chipid, position);
+    if (!entry) return Promise.reject(new StoreError(`Device ${chipid} is another's.`, false));
+    return new Promise((resolve, reject) => {
+      const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
+      this.appends.push({ entry: { ...entry, upload }, settle });
+      this.start();
+    });
+  }
+
+  /** The positions of devices, as the store has them. They are known from then on, to be put back if need be. */
+  async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
+    const positions = await this.options.store.load(chipids);
+    for (const [index, chipid] of chipids.entries()) {
+      const position = positions[index];
+      const entry = position === undefined ? undefined : this.entryOf(chipid, position);
+      if (entry && !this.known.has(chipid)) this.known.set(entry, true);
+    }
+    return positions;
+  }
+
+  /** Everything that is known of a slot. */
+  entriesOf(slot: number): PositionEntry[] {
+    return this.known.ofSlot(slot);
+  }
+
+  /** Forgets a slot that is another's. */
+  forget(slot: number): void {
+    this.known.forget(slot);
+    const fenced = this.appends.filter(({ entry }) => entry.slot === slot);
+    this.appends = this.appends.filter(({ entry }) => entry.slot !== slot);
+    for (const { entry, settle } of fenced) settle?.(fencedError(entry));
+  }
+
+  /** Resolves when everything is written, or a write has failed. */
+  async flush(): Promise<void> {
+    if (!this.hasWork) return;
+    const flushed = new Promise<void>((resolve) => this.flushing.push(resolve));
+    this.start();
+    await flushed;
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.flushed();
+    for (const { settle } of this.appends.splice(0))
+      settle?.(new StoreError('The cluster was closed.', true));
+  }
+
+  private get hasWork(): boolean {
+    return this.isWriting || this.known.hasDirty || this.appends.length > 0;
+  }
+
+  private entryOf(chipid: string, position: string): FencedEntry | undefined {
+    const slot = slotOf(chipid);
+    const epoch = this.options.epochOf(slot);
+    if (epoch === undefined || this.isClosed) return undefined;
+    return { chipid, position, slot, epoch, sequence: ++this.sequence };
+  }
+
+  private start(): void {
+    if (this.isWriting || this.isClosed) return;
+    this.isWriting = true;
+    // What is saved in the same turn goes along.
+    queueMicrotask(() => void this.write());
+  }
+
+  private async write(): Promise<void> {
+    const { store, clock, member } = this.options;
+    const appends = this.appends.splice(0, MOST);
+    const saves = this.known.takeDirty(MOST - appends.length);
+    if (appends.length + saves.length === 0) {
+      this.unacknowledged = undefined;
+      this.next(0);
+      return;
+    }
+    this.unacknowledged ??= clock.monotonic();
+    try {
+      const entries = [...appends.map(({ entry }) => entry), ...saves];
+      const outcomes = await store.save(member, entries);
+      this.unacknowledged = undefined;
+      this.options.written();
+      const pending = [...appends, ...saves.map((entry) => ({ entry, settle: undefined }))];
+      const behind = pending.filter((each, index) => !this.settle(each, outcomes[index]));
+      this.again(
+        behind.filter(({ settle }) => settle),
+        behind.flatMap(({ entry, settle }) => (settle ? [] : entry)),
+      );
+      if (behind.length > 0) this.options.behind();
+      this.next(behind.length > 0 ? RETRY : 0);
+    } catch {
+      this.again(appends, saves);
+      this.next(RETRY);
+    }
+  }
+
+  /** @returns whether it is over */
+  private settle(
+    { entry, settle }: Pending,
+    outcome: 'saved' | 'fenced' | 'behind' = 'behind',
+  ): boolean {
+    const { slot } = entry;
+    // Not a verdict on this member: the store is older than what it knows, and the next beat puts that right.
+    if (outcome === 'behind' && this.options.epochOf(slot) === entry.epoch) return false;
+    // Not before: put back into another store, the position would pass for that of an upload that was appended.
+    if (settle && outcome === 'saved' && this.options.epochOf(slot) === entry.epoch)
+      this.known.set(entry, true);
+    settle?.(outcome === 'saved' ? undefined : fencedError(entry));
+    if (outcome === 'fenced' && this.options.epochOf(slot) === entry.epoch)
+      this.options.fenced(slot);
+    return true;
+  }
+
+  /** What was not written is written again, unless there is a later position by now or the slot is lost. */
+  private again(appends: readonly Pending[], saves: readonly FencedEntry[]): void {
+    const isHeld = ({ slot, epoch }: FencedEntry): boolean => this.options.epochOf(slot) === epoch;
+    for (const { entry, settle } of appends) if (!isHeld(entry)) settle?.(fencedError(entry));
+    this.appends = [...appends.filter(({ entry }) => isHeld(entry)), ...this.appends];
+    this.known.again(saves);
+  }
+
+  /** Goes on with what has changed, after a pause if the last write failed. */
+  private next(pause: number): void {
+    this.isWriting = false;
+    // What could not be written may be another's by now.
+    if (!this.hasWork) this.unacknowledged = undefined;
+    if (pause > 0 || !this.hasWork) this.flushed();
+    if (this.isClosed || !this.hasWork) return;
+    if (pause === 0) {
+      this.start();
+      return;
+    }
+    this.isWriting = true;
+    this.options.clock.after(pause, () => void this.write());
+  }
+
+  private flushed(): void {
+    for (const flushed of this.flushing.splice(0)) flushed();
+  }
+}
+
+const fencedError = ({ chipid }: FencedEntry): StoreError =>
+  new StoreError(`Device ${chipid} is another process's by now.`, false);

@@ -1,0 +1,73 @@
+import type { Clock } from './clock';
+import type { Job } from './partition-reader';
+import { partitionOfSlot, slotOfPartition } from './slots';
+import type { Store } from './store';
+import { acknowledge, Worker } from './worker';
+
+export interface WorkOptions {
+  /** Jobs at a time, default 16. */
+  readonly inFlight?: number;
+  /** Seconds after which a job is delivered again that was not acknowledged, default 60. */
+  readonly redeliver?: number;
+  /** Handles a job; throws nothing. */
+  readonly deliver: (job: Job) => void;
+}
+
+/** The partitions of the queue that this process has, and its worker if there is one. */
+export class QueueShare {
+  private readonly partitions = new Set<number>();
+  private worker: Worker | undefined;
+
+  /** @param mayAct whether this process may act for a slot at this moment */
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    private readonly mayAct: (slot: number) => boolean,
+  ) {}
+
+  get hasWorker(): boolean {
+    return this.worker !== undefined;
+  }
+
+  /** @returns ends it */
+  work({ inFlight = 16, redeliver = 60, deliver }: WorkOptions): () => void {
+    const { store, clock } = this;
+    const worker = new Worker({
+      ...{ store, clock, inFlight, redeliver: redeliver * 1000, deliver },
+      mayWork: (partition) => this.mayAct(slotOfPartition(partition)),
+    });
+    this.worker?.close();
+    this.worker = worker;
+    for (const partition of this.partitions) worker.gained(partition);
+    return () => {
+      worker.close();
+      if (this.worker === worker) this.worker = undefined;
+    };
+  }
+
+  gained(slot: number): void {
+    const partition = partitionOfSlot(slot);
+    this.partitions.add(partition);
+    this.worker?.gained(partition);
+  }
+
+  lost(slot: number): void {
+    const partition = partitionOfSlot(slot);
+    this.partitions.delete(partition);
+    this.worker?.lost(partition);
+  }
+
+  wake(): void {
+    this.worker?.wake();
+  }
+
+  /** @throws StoreError */
+  acknowledge(token: string): Promise<boolean> {
+    return acknowledge(this.store, token, this.worker);
+  }
+
+  close(): void {
+    this.worker?.close();
+    this.worker = undefined;
+  }
+}

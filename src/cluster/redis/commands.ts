@@ -1,0 +1,69 @@
+import { oneLine } from '../../util/show';
+import { StoreError } from '../store';
+import type { Connection } from './load';
+import type { Script } from './scripts/script';
+
+/** The longest text of an engine's error that is repeated. */
+const MAX_TEXT = 200;
+
+/** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
+export class Commands {
+  /** Why the last connection failed. */
+  private reason = 'it has not been reached yet';
+
+  /** @param limit milliseconds */
+  constructor(
+    private readonly connection: Connection,
+    private readonly limit: number,
+  ) {
+    connection.on('error', (error) => (this.reason = textOf(error)));
+  }
+
+  /** @throws StoreError */
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const send = async (): Promise<unknown> => {
+      try {
+        return await this.connection.call('EVALSHA', script.sha, keys.length, ...keys, ...args);
+      } catch (error) {
+        // The engine forgets scripts when it restarts, and a replica has never seen them.
+        if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+        return await this.connection.call('EVAL', script.text, keys.length, ...keys, ...args);
+      }
+    };
+    return this.limited(send);
+  }
+
+  /** @throws StoreError */
+  call(command: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.limited(() => this.connection.call(command, ...args));
+  }
+
+  private limited(send: () => Promise<unknown>): Promise<unknown> {
+    if (this.connection.status !== 'ready')
+      return Promise.reject(new StoreError(`Not connected: ${this.reason}.`, false));
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new StoreError(`No answer within ${this.limit} ms.`, true));
+      }, this.limit);
+      send()
+        .then(resolve, (error: unknown) => reject(this.failure(error)))
+        .finally(() => clearTimeout(timer));
+    });
+  }
+
+  /** A new error: that of the library contains the command, which may be the one with the password. */
+  private failure(error: unknown): StoreError {
+    if (isReply(error)) return new StoreError(`Refused: ${textOf(error)}.`, false);
+    return new StoreError(`Connection lost: ${textOf(error)}.`, true);
+  }
+}
+
+const isReply = (error: unknown): error is Error =>
+  error instanceof Error && error.name === 'ReplyError';
+
+const textOf = (error: unknown): string =>
+  oneLine(error instanceof Error ? error.message : 'unknown', MAX_TEXT).replace(/\.$/, '');

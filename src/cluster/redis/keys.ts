@@ -1,0 +1,32 @@
+import { queueTopic } from '../store';
+
+/** The names of everything that a cluster keeps for one application. */
+export interface Keys {
+  readonly state: string;
+  readonly members: string;
+  readonly slots: string;
+  readonly positions: string;
+  readonly left: (member: string) => string;
+  readonly lock: (key: string) => string;
+  readonly queue: (partition: number) => string;
+  readonly topic: (topic: string) => string;
+}
+
+/**
+ * All keys have the same hash tag, the part in braces, so that a Redis Cluster keeps them in one place: scripts need
+ * that.
+ * @param application tells the applications apart that share an engine
+ */
+export function keysOf(application: string): Keys {
+  const prefix = `{device-cloud:${application.replaceAll(/[{}]/g, '_')}}:`;
+  return {
+    state: `${prefix}state`,
+    members: `${prefix}members`,
+    slots: `${prefix}slots`,
+    positions: `${prefix}positions`,
+    left: (member) => `${prefix}left:${member}`,
+    lock: (key) => `${prefix}lock:${key}`,
+    queue: (partition) => prefix + queueTopic(partition),
+    topic: (topic) => prefix + topic,
+  };
+}

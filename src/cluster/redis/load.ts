@@ -1,0 +1,90 @@
+import { DeviceCloudError } from '../../errors';
+import type { TlsSettings } from '../../http/tls';
+import type { Endpoints } from './addresses';
+
+/** What is used of a connection of `ioredis`. */
+export interface Connection {
+  readonly status: string;
+  call(command: string, ...args: (string | number)[]): Promise<unknown>;
+  subscribe(...channels: string[]): Promise<unknown>;
+  unsubscribe(...channels: string[]): Promise<unknown>;
+  on(event: 'ready', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'message', listener: (channel: string, text: string) => void): unknown;
+  disconnect(): void;
+}
+
+export interface ConnectionOptions {
+  readonly endpoints: Endpoints;
+  readonly tls: TlsSettings | undefined;
+  /** Milliseconds in which a connection or an answer must come. */
+  readonly limit: number;
+  /** The name that the engine's list of clients shows. */
+  readonly name: string;
+}
+
+/** Opens connections; each stays, and reconnects by itself, until it is disconnected. */
+export type Connect = (options: ConnectionOptions) => Connection;
+
+/** The longest pause before a reconnect, in ms: a member that comes back late loses its devices. */
+const LONGEST = 500;
+
+const retry = (attempt: number): number => Math.min(LONGEST, 50 * attempt);
+
+/**
+ * Loads the client library, which nothing but a cluster needs.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if it is not installed
+ */
+export async function loadClient(): Promise<Connect> {
+  const library = await import('ioredis').catch(() => undefined);
+  if (!library) {
+    throw new DeviceCloudError(
+      'NOT_CONFIGURED',
+      'A cluster needs the package ioredis, which is not installed. Install it where Node-RED has its nodes: ' +
+        'npm install ioredis@6',
+    );
+  }
+  const { Redis, Cluster } = library;
+  return ({ endpoints, tls, limit, name }) => {
+    const { hosts, isTls, database, master, user, password } = endpoints;
+    const secure = isTls || tls ? { tls: { ...tls } } : {};
+    const common = {
+      ...(user === undefined ? {} : { username: user }),
+      ...(password === undefined ? {} : { password }),
+      ...secure,
+      connectionName: name,
+      connectTimeout: limit,
+      // Ends a connection whose peer is silent: a stopped engine would otherwise hold it, and a failover go unnoticed.
+      socketTimeout: 2 * limit,
+      // Nothing waits for a connection, and nothing is sent twice: what to do then is decided here, not there.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      // A primary that was made a replica refuses to write: the connection must find the new one.
+      reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    };
+    if (master !== undefined) {
+      return new Redis({
+        ...common,
+        ...(secure.tls ? { sentinelTLS: secure.tls, enableTLSForSentinelMode: true } : {}),
+        sentinels: hosts.map((host) => ({ ...host })),
+        name: master,
+        sentinelCommandTimeout: limit,
+        sentinelRetryStrategy: retry,
+        retryStrategy: retry,
+      });
+    }
+    const [only] = hosts;
+    if (hosts.length === 1 && only)
+      return new Redis({ ...common, ...only, db: database, retryStrategy: retry });
+    return new Cluster(
+      hosts.map((host) => ({ ...host })),
+      {
+        redisOptions: common,
+        enableOfflineQueue: false,
+        clusterRetryStrategy: retry,
+        slotsRefreshTimeout: limit,
+      },
+    );
+  };
+}

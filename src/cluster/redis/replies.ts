@@ -1,0 +1,72 @@
+import type { Pool } from '../slots';
+import { StoreError, type BeatReply, type BeatRequest, type QueueEntry } from '../store';
+
+/** Letters by which members' records name what they take a share of. */
+const LETTERS: Readonly<Record<Pool, string>> = { devices: 'd', queue: 'q' };
+
+/** The arguments of the script `beat`. */
+export function beatArgs(
+  request: BeatRequest,
+  pools: Readonly<Record<Pool, readonly [number, number]>>,
+): string[] {
+  const { member, beat, takes, holdings, release, dead, settled = '', generation } = request;
+  const pairs = (list: readonly { slot: number; epoch: number }[]): number[][] =>
+    list.map(({ slot, epoch }) => [slot, epoch]);
+  return [
+    JSON.stringify({
+      ...{ member, beat, settled, generation },
+      takes: takes.map((pool) => LETTERS[pool]).join(''),
+      pools: [pools.devices, pools.queue],
+      holdings: pairs(holdings),
+      release: pairs(release),
+      dead: dead.map((each) => [each.member, each.beat]),
+    }),
+  ];
+}
+
+const malformed = (): StoreError =>
+  new StoreError('The answer is not one of this version of the package.', true);
+
+/** A list of texts. @throws StoreError */
+export function readTexts(value: unknown): string[] {
+  if (Array.isArray(value) && value.every((each): each is string => typeof each === 'string'))
+    return value;
+  throw malformed();
+}
+
+const split = (text: string): string[] => (text === '' ? [] : text.split(','));
+
+/** The answer of the script `beat`. @throws StoreError */
+export function readBeat(value: unknown): BeatReply | undefined {
+  if (value === null) return undefined;
+  if (!Array.isArray(value) || value.length !== 7) throw malformed();
+  const [incarnation, settled, mine, behind, devices, queue, members] = value as unknown[];
+  const list = readTexts(members);
+  return {
+    incarnation: String(incarnation),
+    isSettled: settled === 1,
+    mine: split(String(mine)).map((each) => {
+      const [slot, epoch] = each.split(':');
+      return { slot: Number(slot), epoch: Number(epoch) };
+    }),
+    behind: split(String(behind)).map(Number),
+    members: list.flatMap((member, index) =>
+      index % 2 === 0 ? [{ member, beat: Number.parseInt(list[index + 1] ?? '', 10) }] : [],
+    ),
+    surplus: { devices: Number(devices), queue: Number(queue) },
+  };
+}
+
+/** A stored position without the epoch and the sequence before it. */
+export const readPosition = (value: string | null): string | undefined =>
+  value === null ? undefined : value.replace(/^\d+ \d+ /, '');
+
+/** The entries of a stream. @throws StoreError */
+export function readEntries(value: unknown): QueueEntry[] {
+  if (!Array.isArray(value)) throw malformed();
+  return value.map((entry: unknown) => {
+    const [id, fields] = entry as [unknown, unknown];
+    const [, chipid = '', , upload = ''] = readTexts(fields);
+    return { id: String(id), chipid, upload };
+  });
+}

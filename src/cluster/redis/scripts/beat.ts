@@ -1,0 +1,96 @@
+import { INCARNATION, script, SLOT } from './script';
+
+/**
+ * A member's beat; `applyBeat` of the store in memory is the same in TypeScript. It uses no clock of the engine: who
+ * is dead is what a member has seen by its own clock, since after a failover the engine's clock is another one.
+ *
+ * KEYS: state, members, slots, the mark of a member that has left. ARGV: the request as JSON.
+ */
+export const BEAT = script(`
+${INCARNATION}
+${SLOT}
+local state, members, slots, left = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local request = cjson.decode(ARGV[1])
+local me = request.member
+
+redis.call('HSETNX', state, 'generation', request.generation)
+local name = incarnation(state)
+if request.settled == name then redis.call('HSET', state, 'settled', name) end
+local settled = isSettled(state)
+
+-- A beat that was held up on its way must neither undo a later one nor bring back a member that has left.
+local known = redis.call('HGET', members, me)
+if redis.call('EXISTS', left) == 1 then return false end
+if known and tonumber(string.match(known, '^%d+')) >= request.beat then return false end
+redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes)
+
+-- Epochs go on from the highest that anybody knows, though the store may have been set back.
+local top = tonumber(redis.call('HGET', state, 'top') or '0')
+for _, held in ipairs(request.holdings) do top = math.max(top, held[2]) end
+
+local changed = {}
+local owners, epochs = {}, {}
+local raw = redis.call('HGETALL', slots)
+for i = 1, #raw, 2 do
+  local slot = tonumber(raw[i])
+  epochs[slot], owners[slot] = readSlot(raw[i + 1])
+end
+local function set(slot, epoch, owner)
+  epochs[slot], owners[slot] = epoch, owner
+  changed[#changed + 1] = slot
+  changed[#changed + 1] = string.format('%d ', epoch) .. owner
+end
+
+for _, held in ipairs(request.release) do
+  if owners[held[1]] == me and epochs[held[1]] == held[2] then set(held[1], held[2], '') end
+end
+
+if settled then
+  for _, dead in ipairs(request.dead) do
+    local beat = string.match(redis.call('HGET', members, dead[1]) or '', '^%d+')
+    if dead[1] ~= me and tonumber(beat) == dead[2] then redis.call('HDEL', members, dead[1]) end
+  end
+end
+
+local alive, list, takers = {}, redis.call('HGETALL', members), { d = 0, q = 0 }
+for i = 1, #list, 2 do
+  alive[list[i]] = true
+  for pool in string.gmatch(list[i + 1], '%a') do takers[pool] = takers[pool] + 1 end
+end
+
+-- The share is the same whole number for all; what nobody alive holds is claimed up to it.
+local surplus = {}
+for index, pool in ipairs({ 'd', 'q' }) do
+  local first, stop = request.pools[index][1], request.pools[index][2]
+  local takes = string.find(request.takes, pool)
+  local share = takes and math.ceil((stop - first) / takers[pool]) or 0
+  local mine = 0
+  for slot = first, stop - 1 do if owners[slot] == me then mine = mine + 1 end end
+  if settled and takes then
+    for slot = first, stop - 1 do
+      if mine >= share then break end
+      local owner = owners[slot] or ''
+      if owner == '' or not alive[owner] then
+        top = top + 1
+        set(slot, top, me)
+        mine = mine + 1
+      end
+    end
+  end
+  surplus[index] = settled and math.max(0, mine - share) or 0
+end
+redis.call('HSET', state, 'top', string.format('%d', top))
+if #changed > 0 then redis.call('HSET', slots, unpack(changed)) end
+
+local mine, behind = {}, {}
+for slot, owner in pairs(owners) do
+  if owner == me then mine[#mine + 1] = string.format('%d:%d', slot, epochs[slot]) end
+end
+if not settled then
+  for _, held in ipairs(request.holdings) do
+    if (epochs[held[1]] or 0) < held[2] then behind[#behind + 1] = string.format('%d', held[1]) end
+  end
+end
+return { name, settled and 1 or 0, table.concat(mine, ','), table.concat(behind, ','),
+  surplus[1], surplus[2], list }
+`);

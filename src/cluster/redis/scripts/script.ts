@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+
+/** A script for the engine: everything in it happens in one step, and nothing of another client in between. */
+export interface Script {
+  readonly text: string;
+  /** By which the engine knows it once it has seen it. */
+  readonly sha: string;
+}
+
+export function script(text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+/**
+ * The incarnation of the store: a name that is lost with its content, and the engine's run, which is another one
+ * after a restart and on each replica. Both are read in the script itself: between two commands the connection may
+ * have moved to another engine.
+ */
+export const INCARNATION = `
+local function incarnation(state)
+  local generation = redis.call('HGET', state, 'generation')
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+  return generation and (generation .. '/' .. run)
+end
+
+local function isSettled(state)
+  local name = incarnation(state)
+  return name and redis.call('HGET', state, 'settled') == name
+end
+`;
+
+/** A slot is kept as "epoch owner", without an owner once it was released. */
+export const SLOT = `
+local function readSlot(value)
+  local epoch, owner = string.match(value or '0 ', '^(%d+) (.*)$')
+  return tonumber(epoch), owner
+end
+`;
+
+/** A position is kept as "epoch sequence position", so that a write that comes late is recognised. */
+export const PUT = `
+local function put(positions, chipid, epoch, sequence, position)
+  local e, s = string.match(redis.call('HGET', positions, chipid) or '', '^(%d+) (%d+) ')
+  e, s, epoch, sequence = tonumber(e), tonumber(s), tonumber(epoch), tonumber(sequence)
+  if e and (e > epoch or (e == epoch and s >= sequence)) then return false end
+  redis.call('HSET', positions, chipid,
+    string.format('%d %d ', epoch, sequence) .. position)
+  return true
+end
+`;

@@ -1,0 +1,145 @@
+import type { Pool } from './slots';
+
+/** A slot that a member holds, under the epoch of its claim: of two claims of a slot, the later one has the higher. */
+export interface Holding {
+  readonly slot: number;
+  readonly epoch: number;
+}
+
+/** A member as the store shows it: its id and the number of its last beat. */
+export interface MemberBeat {
+  readonly member: string;
+  readonly beat: number;
+}
+
+/** What a member says once in a while, and by which it stays a member. */
+export interface BeatRequest {
+  readonly member: string;
+  /** Counts the member's beats from 1. One that arrives after a later one has no effect. */
+  readonly beat: number;
+  /** What it takes a share of. */
+  readonly takes: readonly Pool[];
+  /** What it holds, so that a store that was set back is noticed. */
+  readonly holdings: readonly Holding[];
+  readonly release: readonly Holding[];
+  /** Members that have not beaten for a lease, as this one has seen. */
+  readonly dead: readonly MemberBeat[];
+  /** The incarnation that it has seen for as long as it takes to settle. */
+  readonly settled: string | undefined;
+  /** Names the store's content if it has no name yet; a new random text. */
+  readonly generation: string;
+}
+
+/** The answer to a beat. */
+export interface BeatReply {
+  /** Changes when the store was wiped, restarted or replaced by a replica: it may then have gone back in time. */
+  readonly incarnation: string;
+  /**
+   * Whether somebody has seen this incarnation for long enough: everybody who held a slot then has put it back
+   * or holds it no longer. Nothing is claimed and nobody is removed before.
+   */
+  readonly isSettled: boolean;
+  /** The slots of this member. */
+  readonly mine: readonly Holding[];
+  /** Those of its holdings of which the store only knows an older epoch, or nothing; to be restored. */
+  readonly behind: readonly number[];
+  readonly members: readonly MemberBeat[];
+  /** How many slots of each pool it holds above its share. */
+  readonly surplus: Readonly<Record<Pool, number>>;
+}
+
+/** How far the uploads of a device have been emitted. */
+export interface PositionEntry {
+  readonly chipid: string;
+  /** Counts the writes of a member, so that one that arrives late changes nothing. */
+  readonly sequence: number;
+  readonly position: string;
+}
+
+/** A position that is written only while its slot is held under the epoch. */
+export interface FencedEntry extends PositionEntry, Holding {
+  /** An upload that is appended to the queue in the same step. */
+  readonly upload?: string;
+}
+
+/**
+ * What became of a write. `fenced`: somebody else has claimed the slot since. `behind`: the store knows only an
+ * older owner of the slot, or none, so that it was set back; its holder puts back what it knows.
+ */
+export type SaveOutcome = 'saved' | 'fenced' | 'behind';
+
+/** `unsettled`: the store may have gone back in time, and those who held locks can still put them back. */
+export type LockOutcome = 'locked' | 'busy' | 'unsettled';
+
+/** An upload in a stream of the queue. */
+export interface QueueEntry {
+  /** Grows along the stream. */
+  readonly id: string;
+  readonly chipid: string;
+  readonly upload: string;
+}
+
+/** What the Test button of the configuration shows. */
+export interface StoreInfo {
+  /** Redis or Valkey, and its version. */
+  readonly product: string;
+  readonly version: string;
+  /** Milliseconds since 1970 by the store's clock. */
+  readonly time: number;
+  readonly members: readonly string[];
+  /** What is kept over a restart; undefined where the store does not say. */
+  readonly persistence: 'none' | 'snapshots' | 'log' | undefined;
+  /** What is thrown away when memory is short; anything but `noeviction` may lose positions. */
+  readonly eviction: string | undefined;
+  readonly replicas: number | undefined;
+}
+
+/** A command of the store that failed. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  constructor(
+    message: string,
+    /** Whether the store may have carried it out, now or later. */
+    readonly uncertain: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * What a cluster keeps outside its processes. Each command settles within the store's time limit or rejects with
+ * a {@link StoreError}; none waits for a connection. All are safe to repeat.
+ */
+export interface Store {
+  /** Renews a member and gives it its slots. Undefined if a later beat was there before, or the member has left. */
+  beat(request: BeatRequest): Promise<BeatReply | undefined>;
+  /** Ends a membership and frees its slots at once. */
+  leave(member: string): Promise<void>;
+  /**
+   * Puts a slot and its positions back into a store that has gone back in time; of two who try, the higher epoch
+   * wins. @returns whether the member holds it now
+   */
+  restore(member: string, holding: Holding, entries: readonly PositionEntry[]): Promise<boolean>;
+  /** Writes positions. @returns the outcome of each */
+  save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]>;
+  load(chipids: readonly string[]): Promise<(string | undefined)[]>;
+  /** Locks a key for some milliseconds. @param again the holder puts its lock back, though nothing is settled */
+  lock(key: string, token: string, ms: number, again?: boolean): Promise<LockOutcome>;
+  /** Ends a lock unless somebody else has it by now. */
+  unlock(key: string, token: string): Promise<void>;
+  /** The entries of a stream after an id, or from its beginning. */
+  read(partition: number, after: string | undefined, count: number): Promise<QueueEntry[]>;
+  /** Removes an entry. @returns whether it was still there */
+  acknowledge(partition: number, id: string): Promise<boolean>;
+  /** Whether an entry has not been acknowledged. */
+  has(partition: number, id: string): Promise<boolean>;
+  /** Sends a text to all who have subscribed to a topic; it is not kept. */
+  publish(topic: string, text: string): Promise<void>;
+  /** @returns ends the subscription */
+  subscribe(topic: string, listener: (text: string) => void): () => void;
+  info(): Promise<StoreInfo>;
+  close(): Promise<void>;
+}
+
+/** The topic that says that a stream has a new entry. */
+export const queueTopic = (partition: number): string => `queue:${partition}`;

@@ -1,0 +1,106 @@
+import type { Clock } from './clock';
+import { PartitionReader, type Job } from './partition-reader';
+import { PARTITIONS } from './slots';
+import type { Store } from './store';
+
+export interface WorkerOptions {
+  readonly store: Pick<Store, 'read' | 'acknowledge' | 'has' | 'subscribe' | 'publish'>;
+  readonly clock: Clock;
+  /** Jobs at a time. */
+  readonly inFlight: number;
+  /** Milliseconds after which a job is delivered again that was not acknowledged. */
+  readonly redeliver: number;
+  /** Whether this process may work on a partition at this moment. */
+  readonly mayWork: (partition: number) => boolean;
+  /** Handles a job; throws nothing. */
+  readonly deliver: (job: Job) => void;
+}
+
+const ACKNOWLEDGED = 'acknowledged';
+
+const TOKEN = /^(\d{1,2}):([\d-]{1,60})$/;
+
+/**
+ * Works on the partitions that this process has leased: delivers the uploads of one device in order, the next one
+ * when the one before is acknowledged, and those of different devices side by side.
+ */
+export class Worker {
+  private readonly readers = new Map<number, PartitionReader>();
+  private readonly unsubscribe: () => void;
+  private running = 0;
+
+  constructor(private readonly options: WorkerOptions) {
+    this.unsubscribe = options.store.subscribe(ACKNOWLEDGED, (token) => this.acknowledged(token));
+  }
+
+  /** Begins with a partition, at the oldest entry that nobody has acknowledged. */
+  gained(partition: number): void {
+    this.lost(partition);
+    const { store, clock, redeliver, mayWork, deliver } = this.options;
+    const reader = new PartitionReader({
+      ...{ store, clock, partition, redeliver },
+      mayWork: () => mayWork(partition),
+      acquire: () => {
+        if (this.running >= this.options.inFlight) return false;
+        this.running++;
+        return true;
+      },
+      release: () => this.running--,
+      deliver,
+    });
+    this.readers.set(partition, reader);
+    reader.start();
+  }
+
+  /** Leaves a partition at once: what was delivered and is not acknowledged will be delivered elsewhere. */
+  lost(partition: number): void {
+    this.readers.get(partition)?.close();
+    this.readers.delete(partition);
+    this.wake();
+  }
+
+  /** Looks for entries, since the partitions may be worked on again. */
+  wake(): void {
+    for (const reader of this.readers.values()) reader.wake();
+  }
+
+  /** Whether it works on the partition of a job. */
+  has(token: string): boolean {
+    return this.readers.has(Number(TOKEN.exec(token)?.[1] ?? NaN));
+  }
+
+  /** A job was acknowledged, here or elsewhere. */
+  acknowledged(token: string): void {
+    const [, partition, id] = TOKEN.exec(token) ?? [];
+    if (id === undefined) return;
+    this.readers.get(Number(partition))?.acknowledged(id);
+    // There is room for another one.
+    this.wake();
+  }
+
+  close(): void {
+    this.unsubscribe();
+    for (const reader of this.readers.values()) reader.close();
+    this.readers.clear();
+  }
+}
+
+/**
+ * Acknowledges a job, whichever process delivered it.
+ * @param worker this process's, if it has one
+ * @returns whether it had not been acknowledged before; false, too, for a text that is no token
+ * @throws StoreError
+ */
+export async function acknowledge(
+  store: WorkerOptions['store'],
+  token: string,
+  worker: Worker | undefined,
+): Promise<boolean> {
+  const [, partition, id] = TOKEN.exec(token) ?? [];
+  if (partition === undefined || id === undefined || Number(partition) >= PARTITIONS) return false;
+  const wasThere = await store.acknowledge(Number(partition), id);
+  // Another process may have delivered it; if this text is lost, it finds out when it would deliver it again.
+  if (worker?.has(token)) worker.acknowledged(token);
+  else await store.publish(ACKNOWLEDGED, token).catch(() => undefined);
+  return wasThere;
+}

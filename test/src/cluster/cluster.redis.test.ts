@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { Cluster } from '../../../src/cluster/cluster';
+import { openRedisStore, type RedisStoreOptions } from '../../../src/cluster/redis/redis-store';
+import { isDeviceCloudError } from '../../../src/errors';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, startSentinel, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { manual } from '../support/manual';
+
+const DEVICES = Array.from({ length: 60 }, (_, index) => String(1000 + index));
+
+/** Seconds; short, since nothing else is to be done meanwhile. */
+const LEASE = 1;
+
+async function join(options: Omit<RedisStoreOptions, 'application'>): Promise<Cluster> {
+  const store = await openRedisStore({ ...options, application: '7', limit: 400 });
+  atEnd(() => store.close());
+  const cluster = new Cluster({ store, lease: LEASE });
+  atEnd(() => cluster.close());
+  cluster.start();
+  return cluster;
+}
+
+const emitting = (cluster: Cluster): string[] =>
+  DEVICES.filter((chipid) => cluster.mayEmit(chipid));
+
+/** Waits until these members emit for all devices, each one for its share. */
+const shared = (...clusters: Cluster[]): Promise<void> =>
+  until(
+    () =>
+      clusters.every((cluster) => emitting(cluster).length > 0) &&
+      clusters.flatMap(emitting).length === DEVICES.length,
+    `${clusters.length} members share the devices`,
+  );
+
+describe('a cluster on a real server', () => {
+  let redis: RedisProcess;
+  let url: string;
+  beforeEach(async () => {
+    redis = await startRedis();
+    url = `redis://127.0.0.1:${redis.port}`;
+  });
+  afterEach(() => redis.end());
+
+  it('shares devices and positions, and passes them on when a member leaves', async () => {
+    const [a, b] = await Promise.all([join({ url }), join({ url })]);
+    await shared(a, b);
+    assert.deepEqual([...a.members].sort(), [a.member, b.member].sort());
+    const [mine] = emitting(a);
+    assert.ok(mine !== undefined);
+    a.savePosition(mine, 'here');
+    a.savePosition(emitting(b)[0]!, 'not mine');
+    await a.close();
+    await shared(b);
+    assert.equal(await b.loadPosition(mine), 'here');
+    assert.equal(await b.loadPosition(emitting(b).find((chipid) => chipid !== mine)!), undefined);
+  });
+
+  it('emits nothing while the server is stopped, and goes on as before', async () => {
+    const cluster = await join({ url });
+    await shared(cluster);
+    const epochs = DEVICES.map((chipid) => cluster.epochOf(chipid));
+    let resumed = 0;
+    cluster.listen({ onResumed: () => resumed++ });
+    redis.stop();
+    await until(() => cluster.state === 'awaiting', 'its time is over');
+    assert.deepEqual([emitting(cluster), cluster.owns(DEVICES[0]!)], [[], true]);
+    await assert.rejects(
+      cluster.withLock('1', { call: 100, patience: 100 }, () => Promise.resolve()),
+      (error) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain,
+    );
+    redis.cont();
+    await shared(cluster);
+    await until(() => resumed > 0);
+    assert.deepEqual(
+      DEVICES.map((chipid) => cluster.epochOf(chipid)),
+      epochs,
+    );
+  });
+
+  it('puts everything back into a server that was restarted without its content', async () => {
+    const cluster = await join({ url });
+    await shared(cluster);
+    const epochs = DEVICES.map((chipid) => cluster.epochOf(chipid));
+    cluster.savePosition('1000', 'here');
+    await until(async () => (await cluster.loadPosition('1000')) === 'here');
+    const { port } = redis;
+    await redis.end();
+    redis = await startRedis({ port });
+    await shared(cluster);
+    await until(async () => (await cluster.loadPosition('1000').catch(() => '')) === 'here');
+    assert.deepEqual(
+      DEVICES.map((chipid) => cluster.epochOf(chipid)),
+      epochs,
+    );
+  });
+
+  it('sends one command to a device at a time, from whichever member', async () => {
+    const clusters = await Promise.all([join({ url }), join({ url }), join({ url })]);
+    await shared(...clusters);
+    let [running, most, done] = [0, 0, 0];
+    const command = async (): Promise<void> => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+      done++;
+    };
+    const times = { call: 1000, patience: 30_000 };
+    await Promise.all(
+      Array.from({ length: 30 }, (_, index) => clusters[index % 3]!.withLock('1', times, command)),
+    );
+    assert.deepEqual([done, most], [30, 1]);
+  });
+
+  it('hands an upload of the queue to a member that works, until it is acknowledged by any', async () => {
+    const [a, b] = await Promise.all([join({ url }), join({ url })]);
+    await shared(a, b);
+    const job = manual<string>();
+    const seen: string[] = [];
+    b.work({
+      deliver: ({ upload, token }) => {
+        seen.push(upload);
+        if (upload === 'one') job.resolve(token);
+      },
+    });
+    const [mine] = emitting(a);
+    assert.ok(mine !== undefined);
+    await a.append(mine, '1', 'one');
+    await a.append(mine, '2', 'two');
+    const token = await job.promise;
+    assert.deepEqual(seen, ['one']);
+    assert.deepEqual([await a.acknowledge(token), await a.acknowledge(token)], [true, false]);
+    await until(() => seen.includes('two'));
+    assert.equal(await a.acknowledge('no token'), false);
+  });
+
+  it('passes an upload to who waits for it', async () => {
+    const [a, b] = await Promise.all([join({ url }), join({ url })]);
+    await shared(a, b);
+    const heard: string[] = [];
+    const end = b.onPassed('1', (upload) => heard.push(upload));
+    await until(async () => {
+      await a.passUpload('1', '{"x":1}');
+      return heard.length > 0;
+    });
+    end();
+    assert.equal(heard[0], '{"x":1}');
+  });
+});
+
+describe('a cluster behind Sentinels', () => {
+  it('goes on with the replica that takes the place of the primary', async () => {
+    const primary = await startRedis();
+    atEnd(() => primary.end('SIGKILL').catch(() => undefined));
+    const replica = await startRedis({ config: [`replicaof 127.0.0.1 ${primary.port}`] });
+    atEnd(() => replica.end());
+    const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(primary.port)));
+    for (const sentinel of sentinels) atEnd(() => sentinel.end());
+    const addresses = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(', ');
+    const cluster = await join({ sentinels: addresses, master: 'primary' });
+    await shared(cluster);
+    cluster.savePosition('1000', 'here');
+    await until(async () => (await cluster.loadPosition('1000')) === 'here');
+    await Promise.all(
+      sentinels.map((sentinel) => sentinel.child.logged(/\+slave slave 127\.0\.0\.1/)),
+    );
+    primary.stop();
+    await until(() => cluster.state === 'awaiting', 'its time is over');
+    await shared(cluster);
+    assert.equal(await cluster.loadPosition('1000'), 'here');
+    assert.match(replica.child.log(), /MASTER MODE enabled/);
+    primary.cont();
+  });
+});

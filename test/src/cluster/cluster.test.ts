@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { Cluster } from '../../../src/cluster/cluster';
+import { HeldSlots } from '../../../src/cluster/held-slots';
+import { MemoryStore } from '../../../src/cluster/memory-store';
+import { Membership } from '../../../src/cluster/membership';
+import type { BeatReply } from '../../../src/cluster/store';
+import { manual } from '../support/manual';
+import { Process, VirtualTime } from './virtual-time';
+import { LEASE } from './world';
+
+describe('a cluster', () => {
+  it('puts the positions that it knows back into a store that was lost, new uploads or none', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
+    cluster.start();
+    await time.runTo(2 * LEASE);
+    cluster.savePosition('1', 'here');
+    await time.runTo(time.now + 1000);
+    store.wipe();
+    await time.runTo(time.now + 2 * LEASE);
+    assert.deepEqual(await store.load(['1']), ['here']);
+  });
+
+  it('writes and leaves when it is closed, and acts no more', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
+    cluster.start();
+    await time.runTo(2 * LEASE);
+    cluster.savePosition('1', 'last');
+    const closed = cluster.close();
+    assert.deepEqual([cluster.mayEmit('1'), cluster.state], [false, 'closed']);
+    await closed;
+    assert.deepEqual(await store.load(['1']), ['last']);
+    assert.deepEqual((await store.info()).members, []);
+    await time.runTo(time.now + 2 * LEASE);
+    assert.deepEqual((await store.info()).members, []);
+  });
+});
+
+describe('a member that holds more than its share', () => {
+  it('frees slots only when everything of them is written, and acts for them no more meanwhile', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    const written = manual();
+    const lost: number[] = [];
+    const join = (member: string, flush: () => Promise<void>): Membership => {
+      const membership = new Membership({
+        ...{ store, clock, member, lease: LEASE, takes: () => ['devices'], flush },
+        ...{ generation: () => 'g', restore: () => Promise.resolve(false) },
+        ...{ gained: () => undefined, ended: () => undefined },
+        ...{ validity: () => undefined, beaten: () => undefined, lost: (slot) => lost.push(slot) },
+      });
+      membership.start();
+      return membership;
+    };
+    const first = join('a', () => written.promise);
+    await time.runTo(2 * LEASE);
+    const second = join('b', () => Promise.resolve());
+    await time.runTo(4 * LEASE);
+    assert.deepEqual([lost.length, lost.some((slot) => first.mayAct(slot))], [128, false]);
+    assert.equal(second.slots.holdings.length, 0);
+    written.resolve();
+    await time.runTo(5 * LEASE);
+    assert.equal(second.slots.holdings.length, 128);
+  });
+});
+
+describe('the slots of a member', () => {
+  const reply = (more: Partial<BeatReply>): BeatReply => ({
+    ...{ incarnation: 'i', isSettled: true, mine: [], behind: [], members: [] },
+    ...{ surplus: { devices: 0, queue: 0 }, ...more },
+  });
+
+  it('are none that only a store gives that may have gone back in time', () => {
+    const slots = new HeldSlots();
+    const mine = [{ slot: 1, epoch: 5 }];
+    assert.deepEqual(slots.update(reply({ mine, isSettled: false }), true).gained, []);
+    assert.deepEqual(slots.update(reply({ mine }), true).gained, mine);
+  });
+
+  it('are used again only when the store knows them under the same epoch', () => {
+    const slots = new HeldSlots();
+    slots.update(reply({ mine: [{ slot: 1, epoch: 5 }] }), true);
+    const { behind, lost } = slots.update(reply({ behind: [1], isSettled: false }), true);
+    assert.deepEqual([behind, lost, slots.isUsable(1)], [[{ slot: 1, epoch: 5 }], [], false]);
+    slots.update(reply({ mine: [{ slot: 1, epoch: 5 }] }), false);
+    assert.equal(slots.isUsable(1), false);
+    slots.update(reply({ mine: [{ slot: 1, epoch: 5 }] }), true);
+    assert.equal(slots.isUsable(1), true);
+    const again = slots.update(reply({ mine: [{ slot: 1, epoch: 6 }] }), true);
+    assert.deepEqual([again.lost, again.gained], [[1], [{ slot: 1, epoch: 6 }]]);
+  });
+});

@@ -1,0 +1,15 @@
+import { MemoryStore } from '../../../src/cluster/memory-store';
+import { storeContract } from './store-contract';
+
+describe('a store in memory', () => {
+  storeContract(() => {
+    const store = new MemoryStore();
+    return {
+      store,
+      wipe() {
+        store.wipe();
+        return Promise.resolve();
+      },
+    };
+  });
+});

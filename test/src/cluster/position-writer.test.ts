@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { MemoryStore } from '../../../src/cluster/memory-store';
+import { PositionWriter } from '../../../src/cluster/position-writer';
+import { slotOf } from '../../../src/cluster/slots';
+import { StoreError, type FencedEntry, type SaveOutcome } from '../../../src/cluster/store';
+import { settled } from '../../../tooling/until';
+import { manual, type Manual } from '../support/manual';
+import { Process, VirtualTime } from './virtual-time';
+
+/** A store whose writes end when a test says so. */
+class SlowStore extends MemoryStore {
+  readonly writes: { entries: readonly FencedEntry[]; answer: Manual<SaveOutcome[]> }[] = [];
+
+  override save(_member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]> {
+    const answer = manual<SaveOutcome[]>();
+    this.writes.push({ entries, answer });
+    return answer.promise;
+  }
+
+  /** Ends the last write. */
+  async answer(...outcomes: SaveOutcome[]): Promise<void> {
+    this.writes.at(-1)?.answer.resolve(outcomes);
+    await settled();
+  }
+
+  /** The positions of the last write. */
+  get last(): string[] {
+    return (this.writes.at(-1)?.entries ?? []).map(({ chipid, position }) => chipid + position);
+  }
+}
+
+describe('the writer of positions', () => {
+  let time: VirtualTime;
+  let store: SlowStore;
+  let writer: PositionWriter;
+  let epochs: Map<number, number>;
+  let calls: string[];
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    store = new SlowStore();
+    epochs = new Map(['1', '2', '3'].map((chipid) => [slotOf(chipid), 1]));
+    calls = [];
+    writer = new PositionWriter({
+      ...{ store, clock: new Process(time, 1).clock, member: 'm' },
+      epochOf: (slot) => epochs.get(slot),
+      fenced: (slot) => {
+        calls.push('fenced');
+        epochs.delete(slot);
+        writer.forget(slot);
+      },
+      behind: () => calls.push('behind'),
+      written: () => calls.push('written'),
+    });
+  });
+
+  const save = async (chipid: string, position: string): Promise<void> => {
+    writer.save(chipid, position);
+    await settled();
+  };
+
+  it('writes once at a time, and then the latest of everything that has changed', async () => {
+    await save('1', 'a');
+    await save('1', 'b');
+    await save('2', 'a');
+    await save('1', 'c');
+    await save('99', 'not held');
+    assert.deepEqual([store.writes.length, store.last], [1, ['1a']]);
+    await store.answer('saved');
+    assert.deepEqual([store.writes.length, store.last], [2, ['1c', '2a']]);
+    await store.answer('saved', 'saved');
+    assert.equal(store.writes.length, 2);
+  });
+
+  it('is late when a write takes longer than 250 ms, its repetitions included', async () => {
+    await save('1', 'a');
+    await time.runTo(249);
+    assert.equal(writer.isPrompt, true);
+    store.writes[0]?.answer.reject(new StoreError('No answer.', true));
+    await settled();
+    await time.runTo(400);
+    assert.deepEqual([writer.isPrompt, store.writes.length], [false, 2]);
+    await store.answer('saved');
+    assert.equal(writer.isPrompt, true);
+  });
+
+  it('is no longer late with what has become another process’s', async () => {
+    await save('1', 'a');
+    await time.runTo(300);
+    epochs.delete(slotOf('1'));
+    writer.forget(slotOf('1'));
+    store.writes[0]?.answer.reject(new StoreError('No answer.', true));
+    await settled();
+    assert.equal(writer.isPrompt, true);
+  });
+
+  it('gives up a slot that is another’s, and keeps what an older store does not know', async () => {
+    await save('1', 'a');
+    await save('2', 'a');
+    await store.answer('fenced');
+    assert.deepEqual([calls, writer.entriesOf(slotOf('1'))], [['written', 'fenced'], []]);
+    await store.answer('behind');
+    assert.equal(calls.at(-1), 'behind');
+    assert.equal(writer.entriesOf(slotOf('2')).length, 1);
+    await time.runTo(1000);
+    assert.deepEqual(store.last, ['2a']);
+  });
+
+  it('appends every upload in order, and counts none as emitted before it is appended', async () => {
+    const appended = Promise.allSettled(
+      ['a', 'b', 'c'].map((position) => writer.append('1', position, position)),
+    );
+    await settled();
+    await store.answer('behind', 'behind', 'behind');
+    assert.deepEqual(writer.entriesOf(slotOf('1')), []);
+    await time.runTo(1000);
+    assert.deepEqual(store.last, ['1a', '1b', '1c']);
+    await store.answer('saved', 'saved', 'fenced');
+    const ends = await appended;
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected'],
+    );
+  });
+});

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { slotOf, type Pool } from '../../../src/cluster/slots';
+import type { BeatReply, BeatRequest, FencedEntry, Store } from '../../../src/cluster/store';
+import { settled, until } from '../../../tooling/until';
+
+/** A store under test, of an application that has none of the others' content. */
+export interface Subject {
+  store: Store;
+  /** Empties the engine. */
+  wipe(): Promise<void>;
+}
+
+/** A member that beats by hand. */
+class Hand {
+  number = 0;
+  incarnation: string | undefined;
+
+  constructor(
+    private readonly store: Store,
+    readonly member: string,
+    private readonly takes: readonly Pool[] = ['devices'],
+  ) {}
+
+  async try(request: Partial<BeatRequest> = {}): Promise<BeatReply | undefined> {
+    const reply = await this.store.beat({
+      ...{ member: this.member, beat: ++this.number, takes: this.takes, generation: 'g1' },
+      ...{ holdings: [], release: [], dead: [], settled: undefined, ...request },
+    });
+    this.incarnation = reply?.incarnation ?? this.incarnation;
+    return reply;
+  }
+
+  async beat(request: Partial<BeatRequest> = {}): Promise<BeatReply> {
+    const reply = await this.try(request);
+    assert.ok(reply, 'the beat is answered');
+    return reply;
+  }
+
+  /** Beats until the store counts as settled, which gives it slots. */
+  async settle(): Promise<BeatReply> {
+    await this.beat();
+    return this.beat({ settled: this.incarnation });
+  }
+}
+
+const numbers = (reply: BeatReply): number[] => reply.mine.map(({ slot }) => slot);
+
+/** What every store does. */
+export function storeContract(open: () => Subject | Promise<Subject>): void {
+  let subject: Subject;
+  let store: Store;
+  let a: Hand;
+  let b: Hand;
+
+  beforeEach(async () => {
+    subject = await open();
+    ({ store } = subject);
+    a = new Hand(store, 'a');
+    b = new Hand(store, 'b');
+  });
+
+  /** An entry of a device whose slot the reply gives to the member. */
+  const entryOf = (
+    reply: BeatReply,
+    chipid: string,
+    sequence: number,
+    more: Partial<FencedEntry> = {},
+  ): FencedEntry => {
+    const held = reply.mine.find(({ slot }) => slot === slotOf(chipid));
+    assert.ok(held, `it holds the slot of ${chipid}`);
+    return { ...held, chipid, sequence, position: `p${sequence}`, ...more };
+  };
+
+  it('gives nothing away before somebody has seen it for long enough, then everything', async () => {
+    const first = await a.beat();
+    assert.deepEqual([first.isSettled, first.mine], [false, []]);
+    const { isSettled, mine } = await a.beat({ settled: first.incarnation });
+    assert.deepEqual([isSettled, mine.length], [true, 256]);
+    assert.equal(new Set(mine.map(({ epoch }) => epoch)).size, 256);
+  });
+
+  it('shares the slots evenly: what is above a share is released, and then claimed', async () => {
+    const { mine } = await a.settle();
+    assert.deepEqual((await b.beat()).mine, []);
+    const { surplus, members } = await a.beat({ holdings: mine });
+    assert.deepEqual(surplus, { devices: 128, queue: 0 });
+    assert.deepEqual(members.map(({ member }) => member).sort(), ['a', 'b']);
+    await a.beat({ release: mine.slice(0, 128) });
+    const after = await b.beat();
+    assert.deepEqual(numbers(after), numbers({ ...after, mine: mine.slice(0, 128) }));
+    const top = Math.max(...mine.map(({ epoch }) => epoch));
+    assert.ok(
+      after.mine.every(({ epoch }) => epoch > top),
+      'each claim has a new epoch',
+    );
+  });
+
+  it('shares the queue among those alone who work on it', async () => {
+    const worker = new Hand(store, 'w', ['devices', 'queue']);
+    await a.settle();
+    const { mine } = await worker.beat();
+    assert.deepEqual(
+      mine.map(({ slot }) => slot),
+      Array.from({ length: 16 }, (_, partition) => 256 + partition),
+    );
+  });
+
+  it('releases a slot only under the epoch of its claim', async () => {
+    const { mine } = await a.settle();
+    const old = mine.map(({ slot, epoch }) => ({ slot, epoch: epoch - 1 }));
+    assert.equal((await a.beat({ release: old })).mine.length, 256);
+  });
+
+  it('has no ear for a beat that comes after a later one, or from a member that has left', async () => {
+    await a.settle();
+    a.number = 1;
+    assert.equal(await a.try(), undefined);
+    await store.leave('a');
+    a.number = 10;
+    assert.equal(await a.try(), undefined);
+    assert.equal((await b.beat()).mine.length, 256, 'what it left is free at once');
+  });
+
+  it('removes a dead member, unless it has beaten since', async () => {
+    const { mine } = await a.settle();
+    const before = await b.beat();
+    const dead = before.members.filter(({ member }) => member === 'a');
+    await a.beat({ holdings: mine });
+    assert.equal((await b.beat({ dead })).members.length, 2);
+    const { members } = await b.beat();
+    const after = await b.beat({ dead: members.filter(({ member }) => member === 'a') });
+    assert.equal(after.mine.length, 256);
+  });
+
+  it('after a loss takes back what holders know, and removes and gives nothing until then', async () => {
+    const { mine, incarnation } = await a.settle();
+    await subject.wipe();
+    const lost = await a.beat({ holdings: mine, generation: 'g2', settled: incarnation });
+    assert.notEqual(lost.incarnation, incarnation);
+    assert.deepEqual([lost.isSettled, lost.mine.length, lost.behind.length], [false, 0, 256]);
+
+    const [one, two] = mine;
+    assert.ok(one && two);
+    const entry = { chipid: '7', sequence: 3, position: 'p3' };
+    assert.equal(await store.restore('a', one, [entry]), true);
+    assert.deepEqual(await store.load(['7']), ['p3']);
+    const older = { ...one, epoch: one.epoch - 1 };
+    assert.equal(await store.restore('b', older, []), false, 'the higher epoch wins');
+    const newer = { ...one, epoch: one.epoch + 1000 };
+    assert.equal(await store.restore('b', newer, []), true);
+
+    const now = await b.beat({ dead: [{ member: 'a', beat: a.number }] });
+    assert.deepEqual([now.mine, now.members.length], [[newer], 2]);
+    const settled = await b.beat({ settled: now.incarnation });
+    assert.ok(settled.mine.every(({ slot, epoch }) => slot === one.slot || epoch > newer.epoch));
+    assert.equal(await store.restore('a', { ...two, epoch: 9999 }, []), false, 'it is too late');
+    const late = await a.beat({ holdings: mine });
+    assert.deepEqual([late.behind, late.mine.length], [[], 128]);
+  });
+
+  it('writes a position under the epoch of its slot alone', async () => {
+    const reply = await a.settle();
+    const entry = entryOf(reply, '7', 1);
+    const outcomes = await store.save('a', [
+      entry,
+      { ...entry, chipid: '8', epoch: entry.epoch - 1 },
+      { ...entry, chipid: '9', epoch: entry.epoch + 1 },
+    ]);
+    assert.deepEqual(outcomes, ['saved', 'fenced', 'behind']);
+    assert.deepEqual(await store.save('b', [entry]), ['fenced']);
+    assert.deepEqual(await store.load(['7', '8', '9']), ['p1', undefined, undefined]);
+    await subject.wipe();
+    assert.deepEqual(await store.save('a', [entry]), ['behind']);
+  });
+
+  it('keeps the later of two writes of a member, whichever comes first', async () => {
+    const reply = await a.settle();
+    await store.save('a', [entryOf(reply, '7', 2)]);
+    await store.save('a', [
+      entryOf(reply, '7', 1),
+      entryOf(reply, '8', 3, { position: '5 6 "€\n' }),
+    ]);
+    assert.deepEqual(await store.load(['7', '8']), ['p2', '5 6 "€\n']);
+  });
+
+  it('appends an upload with its position, once however often it is written', async () => {
+    const reply = await a.settle();
+    const partition = slotOf('7') % 16;
+    const first = entryOf(reply, '7', 1, { upload: '{"a":"é"}' });
+    await store.save('a', [first]);
+    await store.save('a', [first, entryOf(reply, '7', 2, { upload: 'two' })]);
+    assert.deepEqual(await store.save('b', [entryOf(reply, '7', 3, { upload: 'no' })]), ['fenced']);
+    const entries = await store.read(partition, undefined, 10);
+    assert.deepEqual(
+      entries.map(({ chipid, upload }) => [chipid, upload]),
+      [
+        ['7', '{"a":"é"}'],
+        ['7', 'two'],
+      ],
+    );
+    const [one, two] = entries.map(({ id }) => id);
+    assert.ok(one && two);
+    assert.deepEqual((await store.read(partition, one, 10)).length, 1);
+    assert.deepEqual((await store.read(partition, undefined, 1)).length, 1);
+    assert.deepEqual(
+      [await store.acknowledge(partition, one), await store.acknowledge(partition, one)],
+      [true, false],
+    );
+    assert.deepEqual(
+      [await store.has(partition, one), await store.has(partition, two)],
+      [false, true],
+    );
+    assert.deepEqual((await store.read(partition, undefined, 10)).length, 1);
+  });
+
+  it('locks for one at a time, and unlocks for its holder alone', async () => {
+    assert.equal(await store.lock('7', 'mine', 60_000), 'unsettled');
+    await a.settle();
+    assert.equal(await store.lock('7', 'mine', 60_000), 'locked');
+    assert.equal(await store.lock('7', 'mine', 60_000), 'locked', 'a repeated command');
+    assert.equal(await store.lock('7', 'yours', 60_000), 'busy');
+    assert.equal(await store.lock('8', 'yours', 1), 'locked');
+    await store.unlock('7', 'yours');
+    assert.equal(await store.lock('7', 'yours', 60_000), 'busy');
+    await store.unlock('7', 'mine');
+    assert.equal(await store.lock('7', 'yours', 60_000), 'locked');
+    await until(async () => (await store.lock('8', 'mine', 60_000)) === 'locked');
+  });
+
+  it('lets a holder put its lock back after a loss, before anybody gets a new one', async () => {
+    await a.settle();
+    await store.lock('7', 'mine', 60_000);
+    await subject.wipe();
+    assert.equal(await store.lock('7', 'yours', 60_000), 'unsettled');
+    assert.equal(await store.lock('7', 'mine', 60_000, true), 'locked');
+    await a.settle();
+    assert.equal(await store.lock('7', 'yours', 60_000), 'busy');
+  });
+
+  it('passes texts to all who have subscribed, until they end it', async () => {
+    const heard: string[] = [];
+    const end = store.subscribe('t', (text) => heard.push(`1 ${text}`));
+    store.subscribe('t', (text) => heard.push(`2 ${text}`));
+    store.subscribe('other', (text) => heard.push(`3 ${text}`));
+    // A subscription takes effect when the engine knows of it.
+    await until(async () => {
+      await store.publish('t', 'ä');
+      await store.publish('other', 'ä');
+      return heard.includes('3 ä') && heard.includes('1 ä');
+    });
+    end();
+    await settled();
+    heard.length = 0;
+    await store.publish('t', 'z');
+    await until(() => heard.includes('2 z'));
+    assert.equal(heard.includes('1 z'), false);
+  });
+
+  it('says what it is', async () => {
+    await a.beat();
+    const { product, members, time } = await store.info();
+    assert.ok(product !== '' && time > 0);
+    assert.deepEqual(members, ['a']);
+  });
+}

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { keep, type Child } from '../process';
+import { freePort } from './ports';
+
+/** A `redis-server` or `redis-sentinel` of this machine, on a free port of loopback and in a folder of its own. */
+export interface RedisProcess {
+  readonly port: number;
+  readonly child: Child;
+  /** Stops it where it is, as a machine that hangs does; `cont` lets it go on. */
+  stop(): void;
+  cont(): void;
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+async function start(
+  program: 'redis-server' | 'redis-sentinel',
+  port: number,
+  config: readonly string[],
+): Promise<RedisProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-redis-'));
+  const file = join(folder, 'redis.conf');
+  const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...config];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const child = keep(program, spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  void child.ended.then(() => rmSync(folder, { recursive: true, force: true }));
+  await child.logged(/Ready to accept connections|Sentinel ID is/);
+  const signal = (name: NodeJS.Signals): void => void child.process.kill(name);
+  return {
+    ...{ port, child },
+    stop: () => signal('SIGSTOP'),
+    cont: () => signal('SIGCONT'),
+    end: (name = 'SIGKILL') => child.end(name),
+  };
+}
+
+/** @param options `port`, to start one again where one was; further lines of its configuration */
+export async function startRedis(
+  options: { port?: number; config?: readonly string[] } = {},
+): Promise<RedisProcess> {
+  const { port = await freePort(), config = [] } = options;
+  return start('redis-server', port, ['save ""', 'appendonly no', ...config]);
+}
+
+/** A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree. */
+export async function startSentinel(primary: number): Promise<RedisProcess> {
+  const port = await freePort();
+  return start('redis-sentinel', port, [
+    `sentinel monitor primary 127.0.0.1 ${primary} 2`,
+    'sentinel down-after-milliseconds primary 500',
+    'sentinel failover-timeout primary 2000',
+  ]);
+}
