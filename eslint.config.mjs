@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
-const FOLDERS = ['util', 'input', 'http', 'api', 'channel', 'recovery', 'fleet', 'request'];
+const FOLDERS = ['util', 'input', 'pace', 'http', 'api', 'channel', 'recovery', 'fleet', 'request'];
 const HEAD = [
   'address',
   'application',

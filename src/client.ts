@@ -24,7 +24,7 @@ import { readFormat, readLimits, readRecovery, readWait, type Limits } from './c
 import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
 import { createApplication, type Application, type OpenApiParts } from './application';
-import { ConnectLimiters } from './channel/connect-limiters';
+import { AdaptiveLimiters } from './pace/adaptive-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
@@ -49,7 +49,7 @@ import type { ClientOptions } from './settings';
 const DEVICE_TIMEOUT = 12;
 
 /** The limiters that all clients of a process share unless they are given others. */
-const CONNECT_LIMITERS = new ConnectLimiters();
+const LIMITERS = new AdaptiveLimiters();
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -67,11 +67,11 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
-   * @param connectLimiters internal: spread the connects of channels, default those of the whole process
+   * @param limiters internal: spread connects and readings of histories, default those of the whole process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions, connectLimiters: ConnectLimiters = CONNECT_LIMITERS) {
-    this.#application = createApplication(options, connectLimiters);
+  constructor(options: ClientOptions, limiters: AdaptiveLimiters = LIMITERS) {
+    this.#application = createApplication(options, limiters);
   }
 
   /**

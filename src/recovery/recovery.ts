@@ -1,10 +1,13 @@
 import type { Upload } from '../channel/frames';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
+import type { PacedAttempt } from '../pace/attempt';
 import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { UNCLEAR } from './encoding';
 import { interpret } from './interpret';
+import { isPassing, readInTurn, SILENT_TRIES } from './read-history';
+import type { Reader } from './read-limiter';
 import { Reading, type ReadingOwner } from './reading';
 import { reportOn } from './report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
@@ -43,8 +46,10 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.checkpoint = shared.limits.arrived;
   }
 
-  get urgent(): boolean {
-    return this.delivery.isHolding;
+  get urgency(): Reader['urgency'] {
+    if (this.delivery.isHolding) return 'live';
+    const { ledger, isPressed } = this.delivery;
+    return ledger.isComplete && !isPressed ? 'routine' : 'soon';
   }
 
   /** Whether everything that came before now has been emitted: what is replayed from now on came later. */
@@ -95,7 +100,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.ended();
   }
 
-  async read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void> {
+  async read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void> {
     const { shared, device, delivery } = this;
     const before = delivery.overflows;
     const isOver = (): boolean => signal.aborted;
@@ -103,9 +108,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
     try {
       delivery.ledger.mark();
       this.suspect = false;
-      const answer = await shared.read(device.chipid, signal);
+      const answer = await readInTurn(shared.read, device.chipid, signal, turn);
       if (isOver()) return;
-      answered();
       this.invalid = 0;
       const { answers } = shared.budgets;
       // One that alone is more than there is waits until it is the only one.
@@ -123,7 +127,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       }
     } catch (error) {
       if (isOver()) return;
-      this.failed(error);
+      this.failed(error, attempt);
       if (this.invalid > 0) {
         this.reading.later(followUpDelay(attempt, shared.random), attempt + 1);
         return;
@@ -131,7 +135,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     } finally {
       shared.budgets.answers.release(weight);
     }
-    this.reading.later(retryDelay(attempt, this.urgent, shared.random), attempt + 1);
+    this.reading.later(retryDelay(attempt, delivery.isHolding, shared.random), attempt + 1);
   }
 
   private onConnected(): void {
@@ -183,9 +187,10 @@ export class Recovery implements ChannelListener, ReadingOwner {
     });
   }
 
-  private failed(error: unknown): void {
+  private failed(error: unknown, attempt: number): void {
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
+    if (attempt >= SILENT_TRIES || !isPassing(error))
+      this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
     // The next answer will hardly be a better one, and live uploads wait for it.
     else if (++this.invalid >= INVALID_TRIES) this.goLive();
@@ -205,7 +210,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       return;
     }
     if (read.hasBad && !insist && ledger.isRisky(read.since)) {
-      reading.later(retryDelay(this.followUps++, this.urgent, shared.random));
+      reading.later(retryDelay(this.followUps++, delivery.isHolding, shared.random));
       return;
     }
     const settlement = ledger.settle(read.records, insist, read.since);
