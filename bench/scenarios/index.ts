@@ -1,10 +1,12 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
+import { delay } from './delay';
 import { fleetScenarios } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { push } from './push';
+import { recovery } from './recovery';
 import { restartScenarios } from './restart';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
@@ -17,6 +19,8 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   ...fleetScenarios(plan),
   ...channelScenarios(plan),
   ...restartScenarios(plan),
+  recovery(plan),
+  delay(plan),
   growth(),
   start(plan),
 ];
