@@ -3,6 +3,7 @@ import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../pace/attempt';
 import { Delivery, textOf } from './delivery';
+import { Checkpoint } from './checkpoint';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { UNCLEAR } from './encoding';
 import { interpret } from './interpret';
@@ -33,8 +34,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
   private invalid = 0;
   /** Something unreadable has come since the history was asked. */
   private suspect = false;
-  /** Arrivals after which the position is moved on: fewer if the history does not reach back far. */
-  private checkpoint: number;
+  /** Says when the position is to be moved on. */
+  private readonly checkpoint: Checkpoint;
 
   constructor(
     private readonly shared: RecoveryShared,
@@ -43,7 +44,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (device.encoding === 'auto') shared.facts.encoding ??= device.start?.encoding;
     this.delivery = new Delivery(shared, device);
     this.reading = new Reading(shared.limiter, this);
-    this.checkpoint = shared.limits.arrived;
+    this.checkpoint = new Checkpoint(shared.limits.arrived);
   }
 
   get urgency(): Reader['urgency'] {
@@ -215,8 +216,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     }
     const settlement = ledger.settle(read.records, insist, read.since);
     reportOn(settlement, read.form, device.zone, shared.facts, tell);
-    if (settlement.truncated)
-      this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));
+    this.checkpoint.read(read.records.length, settlement.truncated);
     delivery.emitAll(settlement.due);
     this.ended();
     this.followUp(settlement.ambiguous, isFirst);
@@ -242,8 +242,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   /** Reads the history before too many arrivals are remembered; forgets them if it never answers. */
   private checkLimits(): void {
-    const { delivery, reading } = this;
-    if (delivery.isFull(this.checkpoint)) {
+    const { checkpoint, delivery, reading } = this;
+    if (delivery.isFull(checkpoint.most)) {
       delivery.forget();
       reading.stop();
       this.onFault(
@@ -251,7 +251,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
         'given up',
       );
       reading.start();
-    } else if (delivery.ledger.size > this.checkpoint && !reading.isDue()) reading.start();
+    } else if (delivery.ledger.size > checkpoint.due(delivery.isPressed) && !reading.isDue())
+      reading.start();
   }
 
   private began(): void {
