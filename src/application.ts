@@ -120,8 +120,8 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      // Not that of the channels, whose address begins with ws.
-      pace: limiters.of(settings.origin),
+      // Not that of the channels, whose address begins with ws. A deep history takes its time.
+      pace: limiters.of(settings.origin, false),
       now,
       random,
       observer: registry,

@@ -40,7 +40,14 @@ export class AdaptiveLimiter {
   /** When the rate last made attempts wait. */
   private limitedAt = -Infinity;
 
-  constructor(private readonly clock: PaceClock) {}
+  /**
+   * @param judgesSpeed whether slow answers lower the rate: not where one answer may be a thousand times
+   *   as large as another, and so much slower
+   */
+  constructor(
+    private readonly clock: PaceClock,
+    private readonly judgesSpeed = true,
+  ) {}
 
   /**
    * Queues for a turn.
@@ -148,6 +155,6 @@ export class AdaptiveLimiter {
    * over TLS, handshakes wait for one another here.
    */
   private isSlow({ idleBefore }: Attempt, at: number): boolean {
-    return this.clock.idle() - idleBefore > this.speed.limit(at);
+    return this.judgesSpeed && this.clock.idle() - idleBefore > this.speed.limit(at);
   }
 }

@@ -16,9 +16,12 @@ export class AdaptiveLimiters {
 
   constructor(private readonly clock: PaceClock = CLOCK) {}
 
-  /** @param origin the address of the service; a limiter of it outlives its clients, and so a deploy */
-  of(origin: string): AdaptiveLimiter {
-    const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock);
+  /**
+   * @param origin the address of the service; a limiter of it outlives its clients, and so a deploy
+   * @param judgesSpeed see {@link AdaptiveLimiter}; the same with each call for an address
+   */
+  of(origin: string, judgesSpeed = true): AdaptiveLimiter {
+    const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock, judgesSpeed);
     // The one that was asked for longest ago comes first, and leaves first.
     this.limiters.delete(origin);
     this.limiters.set(origin, limiter);

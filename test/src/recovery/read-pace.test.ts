@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudError } from '../../../src/errors';
 import { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
+import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
 import type { PacedAttempt } from '../../../src/pace/attempt';
 import { readInTurn } from '../../../src/recovery/read-history';
 import { ReadLimiter } from '../../../src/recovery/read-limiter';
@@ -72,6 +73,24 @@ describe('the histories of all devices after a restart', () => {
     assert.equal(answered, MANY);
     assert.ok(most() <= 2 * PER_SECOND, `${most()} in a second`);
     assert.ok(asked.length < MANY * 1.05, `${asked.length} readings`);
+  });
+
+  it('are read as quickly where most are deep, and so take much longer than the others', async () => {
+    // As the limiter of an application is made: see createApplication.
+    const clock = { now: () => now, idle: () => now, random: () => 0.5 };
+    const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', false));
+    for (let device = 0; device < MANY; device++) {
+      const granted = (turn: PacedAttempt): void => {
+        setTimeout(() => turn.succeeded(), device % 3 === 0 ? 20 : 150);
+        answered++;
+      };
+      limiter.acquire({ urgency: 'live', granted });
+    }
+    while (answered < MANY && now < 200 * SECOND) {
+      now++;
+      mock.timers.tick(1);
+    }
+    assert.ok(now < 20 * SECOND, `${now / SECOND} s`);
   });
 
   it('are not asked for while the service says to wait', async () => {
