@@ -24,7 +24,7 @@ export interface RecoveryObserver {
 export interface RecoveryShared {
   appid: string;
   read: ReadHistory;
-  limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>;
+  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
   budgets: Budgets;
   facts: HistoryFacts;
   limits: Limits;

@@ -41,9 +41,16 @@ export class ReadLimiter {
   private readonly asked: PacedAttempt[] = [];
   private readonly routine = new Set<Reader>();
   private routineTimer: NodeJS.Timeout | undefined;
+  private turns = 0;
+  private failures = 0;
 
   /** @param pace of the service, which the applications of this process share */
   constructor(private readonly pace: Pick<AdaptiveLimiter, 'acquire'>) {}
+
+  /** Whether as many readings in a row have failed as there may be at once: not the fault of one device. */
+  get isFailing(): boolean {
+    return this.failures >= AT_ONCE;
+  }
 
   /** Queues a reader. Its turn never comes at once. */
   acquire(reader: Reader): void {
@@ -71,6 +78,11 @@ export class ReadLimiter {
     this.others.waiting.clear();
     clearTimeout(this.routineTimer);
     this.ask();
+  }
+
+  /** A reading has succeeded, or failed. */
+  ended(succeeded: boolean): void {
+    this.failures = succeeded ? 0 : this.failures + 1;
   }
 
   /** A reading is over. */
@@ -103,12 +115,19 @@ export class ReadLimiter {
 
   private begin(attempt: PacedAttempt): void {
     this.asked.splice(this.asked.indexOf(attempt), 1);
-    const kind = this.live.ready > 0 ? this.live : this.others;
+    const kind = this.nextKind();
     const [reader] = kind.waiting;
     if (!reader) return;
     kind.waiting.delete(reader);
     kind.running++;
     reader.granted(new ReadTurn(this, kind, attempt));
+  }
+
+  /** Live ones first; but where the rate is low, one turn in so many is for the others. */
+  private nextKind(): Kind {
+    const { live, others } = this;
+    if (live.ready === 0) return others;
+    return others.ready > 0 && ++this.turns % AT_ONCE === 0 ? others : live;
   }
 }
 
@@ -125,10 +144,12 @@ class ReadTurn implements PacedAttempt {
   }
 
   succeeded(): void {
+    if (this.attempt) this.limiter.ended(true);
     this.end((attempt) => attempt.succeeded());
   }
 
   failed(reason: string, retryAfter?: number): void {
+    if (this.attempt) this.limiter.ended(false);
     this.end((attempt) => attempt.failed(reason, retryAfter));
   }
 

@@ -190,7 +190,9 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   private failed(error: unknown, attempt: number): void {
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    if (attempt >= SILENT_TRIES || !isPassing(error))
+    // One line in three tries. But where all fail, the next try of a device may be long in coming.
+    const isSilent = attempt % (SILENT_TRIES + 1) < SILENT_TRIES && !this.shared.limiter.isFailing;
+    if (!isSilent || !isPassing(error))
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
     // The next answer will hardly be a better one, and live uploads wait for it.

@@ -75,6 +75,30 @@ describe('readings of histories', () => {
     assert.equal(began[0]?.reader, late);
   });
 
+  it('are for the others once in 16 turns, however many live uploads wait for', () => {
+    wait(5000, 'live');
+    wait(1, 'soon');
+    for (let ms = 0; ms < 1000; ms++) {
+      const from = began.length;
+      pass(1);
+      succeed(from);
+    }
+    assert.ok(began.some(({ reader }) => reader.urgency === 'soon'));
+  });
+
+  it('are known to fail when 16 in a row have, and no longer when one succeeds', () => {
+    wait(17, 'soon');
+    for (let ms = 0; ms < 60_000 && began.length < 17; ms++) {
+      assert.equal(limiter.isFailing, began.length === 16);
+      const from = began.length;
+      pass(1);
+      for (const { turn } of began.slice(from, 16)) turn.failed('500');
+    }
+    assert.ok(limiter.isFailing);
+    began[16]?.turn.succeeded();
+    assert.ok(!limiter.isFailing);
+  });
+
   it('are 20 a second if they are routine', () => {
     wait(1000, 'routine');
     for (let ms = 0; ms < 10_000; ms++) {

@@ -14,6 +14,7 @@ export const sharedBy = (read: RecoveryShared['read']): RecoveryShared => ({
   limiter: {
     acquire: (reader) => reader.granted(TURN),
     cancel: () => undefined,
+    isFailing: false,
   },
   budgets: new Budgets(),
   facts: new HistoryFacts(),
