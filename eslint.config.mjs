@@ -5,6 +5,7 @@ import tseslint from 'typescript-eslint';
 const FOLDERS = [
   'util',
   'input',
+  'pace',
   'http',
   'cluster',
   'api',

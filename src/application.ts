@@ -1,7 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import type { ConnectLimiters } from './channel/connect-limiters';
+import type { AdaptiveLimiters } from './pace/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
@@ -70,10 +70,10 @@ const CHIPID = /^\d{1,20}$/;
 
 /**
  * Puts an application together.
- * @param limiters spread the connects of its channels; shared by all applications of a process
+ * @param limiters spread the connects of its channels, and the readings of histories; shared by all applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
-export function createApplication(options: ClientOptions, limiters: ConnectLimiters): Application {
+export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters): Application {
   const settings = readSettings(options);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
@@ -116,10 +116,12 @@ export function createApplication(options: ClientOptions, limiters: ConnectLimit
     const listening = createListening({
       appid: identity.appid,
       channels,
-      readUploads: async (chipid, signal) => {
-        const { body } = await callService(http, api.history(chipid), settings.timeout, signal);
-        return body;
+      readUploads: async (chipid, signal, onRetryAfter) => {
+        const spec = { ...api.history(chipid), paced: { onRetryAfter } };
+        return (await callService(http, spec, settings.timeout, signal)).body;
       },
+      // Not that of the channels, whose address begins with ws. A deep history takes its time.
+      pace: limiters.of(settings.origin, false),
       now,
       random,
       observer: registry,

@@ -24,7 +24,7 @@ import { readFormat, readLimits, readRecovery, readWait, type Limits } from './c
 import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
 import type { Application, OpenApiParts } from './application';
-import { ConnectLimiters } from './channel/connect-limiters';
+import { AdaptiveLimiters } from './pace/adaptive-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
@@ -56,7 +56,7 @@ const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
 
 /** The limiters that all clients of a process share unless they are given others. */
-const CONNECT_LIMITERS = new ConnectLimiters();
+const LIMITERS = new AdaptiveLimiters();
 
 /**
  * One application of the service: all its calls, its channels, and the order of its commands.
@@ -74,11 +74,11 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
-   * @param connectLimiters internal: spread the connects of channels, default those of the whole process
+   * @param limiters internal: spread connects and readings of histories, default those of the whole process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions, connectLimiters: ConnectLimiters = CONNECT_LIMITERS) {
-    this.#application = application().createApplication(options, connectLimiters);
+  constructor(options: ClientOptions, limiters: AdaptiveLimiters = LIMITERS) {
+    this.#application = application().createApplication(options, limiters);
   }
 
   /**

@@ -1,11 +1,13 @@
 import type { Plan } from '../plan';
 import type { Scenario } from '../scenario';
 import { channelScenarios } from './channels';
+import { delay } from './delay';
 import { fleet } from './fleet';
 import { growth } from './growth';
 import { json } from './json';
 import { many } from './many';
 import { push } from './push';
+import { recovery } from './recovery';
 import { restartScenarios } from './restart';
 import { start } from './start';
 import { uploadScenarios } from './uploads';
@@ -19,6 +21,8 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   fleet(plan),
   ...channelScenarios(plan),
   ...restartScenarios(plan),
+  recovery(plan),
+  delay(plan),
   growth(),
   start(plan),
 ];

@@ -16,8 +16,9 @@ export interface State {
   ended: number;
   /** Histories that were read. */
   histories: number;
-  /** The most channels that opened in a second since all were ended. */
+  /** The most attempts to open a channel, and readings of histories, in any second since all were ended. */
   most: number;
+  mostReadings: number;
 }
 
 /** Uploads that were sent, and the CPU of the service for them. */
@@ -42,6 +43,14 @@ export class ServiceClient {
   /** Uploads for `seconds` on all channels, on each at most `window` blocks that are not yet read. */
   flood = (seconds: number, window: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, window }) });
+
+  /** Uploads for `seconds` at a steady rate, on all channels in turn. */
+  upload = (seconds: number, perSecond: number): Promise<Flood> =>
+    this.#ask({ method: 'POST', body: JSON.stringify({ seconds, perSecond }) });
+
+  /** Takes so many upgrades, and so many readings, in each second from now on, and refuses the others with 503; all of them without a number. */
+  throttle = (perSecond?: number): Promise<State> =>
+    this.#ask({ method: 'PUT', body: JSON.stringify({ perSecond }) });
 
   /** Ends all channels at once. */
   drop = (): Promise<State> => this.#ask({ method: 'DELETE' });

@@ -21,6 +21,13 @@ function cpuSoFar(): number {
   return user + system;
 }
 
+/** What a subject asks for. */
+interface Control {
+  seconds?: number;
+  window?: number;
+  perSecond?: number;
+}
+
 /** Starts the service in this process. It does what is measured, and nothing else. */
 export async function startService(): Promise<{ addresses: Addresses; close: () => void }> {
   const pushes = new PushServer();
@@ -28,14 +35,20 @@ export async function startService(): Promise<{ addresses: Addresses; close: () 
 
   async function control(request: IncomingMessage): Promise<State | Flood> {
     if (request.method === 'DELETE') channels.drop();
-    const { open, ended, histories, most } = channels;
-    if (request.method !== 'POST') {
-      return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, histories, most };
+    const { method } = request;
+    if (method === 'PUT') channels.throttle(((await json(request)) as Control).perSecond);
+    if (method === 'POST') {
+      const { seconds = 0, window = 1, perSecond } = (await json(request)) as Control;
+      const before = cpuSoFar();
+      const sent =
+        perSecond === undefined
+          ? await channels.flood(seconds, window)
+          : await channels.upload(seconds, perSecond);
+      return { sent, cpu: cpuSoFar() - before };
     }
-    const { seconds, window } = (await json(request)) as { seconds: number; window: number };
-    const before = cpuSoFar();
-    const sent = await channels.flood(seconds, window);
-    return { sent, cpu: cpuSoFar() - before };
+    const { open, ended, histories, upgrades, readings } = channels;
+    const counts = { most: upgrades.most, mostReadings: readings.most };
+    return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, histories, ...counts };
   }
 
   const http = createServer((request, response) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { ConnectLimiters } from '../../src/channel/connect-limiters';
+import type { AdaptiveLimiters } from '../../src/pace/adaptive-limiters';
 import { chipidOf } from '../identity';
 import { channelAddress } from './bare-channels';
 import { fail } from './node-red';
@@ -19,10 +19,10 @@ export async function bareReconnecting(
 ): Promise<(channels: number) => Promise<void>> {
   const { WebSocket } = await import('ws');
   const load = createRequire(join(packageFolder, 'package.json'));
-  const limiters = load('./dist/src/channel/connect-limiters.js') as {
-    ConnectLimiters: typeof ConnectLimiters;
+  const limiters = load('./dist/src/pace/adaptive-limiters.js') as {
+    AdaptiveLimiters: typeof AdaptiveLimiters;
   };
-  const limiter = new limiters.ConnectLimiters().of(baseUrl);
+  const limiter = new limiters.AdaptiveLimiters().of(baseUrl);
   const secure = baseUrl.startsWith('https') ? { secureContext: createSecureContext() } : {};
   const options = { perMessageDeflate: false, ...secure };
 
@@ -30,7 +30,7 @@ export async function bareReconnecting(
     const attempt = limiter.acquire(() => {
       const socket = new WebSocket(channelAddress(baseUrl, chipid), options);
       socket.on('error', (error) => fail(`A bare channel failed: ${error.message}`));
-      socket.on('open', () => attempt.opened());
+      socket.on('open', () => attempt.succeeded());
       socket.on('close', () => setTimeout(() => connect(chipid), Math.random() * JITTER));
     });
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMeter } from '../meter';
 import type { Job, Subject, Values } from '../scenario';
+import type { Flood } from '../service/client';
 import { READING } from '../service/readings';
 import { bareChannels, type BareUpload } from './bare-channels';
 import { bareReconnecting } from './bare-reconnecting';
@@ -73,15 +74,24 @@ export class Receiver {
     const connected = seconds();
     if (subject === OURS.name) await service.historiesRead(histories + channels);
     const recovered = seconds();
-    const { most } = await service.state();
-    return { connected, recovered, most };
+    const { most, mostReadings } = await service.state();
+    return { connected, recovered, most, mostReadings };
+  }
+
+  /** Receives uploads at a steady rate for so long, and counts that each that was sent has come once. */
+  async receive(seconds: number, perSecond: number): Promise<Values> {
+    return this.#count(() => this.job.service.upload(seconds, perSecond));
   }
 
   /** Receives uploads for so long, and counts that each that was sent has come once. */
   async flood(seconds: number, window: number): Promise<Values> {
+    return this.#count(() => this.job.service.flood(seconds, window));
+  }
+
+  async #count(upload: () => Promise<Flood>): Promise<Values> {
     this.received = 0;
     const measured = startMeter();
-    const { sent, cpu } = await this.job.service.flood(seconds, window);
+    const { sent, cpu } = await upload();
     const deadline = Date.now() + PATIENCE;
     while (this.received < sent && Date.now() < deadline) await sleep(LOOK);
     const sample = measured(sent);

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFrame, type Upload } from './frames';
-import type { ConnectAttempt } from './connect-attempt';
-import type { ConnectLimiter } from './connect-limiter';
+import type { PacedAttempt } from '../pace/attempt';
+import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
-import { readRetryAfter } from './retry-after';
+import { readRetryAfter } from '../pace/retry-after';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
 import type { ChannelObserver, ChannelState, ChannelView } from './types';
 
@@ -15,7 +15,7 @@ export interface ChannelSettings extends ConnectionSettings {
   appid: string;
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
-  limiter: Pick<ConnectLimiter, 'acquire' | 'ended'>;
+  limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Hears of every channel of the application. */
@@ -49,8 +49,8 @@ export class Channel implements ChannelView, ConnectionEvents {
   #backoff: ReconnectBackoff | undefined;
   #connection: Connection | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
-  /** From its place in the queue of the connect limiter until it opens or fails. */
-  #attempt: ConnectAttempt | undefined;
+  /** From its place in the queue of the limiter until it opens or fails. */
+  #attempt: PacedAttempt | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
   #closed = false;
@@ -104,7 +104,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   opened(): void {
-    this.#attempt?.opened();
+    this.#attempt?.succeeded();
     this.#attempt = undefined;
     this.#flaws = undefined;
     this.reason = undefined;

@@ -114,7 +114,7 @@ export function readFrame(data: Buffer, origin: FrameOrigin, now: () => number):
   if (data.length < SHORTEST) return { fault: 'a frame is too short to have a type' };
   let event: unknown;
   try {
-    event = parseJson(data.toString('utf8'));
+    event = parseJson(data);
   } catch {
     return { fault: 'a frame is not JSON' };
   }

@@ -44,8 +44,16 @@ export class IsolatedListener {
     this.#released = true;
   }
 
+  /** As the others, without the functions that they make for each call: there may be 100,000 uploads a second. */
   onUpload(upload: Upload): void {
-    this.#call('onUpload', () => this.#listener.onUpload?.(upload));
+    if (this.#released) return;
+    try {
+      const result: unknown = this.#listener.onUpload?.(upload);
+      if (result === undefined) return;
+      catchRejection(result, (rejected) => this.#failed('onUpload', rejected));
+    } catch (thrown) {
+      this.#failed('onUpload', thrown);
+    }
   }
 
   onState(state: ChannelState, reason: string | undefined): void {
@@ -67,15 +75,17 @@ export class IsolatedListener {
       return this.#listener[name] !== undefined;
     } catch (thrown) {
       // One that says how it fails is asked no further: `onFault` may be the one that throws.
-      if (name === 'onUpload') this.#report(`the listener's ${name} threw: ${textOf(thrown)}`);
+      if (name === 'onUpload') this.#failed(name, thrown);
       return false;
     }
   }
 
   #call(name: string, callback: () => unknown): void {
-    this.#run(callback, (thrown) =>
-      this.#report(`the listener's ${name} threw: ${textOf(thrown)}`),
-    );
+    this.#run(callback, (thrown) => this.#failed(name, thrown));
+  }
+
+  #failed(name: string, thrown: unknown): void {
+    this.#report(`the listener's ${name} threw: ${textOf(thrown)}`);
   }
 
   #run(callback: () => unknown, failed: (thrown: unknown) => void): void {

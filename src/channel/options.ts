@@ -2,7 +2,7 @@ import type { createConnection } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import type { ConnectLimiters } from './connect-limiters';
+import type { AdaptiveLimiters } from '../pace/adaptive-limiters';
 import type { ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import type { OpenApiIdentity } from '../api/open-api-request';
@@ -58,7 +58,7 @@ export function channelSettings(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
   random: () => number,
-  limiters: ConnectLimiters,
+  limiters: AdaptiveLimiters,
   observer: ChannelObserver,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;

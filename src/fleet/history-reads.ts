@@ -1,5 +1,7 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
+import type { PacedAttempt } from '../pace/attempt';
+import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/read-history';
 import type { Reader } from '../recovery/read-limiter';
 
 /**
@@ -12,16 +14,21 @@ type Answer = readonly unknown[];
 
 /** One reading of a history, and whoever waits for it. */
 class Reading implements Reader {
-  readonly urgent = true;
+  readonly urgency = 'live';
   readonly answer: Promise<Answer>;
-  granted!: () => void;
+  resolve!: (answer: Answer) => void;
   reject!: (error: unknown) => void;
+  failed = 0;
 
-  constructor(read: () => Promise<Answer>) {
+  constructor(private readonly read: (reading: Reading, turn: PacedAttempt) => void) {
     this.answer = new Promise((resolve, reject) => {
+      this.resolve = resolve;
       this.reject = reject;
-      this.granted = () => void read().then(resolve, reject);
     });
+  }
+
+  granted(turn: PacedAttempt): void {
+    this.read(this, turn);
   }
 }
 
@@ -43,7 +50,7 @@ export class HistoryReads {
     const known = this.#readings.get(chipid);
     if (known) return known.answer;
     if (this.#abort.signal.aborted) return Promise.reject(closed());
-    const reading = new Reading(() => this.#read(chipid));
+    const reading = new Reading((self, turn) => void this.#read(chipid, self, turn));
     this.#readings.set(chipid, reading);
     this.#waiting.push(reading);
     this.#next();
@@ -70,15 +77,21 @@ export class HistoryReads {
     }
   }
 
-  async #read(chipid: string): Promise<Answer> {
+  async #read(chipid: string, reading: Reading, turn: PacedAttempt): Promise<void> {
+    const { read, limiter } = this.#shared;
+    const { signal } = this.#abort;
     try {
-      return await this.#shared.read(chipid, this.#abort.signal);
-    } finally {
-      this.#readings.delete(chipid);
-      this.#running--;
-      this.#shared.limiter.release(true);
-      this.#next();
+      reading.resolve(await readInTurn(read, chipid, signal, turn));
+    } catch (error) {
+      if (isPassing(error) && reading.failed++ < SILENT_TRIES && !signal.aborted) {
+        limiter.acquire(reading);
+        return;
+      }
+      reading.reject(error);
     }
+    this.#readings.delete(chipid);
+    this.#running--;
+    this.#next();
   }
 }
 

@@ -63,6 +63,8 @@ async function attempt<T>(
   const { statusCode } = answer;
   if (answer.date !== undefined) http.clock.saw(answer.date);
   if (!spec.succeeds(statusCode)) {
+    const { retryAfter } = answer;
+    if (retryAfter !== undefined) spec.paced?.onRetryAfter?.(retryAfter);
     throw statusError(spec.call, statusCode, serviceText(answer, spec.anyText, http.redact));
   }
   return { statusCode, body: readAnswer(spec, answer, http.redact) };
@@ -98,7 +100,8 @@ export async function callWithin<T>(
     try {
       return await attempt(http, spec, deadline);
     } catch (error) {
-      if (spec.call.reach !== 'cloud' || failed === RETRIES || !worthRepeating(error)) throw error;
+      const isLast = failed === RETRIES || spec.paced !== undefined;
+      if (spec.call.reach !== 'cloud' || isLast || !worthRepeating(error)) throw error;
       if (!deadline.ended)
         await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
       if (deadline.ended) throw error;

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { readRetryAfter } from '../pace/retry-after';
 import { AnswerBody } from './answer-body';
 import type { CallAborted, Deadline } from './deadline';
 
@@ -30,6 +31,8 @@ export interface HttpAnswer {
   encoding: string | undefined;
   /** The header `Date`: the clock of who answered. */
   date: string | undefined;
+  /** Milliseconds for which it asks to wait (`Retry-After`), if its status is an error. */
+  retryAfter: number | undefined;
 }
 
 /** Why there was no answer. If `sent` is false, no byte of the request was written. */
@@ -88,6 +91,7 @@ export function exchange(
     let statusCode = 0;
     let encoding: string | undefined;
     let date: string | undefined;
+    let retryAfter: number | undefined;
     let body = new AnswerBody(maxAnswer);
 
     const settle = (): boolean => {
@@ -97,7 +101,7 @@ export function exchange(
       return true;
     };
     const answer = (): void => {
-      if (settle()) resolve({ statusCode, body: body.read(), encoding, date });
+      if (settle()) resolve({ statusCode, body: body.read(), encoding, date, retryAfter });
     };
     const fail = (kind: Failure['kind'], detail?: string): void => {
       // A status that is an error says enough, even if its body broke off.
@@ -130,7 +134,9 @@ export function exchange(
           statusCode = status;
           encoding = contentEncoding(headers['content-encoding']);
           date = headerText(headers.date);
-          if (!isSuccess(status)) body = new AnswerBody(MAX_ERROR_ANSWER);
+          if (isSuccess(status)) return;
+          body = new AnswerBody(MAX_ERROR_ANSWER);
+          retryAfter = readRetryAfter(headers, Date.now());
         },
         onResponseData(current, chunk) {
           if (body.add(chunk)) return;

@@ -91,6 +91,12 @@ export class Delivery {
     this.letGo();
   }
 
+  /** Whether all devices together remember so many arrivals that they should soon be fewer. */
+  get isPressed(): boolean {
+    const { used, limit } = this.shared.budgets.arrived;
+    return used > limit / 2;
+  }
+
   /** Whether more arrivals are remembered than may be, by the device or with all others. */
   isFull(checkpoint: number): boolean {
     const { limits, budgets: budgets } = this.shared;

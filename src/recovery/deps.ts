@@ -4,6 +4,7 @@ import type { Budgets } from './budget';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';
 import type { Limits } from './timing';
+import type { ReadHistory } from './read-history';
 import type { ReadLimiter } from './read-limiter';
 
 /**
@@ -22,9 +23,8 @@ export interface RecoveryObserver {
 /** What the recoveries of an application share. */
 export interface RecoveryShared {
   appid: string;
-  /** Reads the history of a device. */
-  read: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
-  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'release'>;
+  read: ReadHistory;
+  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
   budgets: Budgets;
   facts: HistoryFacts;
   limits: Limits;

@@ -2,6 +2,7 @@ import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { readInput } from '../input/readable';
+import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import { IsolatedListener } from '../channel/isolated-listener';
 import { Budgets } from './budget';
 import { encodingSetting } from './encoding';
@@ -10,6 +11,7 @@ import { checkStart, type Position } from './position';
 import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
+import type { ReadHistory } from './read-history';
 import { ReadLimiter } from './read-limiter';
 import { zoneOffset } from './zone';
 
@@ -17,7 +19,9 @@ interface ListeningDeps {
   appid: string;
   channels: Channels;
   /** Reads the history of a device, whatever its records look like. */
-  readUploads: (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
+  readUploads: ReadHistory;
+  /** How quickly the service is asked for histories. */
+  pace: AdaptiveLimiter;
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
@@ -116,8 +120,8 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, now, random, observer } = deps;
-  const limiter = new ReadLimiter();
+  const { appid, channels, readUploads, pace, now, random, observer } = deps;
+  const limiter = new ReadLimiter(pace);
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
     ...{ appid, limiter, facts, now, random, observer },

@@ -1,3 +1,4 @@
+import type { Recorded } from './recorded';
 import type { Since } from './since';
 
 /** Ids between which the history has nothing any more. */
@@ -7,8 +8,10 @@ export interface Lost {
 }
 
 /** Whether the ids of records follow each other, as if they were counted for this device alone. */
-const isCounted = (ids: readonly bigint[]): boolean =>
-  ids.length > 1 && ids.every((id, index) => id === (ids[0] ?? 0n) + BigInt(index));
+function isCounted(records: readonly Recorded[]): boolean {
+  let next = records[0]?.id ?? 0n;
+  return records.length > 1 && records.every(({ id }) => id === next++);
+}
 
 /**
  * What a history that reaches back a little only has lost, as far as its ids tell. They may be counted
@@ -20,7 +23,7 @@ export function lostBefore(since: Since, position: bigint, arrived: number): Los
   const { fresh, truncated, restored } = since;
   const first = fresh[0]?.id;
   if (first === undefined || restored) return undefined;
-  if (!truncated && (position >= 0n || !isCounted(fresh.map(({ id }) => id)))) return undefined;
+  if (!truncated && (position >= 0n || !isCounted(fresh))) return undefined;
   const after = position < 0n ? 0n : position;
   return first - after - 1n > BigInt(arrived) ? { after, before: first } : undefined;
 }

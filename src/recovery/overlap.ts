@@ -100,7 +100,9 @@ export const tailOf = (
   sure: readonly Keyed[],
   open: readonly Keyed[],
 ): number =>
-  records.length === 0 ? 0 : overlap(records, open.slice(0, enoughFor(records, sure, open).most));
+  records.length === 0 || open.length === 0
+    ? 0
+    : overlap(records, open.slice(0, enoughFor(records, sure, open).most));
 
 /** How many items at the beginning of `open` stand among the records in this order. */
 export function orderedWithin(records: readonly Keyed[], open: readonly Keyed[]): number {

@@ -15,6 +15,7 @@ function idOf(id: unknown): bigint | undefined {
 
 /** Whether `dev` of a record (section 2.3) is the number of another device, however it is written. */
 const isOfAnother = (dev: unknown, chipid: string): boolean =>
+  dev !== chipid &&
   (typeof dev === 'string' || typeof dev === 'number') &&
   DIGITS.test(String(dev)) &&
   String(dev).replace(/^0+(?=\d)/, '') !== chipid;

@@ -1,95 +1,167 @@
+import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
+import type { PacedAttempt } from '../pace/attempt';
+
 /** Who waits for a turn to read a history. */
 export interface Reader {
-  /** Live uploads wait for it: before those for which nothing waits. */
-  readonly urgent: boolean;
-  /** It may read now, until {@link ReadLimiter.release}. */
-  granted(): void;
+  /**
+   * `live`: live uploads wait for it. `soon`: nothing waits, but a gap meanwhile would cost uploads.
+   * `routine`: all is well, it only lets arrivals be forgotten.
+   */
+  readonly urgency: 'live' | 'soon' | 'routine';
+  /** It may read now. @param turn is ended by one of its calls, when the history has answered or could not */
+  granted(turn: PacedAttempt): void;
 }
 
 /** Histories of one application that are read at once: commands need connections, too. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 /** Of one kind at most, so that neither keeps the other waiting for good. */
 const OF_A_KIND = AT_ONCE - 1;
-/** Readings a second for which nothing waits: as many as channels are opened at first. */
-const PER_SECOND = 50;
+/** Milliseconds between two routine readings: what they cost must not show. */
+const ROUTINE_PAUSE = 50;
+
+/** Readers of one kind. A reader that waits costs its place in a set. */
+class Kind {
+  readonly waiting = new Set<Reader>();
+  running = 0;
+
+  /** How many of those that wait could begin. */
+  get ready(): number {
+    return Math.min(this.waiting.size, OF_A_KIND - this.running);
+  }
+}
 
 /**
- * Limits the readings of the histories of an application's devices: few at once, and those for which
- * no live upload waits spread over time. A reader that waits costs its place in a set.
+ * Limits the readings of the histories of an application's devices: few at once, and as many a second as
+ * the service takes. Those for which live uploads wait come first.
  */
 export class ReadLimiter {
-  private readonly urgent = new Set<Reader>();
-  private readonly others = new Set<Reader>();
-  private urgentNow = 0;
-  private othersNow = 0;
-  /** When the next reading may begin for which nothing waits. */
-  private due = 0;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly live = new Kind();
+  private readonly others = new Kind();
+  /** Turns that are asked for: as many as there are readings that could begin. */
+  private readonly asked: PacedAttempt[] = [];
+  private readonly routine = new Set<Reader>();
+  private routineTimer: NodeJS.Timeout | undefined;
+  private turns = 0;
+  private failures = 0;
 
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  /** @param pace of the service, which the applications of this process share */
+  constructor(private readonly pace: Pick<AdaptiveLimiter, 'acquire'>) {}
 
-  /** Queues a reader. Its turn may come at once. */
+  /** Whether as many readings in a row have failed as there may be at once: not the fault of one device. */
+  get isFailing(): boolean {
+    return this.failures >= AT_ONCE;
+  }
+
+  /** Queues a reader. Its turn never comes at once. */
   acquire(reader: Reader): void {
-    (reader.urgent ? this.urgent : this.others).add(reader);
-    this.next();
+    if (reader.urgency === 'routine') {
+      this.routine.add(reader);
+      this.routineTimer ??= setTimeout(() => this.nextRoutine(), ROUTINE_PAUSE);
+      return;
+    }
+    (reader.urgency === 'live' ? this.live : this.others).waiting.add(reader);
+    this.ask();
   }
 
   /** Takes a reader out of the queue. */
   cancel(reader: Reader): void {
-    this.urgent.delete(reader);
-    this.others.delete(reader);
-    if (this.others.size === 0) this.clearTimer();
-  }
-
-  /** A reading is over. @param urgent as the reader was when its turn came */
-  release(urgent: boolean): void {
-    if (urgent) this.urgentNow--;
-    else this.othersNow--;
-    this.next();
+    this.routine.delete(reader);
+    this.live.waiting.delete(reader);
+    this.others.waiting.delete(reader);
+    this.ask();
   }
 
   /** Forgets who waits. */
   close(): void {
-    this.urgent.clear();
-    this.others.clear();
-    this.clearTimer();
+    this.routine.clear();
+    this.live.waiting.clear();
+    this.others.waiting.clear();
+    clearTimeout(this.routineTimer);
+    this.ask();
   }
 
-  private next(): void {
-    while (this.urgent.size > 0 && this.urgentNow < OF_A_KIND && this.free()) {
-      this.urgentNow++;
-      this.begin(this.urgent);
-    }
-    if (this.others.size === 0 || this.othersNow >= OF_A_KIND || !this.free() || this.timer) return;
-    this.timer = setTimeout(() => this.paced(), Math.max(0, Math.ceil(this.due - this.now())));
+  /** A reading has succeeded, or failed. */
+  ended(succeeded: boolean): void {
+    this.failures = succeeded ? 0 : this.failures + 1;
   }
 
-  private paced(): void {
-    this.timer = undefined;
-    const now = this.now();
-    // A timer may be early; its own lateness is made up for, up to one reading.
-    if (now >= this.due && this.others.size > 0 && this.othersNow < OF_A_KIND && this.free()) {
-      const step = 1000 / PER_SECOND;
-      this.due = (now - this.due < step ? this.due : now) + step;
-      this.othersNow++;
-      this.begin(this.others);
-    }
-    this.next();
+  /** A reading is over. */
+  release(kind: Kind): void {
+    kind.running--;
+    this.ask();
   }
 
-  private begin(waiting: Set<Reader>): void {
-    const [reader] = waiting;
+  private nextRoutine(): void {
+    this.routineTimer = undefined;
+    const [reader] = this.routine;
     if (!reader) return;
-    waiting.delete(reader);
-    reader.granted();
+    this.routine.delete(reader);
+    this.others.waiting.add(reader);
+    this.routineTimer = setTimeout(() => this.nextRoutine(), ROUTINE_PAUSE);
+    this.ask();
   }
 
-  private free(): boolean {
-    return this.urgentNow + this.othersNow < AT_ONCE;
+  /** Asks for as many turns as there are readings that could begin. */
+  private ask(): void {
+    const { asked, live, others } = this;
+    const free = AT_ONCE - live.running - others.running;
+    const due = Math.min(free, live.ready + others.ready);
+    while (asked.length > due) asked.pop()?.cancel();
+    while (asked.length < due) {
+      const attempt = this.pace.acquire(() => this.begin(attempt));
+      asked.push(attempt);
+    }
   }
 
-  private clearTimer(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+  private begin(attempt: PacedAttempt): void {
+    this.asked.splice(this.asked.indexOf(attempt), 1);
+    const kind = this.nextKind();
+    const [reader] = kind.waiting;
+    if (!reader) return;
+    kind.waiting.delete(reader);
+    kind.running++;
+    reader.granted(new ReadTurn(this, kind, attempt));
+  }
+
+  /** Live ones first; but where the rate is low, one turn in so many is for the others. */
+  private nextKind(): Kind {
+    const { live, others } = this;
+    if (live.ready === 0) return others;
+    return others.ready > 0 && ++this.turns % AT_ONCE === 0 ? others : live;
+  }
+}
+
+/** The turn of a reading: one call ends it, and further ones do nothing. */
+class ReadTurn implements PacedAttempt {
+  private attempt: PacedAttempt | undefined;
+
+  constructor(
+    private readonly limiter: ReadLimiter,
+    private readonly kind: Kind,
+    attempt: PacedAttempt,
+  ) {
+    this.attempt = attempt;
+  }
+
+  succeeded(): void {
+    if (this.attempt) this.limiter.ended(true);
+    this.end((attempt) => attempt.succeeded());
+  }
+
+  failed(reason: string, retryAfter?: number): void {
+    if (this.attempt) this.limiter.ended(false);
+    this.end((attempt) => attempt.failed(reason, retryAfter));
+  }
+
+  cancel(): void {
+    this.end((attempt) => attempt.cancel());
+  }
+
+  private end(how: (attempt: PacedAttempt) => void): void {
+    const { attempt } = this;
+    if (!attempt) return;
+    this.attempt = undefined;
+    how(attempt);
+    this.limiter.release(this.kind);
   }
 }

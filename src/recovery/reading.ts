@@ -1,19 +1,19 @@
+import type { PacedAttempt } from '../pace/attempt';
 import type { Reader, ReadLimiter } from './read-limiter';
 
 /** Whose history is read. */
 export interface ReadingOwner {
-  /** Whether live uploads wait for the reading. */
-  readonly urgent: boolean;
+  readonly urgency: Reader['urgency'];
   /**
    * One reading; it never fails, and changes nothing once its signal has ended it.
-   * @param asked is called when the history has answered, or could not: others may read theirs
+   * @param turn is ended when the history has answered, or could not: others may read theirs
    */
-  read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void>;
+  read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void>;
 }
 
 /** Readings of one history: one at a time, when its turn comes, at once or later. */
 export class Reading implements Reader {
-  urgent = false;
+  urgency: Reader['urgency'] = 'soon';
   private attempt = 0;
   private waiting = false;
   private running: AbortController | undefined;
@@ -21,7 +21,7 @@ export class Reading implements Reader {
   private ended = false;
 
   constructor(
-    private readonly limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'release'>,
+    private readonly limiter: Pick<ReadLimiter, 'acquire' | 'cancel'>,
     private readonly owner: ReadingOwner,
   ) {}
 
@@ -41,7 +41,7 @@ export class Reading implements Reader {
     if (this.ended) return;
     this.attempt = attempt;
     this.waiting = true;
-    this.urgent = this.owner.urgent;
+    this.urgency = this.owner.urgency;
     this.limiter.acquire(this);
   }
 
@@ -68,20 +68,14 @@ export class Reading implements Reader {
     this.stop();
   }
 
-  granted(): void {
+  granted(turn: PacedAttempt): void {
     this.waiting = false;
     const abort = new AbortController();
     this.running = abort;
-    const { urgent } = this;
-    let held = true;
-    const release = (): void => {
-      if (held) this.limiter.release(urgent);
-      held = false;
-    };
     const over = (): void => {
-      release();
+      turn.cancel();
       if (this.running === abort) this.running = undefined;
     };
-    this.owner.read(abort.signal, this.attempt, release).then(over, over);
+    this.owner.read(abort.signal, this.attempt, turn).then(over, over);
   }
 }

@@ -1,10 +1,14 @@
 import type { Upload } from '../channel/frames';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
+import type { PacedAttempt } from '../pace/attempt';
 import { Delivery, textOf } from './delivery';
+import { Checkpoint } from './checkpoint';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { UNCLEAR } from './encoding';
 import { interpret } from './interpret';
+import { isPassing, readInTurn, SILENT_TRIES } from './read-history';
+import type { Reader } from './read-limiter';
 import { Reading, type ReadingOwner } from './reading';
 import { reportOn } from './report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
@@ -30,8 +34,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
   private invalid = 0;
   /** Something unreadable has come since the history was asked. */
   private suspect = false;
-  /** Arrivals after which the position is moved on: fewer if the history does not reach back far. */
-  private checkpoint: number;
+  /** Says when the position is to be moved on. */
+  private readonly checkpoint: Checkpoint;
 
   constructor(
     private readonly shared: RecoveryShared,
@@ -40,11 +44,13 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (device.encoding === 'auto') shared.facts.encoding ??= device.start?.encoding;
     this.delivery = new Delivery(shared, device);
     this.reading = new Reading(shared.limiter, this);
-    this.checkpoint = shared.limits.arrived;
+    this.checkpoint = new Checkpoint(shared.limits.arrived);
   }
 
-  get urgent(): boolean {
-    return this.delivery.isHolding;
+  get urgency(): Reader['urgency'] {
+    if (this.delivery.isHolding) return 'live';
+    const { ledger, isPressed } = this.delivery;
+    return ledger.isComplete && !isPressed ? 'routine' : 'soon';
   }
 
   /** Whether everything that came before now has been emitted: what is replayed from now on came later. */
@@ -95,7 +101,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.ended();
   }
 
-  async read(signal: AbortSignal, attempt: number, answered: () => void): Promise<void> {
+  async read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void> {
     const { shared, device, delivery } = this;
     const before = delivery.overflows;
     const isOver = (): boolean => signal.aborted;
@@ -103,9 +109,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
     try {
       delivery.ledger.mark();
       this.suspect = false;
-      const answer = await shared.read(device.chipid, signal);
+      const answer = await readInTurn(shared.read, device.chipid, signal, turn);
       if (isOver()) return;
-      answered();
       this.invalid = 0;
       const { answers } = shared.budgets;
       // One that alone is more than there is waits until it is the only one.
@@ -123,7 +128,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       }
     } catch (error) {
       if (isOver()) return;
-      this.failed(error);
+      this.failed(error, attempt);
       if (this.invalid > 0) {
         this.reading.later(followUpDelay(attempt, shared.random), attempt + 1);
         return;
@@ -131,7 +136,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     } finally {
       shared.budgets.answers.release(weight);
     }
-    this.reading.later(retryDelay(attempt, this.urgent, shared.random), attempt + 1);
+    this.reading.later(retryDelay(attempt, delivery.isHolding, shared.random), attempt + 1);
   }
 
   private onConnected(): void {
@@ -183,9 +188,12 @@ export class Recovery implements ChannelListener, ReadingOwner {
     });
   }
 
-  private failed(error: unknown): void {
+  private failed(error: unknown, attempt: number): void {
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
+    // One line in three tries. But where all fail, the next try of a device may be long in coming.
+    const isSilent = attempt % (SILENT_TRIES + 1) < SILENT_TRIES && !this.shared.limiter.isFailing;
+    if (!isSilent || !isPassing(error))
+      this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
     // The next answer will hardly be a better one, and live uploads wait for it.
     else if (++this.invalid >= INVALID_TRIES) this.goLive();
@@ -205,13 +213,12 @@ export class Recovery implements ChannelListener, ReadingOwner {
       return;
     }
     if (read.hasBad && !insist && ledger.isRisky(read.since)) {
-      reading.later(retryDelay(this.followUps++, this.urgent, shared.random));
+      reading.later(retryDelay(this.followUps++, delivery.isHolding, shared.random));
       return;
     }
     const settlement = ledger.settle(read.records, insist, read.since);
     reportOn(settlement, read.form, device.zone, shared.facts, tell);
-    if (settlement.truncated)
-      this.checkpoint = Math.min(this.checkpoint, Math.ceil(read.records.length / 2));
+    this.checkpoint.read(read.records.length, settlement.truncated);
     delivery.emitAll(settlement.due);
     this.ended();
     this.followUp(settlement.ambiguous, isFirst);
@@ -237,8 +244,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   /** Reads the history before too many arrivals are remembered; forgets them if it never answers. */
   private checkLimits(): void {
-    const { delivery, reading } = this;
-    if (delivery.isFull(this.checkpoint)) {
+    const { checkpoint, delivery, reading } = this;
+    if (delivery.isFull(checkpoint.most)) {
       delivery.forget();
       reading.stop();
       this.onFault(
@@ -246,7 +253,8 @@ export class Recovery implements ChannelListener, ReadingOwner {
         'given up',
       );
       reading.start();
-    } else if (delivery.ledger.size > this.checkpoint && !reading.isDue()) reading.start();
+    } else if (delivery.ledger.size > checkpoint.due(delivery.isPressed) && !reading.isDue())
+      reading.start();
   }
 
   private began(): void {

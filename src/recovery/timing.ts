@@ -4,7 +4,7 @@ export interface Limits {
   held: number;
   /** Bytes of them at most. */
   heldBytes: number;
-  /** Arrivals remembered before the history is read to move the position on. */
+  /** Arrivals remembered before the history is read to move the position on; more if it is deep. */
   arrived: number;
   /** With more than this, the history has been out of reach for too long to recover what was missed. */
   forgotten: number;

@@ -84,9 +84,11 @@ const PIECE = 16_384;
  */
 type FoundRuns = (runs: Uint32Array, count: number) => void;
 
+const NO_RUNS = new Uint32Array(0);
+
 class Scanner {
   /** Where the runs of 16 digits or more begin and end, in the piece that was last scanned. */
-  readonly runs: Uint32Array;
+  runs = NO_RUNS;
   count = 0;
   readonly #bytes: Buffer;
   readonly #view: DataView;
@@ -97,14 +99,12 @@ class Scanner {
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
-    this.runs = new Uint32Array(2 * Math.ceil(Math.min(bytes.length, PIECE) / LONG));
   }
 
   /** Scans from `at` to `stop`, and a string or number to its end. Returns the offset after it. */
   scan(at: number, stop: number): number {
     const bytes = this.#bytes;
     const view = this.#view;
-    const { runs } = this;
     const { byteLength } = view;
     let start: number;
     while (at < stop) {
@@ -119,8 +119,7 @@ class Scanner {
           if (at - start < LONG - 3) break;
           while (at < byteLength && KINDS[view.getUint8(at)] === DIGIT) at++;
           if (at - start < LONG) break;
-          runs[this.count++] = start;
-          runs[this.count++] = at;
+          this.#addRun(start, at);
           break;
         case OPENING:
           if (++this.#depth > MAX_DEPTH) throw tooDeep();
@@ -137,6 +136,15 @@ class Scanner {
       }
     }
     return at;
+  }
+
+  /** Makes room when the first is found: most frames of a channel have none. */
+  #addRun(start: number, end: number): void {
+    const { length } = this.#bytes;
+    if (this.runs === NO_RUNS)
+      this.runs = new Uint32Array(2 * Math.ceil(Math.min(length, PIECE) / LONG));
+    this.runs[this.count++] = start;
+    this.runs[this.count++] = end;
   }
 }
 

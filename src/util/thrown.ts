@@ -31,7 +31,8 @@ function catchPromise(promise: Promise<unknown>, failed: (thrown: unknown) => vo
  * @throws whatever reading a promise with odd properties throws
  */
 export function catchRejection(result: unknown, failed: (thrown: unknown) => void): void {
+  // Nearly all return nothing, and there is a call for each upload.
+  if ((typeof result !== 'object' || result === null) && typeof result !== 'function') return;
   if (isPromise(result)) catchPromise(result, failed);
-  else if ((typeof result === 'object' && result !== null) || typeof result === 'function')
-    new Promise((resolve) => resolve(result)).catch(failed);
+  else new Promise((resolve) => resolve(result)).catch(failed);
 }

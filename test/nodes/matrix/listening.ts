@@ -36,7 +36,7 @@ function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
 }
 
 /** Starts a listener with recovery, and waits until each channel is open and its uploads are owed. */
-export async function listenWithRecovery(
+export async function openWithRecovery(
   cloud: Simulator,
   chipids: readonly string[],
   app: object = {},
@@ -50,13 +50,12 @@ export async function listenWithRecovery(
   } finally {
     stop();
   }
-  uploadKnown(cloud, chipids);
-  await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
 }
 
-/** Uploads what every history begins with: on a service started anew, in the same order, with the same ids. */
-export function uploadKnown(cloud: Simulator, chipids: readonly string[]): void {
+/** Uploads what every history begins with, and waits until it is emitted. */
+export async function uploadKnown(cloud: Simulator, chipids: readonly string[]): Promise<void> {
   for (const chipid of chipids) cloud.upload(chipid, KNOWN);
+  await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
 }
 
 /** A listener on the first device, connected; with recovery, what is uploaded from now on is owed. */
@@ -73,8 +72,10 @@ export async function listening(
   service: SimulatorOptions = {},
 ): Promise<Simulator> {
   const cloud = await startCloud(service);
-  if (recover === 'reconnect') await listenWithRecovery(cloud, [CHIPID], properties);
-  else await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
+  if (recover === 'reconnect') {
+    await openWithRecovery(cloud, [CHIPID], properties);
+    await uploadKnown(cloud, [CHIPID]);
+  } else await load([cloudApp(cloud, properties), node('listen', { chipids: [CHIPID], recover })]);
   await shows('listen', 'status.connected');
   return cloud;
 }

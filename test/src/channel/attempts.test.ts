@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { attemptFailure } from '../../../src/channel/attempt-failure';
+import { attemptFailure } from '../../../src/pace/attempt-failure';
 import { Channel } from '../../../src/channel/channel';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -18,7 +18,7 @@ function open(baseUrl: string): { channel: Channel; told: string[] } {
       acquire(turn) {
         setImmediate(turn);
         return {
-          opened: () => told.push('opened'),
+          succeeded: () => told.push('opened'),
           failed: (reason, retryAfter) => told.push(`${reason} ${retryAfter}`),
           cancel: () => told.push('cancelled'),
         };

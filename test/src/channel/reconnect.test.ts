@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { Channel } from '../../../src/channel/channel';
 import type { ChannelState } from '../../../src/channel/types';
-import { ConnectLimiters } from '../../../src/channel/connect-limiters';
+import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
@@ -57,7 +57,7 @@ describe('a channel that the service closes', () => {
       appid: '1',
       url: () => service.baseUrl.replace('http:', 'ws:'),
       // Of its own, since the clock is set back at the end.
-      limiter: new ConnectLimiters().of('ws://127.0.0.1'),
+      limiter: new AdaptiveLimiters().of('ws://127.0.0.1'),
       now: Date.now,
       random: () => 0.001,
       socket: {},

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { DeviceCloudError } from '../../../src/errors';
 import { LatestReader } from '../../../src/fleet/latest-reader';
 import { FleetRegistry } from '../../../src/fleet/registry';
 import { HistoryFacts } from '../../../src/recovery/facts';
-import { ReadLimiter } from '../../../src/recovery/read-limiter';
+import { sharedBy } from '../recovery/shared';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 
@@ -14,9 +15,13 @@ function createSubject() {
   let now = Date.UTC(2026, 0, 2);
   const asked: (Manual<unknown[]> & { chipid: string })[] = [];
   const registry = new FleetRegistry(() => now);
-  const limiter = new ReadLimiter();
   const shared = {
-    ...{ appid: '1', limiter, facts: new HistoryFacts(), now: () => now },
+    ...{
+      appid: '1',
+      limiter: sharedBy(() => Promise.resolve([])).limiter,
+      facts: new HistoryFacts(),
+      now: () => now,
+    },
     read(chipid: string) {
       const next = { chipid, ...manual<unknown[]>() };
       asked.push(next);
@@ -76,6 +81,18 @@ describe('the latest upload that is read from the history', () => {
     const again = ask();
     asked[1]!.resolve([record('x')]);
     assert.equal(await again, 'x');
+  });
+
+  it('is asked for three times before an overloaded service is an error', async () => {
+    const { asked, ask } = createSubject();
+    const refused = new DeviceCloudError('SERVER_ERROR', 'refused', 503);
+    const asking = assert.rejects(ask(), refused);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      asked[attempt]!.reject(refused);
+      await settled();
+    }
+    await asking;
+    assert.equal(asked.length, 3);
   });
 
   it('is read for two devices at a time, in order, however many are asked for', async () => {

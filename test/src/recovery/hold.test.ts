@@ -4,6 +4,7 @@ import { Budget, Budgets } from '../../../src/recovery/budget';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';
+import { sharedBy } from './shared';
 import { createSubject, record, type Given } from './subject';
 
 const MEBIBYTE = 1024 * 1024;
@@ -50,6 +51,22 @@ describe('live uploads that are held back while the history is read', () => {
     assert.equal(subject.given.map(([body]) => body[0]).join(''), LETTERS);
     assert.equal(budgets.held.used, 0);
   });
+
+  for (const isFailing of [false, true]) {
+    it(`wait, and the log has ${isFailing ? 'each failure if the histories of all devices fail' : 'one failure in three'}`, async () => {
+      const error = new DeviceCloudError('SERVER_ERROR', 'overloaded', 503);
+      const read = () => Promise.reject(error);
+      const limiter = { ...sharedBy(read).limiter, isFailing };
+      const subject = createSubject(START, { read, limiter });
+      await subject.connect();
+      assert.equal(subject.faults.length, isFailing ? 1 : 0);
+      for (let attempt = 1; attempt < 6; attempt++) {
+        mock.timers.tick(10_000);
+        await settled();
+      }
+      assert.equal(subject.faults.length, isFailing ? 6 : 2);
+    });
+  }
 
   it('take 64 MiB of an application at most, which its devices share', async () => {
     const budgets = new Budgets();

@@ -8,7 +8,7 @@ const LEAST = 1;
 /** At least where an attempt costs little: the service refuses some but not all, or is not there at all. */
 const LEAST_CHEAP = 10;
 
-/** Attempts a second that each quick handshake adds. Each second the rate grows by a factor of 2.7 … */
+/** Attempts a second that each quick answer adds. Each second the rate grows by a factor of 2.7 … */
 const GROWTH = 1;
 /** … or by a tenth, once the service has refused attempts while it took others: its limit is near. */
 const CAREFUL_GROWTH = 0.1;
@@ -19,20 +19,20 @@ const WEIGHT = 1 / 16;
 const TOO_MANY = 0.5;
 
 /**
- * How many connects a second a service seems to take. A refusal halves the rate at once. Slow handshakes
+ * How many attempts a second a service seems to take. A refusal halves the rate at once. Slow answers
  * and other failures, which have other causes as well, do so once they are about half of the attempts:
  * eleven in a row. Attempts that begin within a second of that say nothing: they still show the effect
  * of the old rate.
  */
-export class ConnectRate {
+export class AdaptiveRate {
   perSecond = START;
   /** Attempts that began earlier are not judged, or do not raise the rate. */
   private judgedFrom = -Infinity;
   private raisedFrom = -Infinity;
   private badShare = 0;
   private careful = false;
-  /** Whether a channel has opened since the rate was last halved. */
-  private hasOpened = false;
+  /** Whether an attempt has succeeded since the rate was last halved. */
+  private hasSucceeded = false;
 
   /** Forgets what it knew. @param at when the first of the next attempts is made, in ms */
   restart(at: number): void {
@@ -41,16 +41,16 @@ export class ConnectRate {
     this.raisedFrom = at + SECOND;
     this.badShare = 0;
     this.careful = false;
-    this.hasOpened = false;
+    this.hasSucceeded = false;
   }
 
-  /** A handshake, quick or slow, has succeeded. */
-  opened(): void {
-    this.hasOpened = true;
+  /** An attempt, quick or slow, has succeeded. */
+  succeeded(): void {
+    this.hasSucceeded = true;
   }
 
   /**
-   * A handshake was quick.
+   * An answer was quick.
    * @param began when the attempt was made
    * @param isLimit whether others wait, so that the rate is what limits them
    */
@@ -62,7 +62,7 @@ export class ConnectRate {
     this.perSecond = Math.min(MOST, this.perSecond + growth);
   }
 
-  /** A handshake is slow. */
+  /** An answer is slow. */
   slow(began: number, at: number): void {
     this.bad(began, at, LEAST);
   }
@@ -81,8 +81,8 @@ export class ConnectRate {
   /** The service asked for less. */
   refused(began: number, at: number): void {
     if (began < this.judgedFrom) return;
-    this.careful = this.hasOpened;
-    this.halve(at, this.hasOpened ? LEAST_CHEAP : LEAST);
+    this.careful = this.hasSucceeded;
+    this.halve(at, this.hasSucceeded ? LEAST_CHEAP : LEAST);
   }
 
   /** The service did not answer in time. */
@@ -100,6 +100,6 @@ export class ConnectRate {
     this.perSecond = Math.min(this.perSecond, Math.max(this.perSecond / 2, least));
     this.judgedFrom = this.raisedFrom = at + SECOND;
     this.badShare = 0;
-    this.hasOpened = false;
+    this.hasSucceeded = false;
   }
 }

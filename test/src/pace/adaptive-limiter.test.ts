@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ConnectLimiters } from '../../../src/channel/connect-limiters';
-import type { ConnectAttempt } from '../../../src/channel/connect-attempt';
-import type { ConnectLimiter } from '../../../src/channel/connect-limiter';
+import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
+import type { PacedAttempt } from '../../../src/pace/attempt';
+import type { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
 
 const SERVICE = 'ws://127.0.0.1:1';
 
 describe('the limiter of connection attempts', () => {
   let now: number;
-  let limiters: ConnectLimiters;
-  let limiter: ConnectLimiter;
+  let limiters: AdaptiveLimiters;
+  let limiter: AdaptiveLimiter;
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     now = 0;
-    limiters = new ConnectLimiters({ now: () => now, idle: () => now, random: () => 0.5 });
+    limiters = new AdaptiveLimiters({ now: () => now, idle: () => now, random: () => 0.5 });
     limiter = limiters.of(SERVICE);
   });
   afterEach(() => mock.timers.reset());
@@ -25,7 +25,7 @@ describe('the limiter of connection attempts', () => {
     }
   }
   /** Queues that many, which fail for a reason of their own. @returns when each had its turn, and the attempts */
-  function queue(count: number, to = limiter): { turns: number[]; attempts: ConnectAttempt[] } {
+  function queue(count: number, to = limiter): { turns: number[]; attempts: PacedAttempt[] } {
     const turns: number[] = [];
     const attempts = Array.from({ length: count }, () => {
       const attempt = to.acquire(() => {

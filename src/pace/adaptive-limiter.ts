@@ -1,10 +1,10 @@
 import { attemptFailure } from './attempt-failure';
-import { Attempt, type ConnectAttempt } from './connect-attempt';
-import { ConnectRate } from './connect-rate';
-import { HandshakeSpeed } from './handshake-speed';
+import { Attempt, type PacedAttempt } from './attempt';
+import { AdaptiveRate } from './adaptive-rate';
+import { AnswerSpeed } from './answer-speed';
 
 /** What a limiter reads the time from. */
-export interface ConnectClock {
+export interface PaceClock {
   /** Milliseconds from any point on. */
   now(): number;
   /** Milliseconds in which this process had nothing to do, from any point on. */
@@ -23,15 +23,15 @@ const FORGET = 10_000;
 const JITTER = 0.5;
 
 /**
- * Spreads the attempts to connect to one service, so that it is not overrun by all its channels at once
- * after a restart. The rate follows what the service takes: see {@link ConnectRate}.
+ * Spreads the attempts to connect to one service, or to read from it, so that it is not overrun by all
+ * channels at once after a restart. The rate follows what the service takes: see {@link AdaptiveRate}.
  */
-export class ConnectLimiter {
-  private readonly rate = new ConnectRate();
-  private readonly speed = new HandshakeSpeed();
+export class AdaptiveLimiter {
+  private readonly rate = new AdaptiveRate();
+  private readonly speed = new AnswerSpeed();
   /** Sets keep the order, and delete from their middle in constant time. */
   private readonly waiting = new Set<Attempt>();
-  /** Handshakes under way that are not known to be slow, the oldest first. */
+  /** Attempts under way that are not known to be slow, the oldest first. */
   private readonly underWay = new Set<Attempt>();
   private timer: NodeJS.Timeout | undefined;
   /** When the rate allows the next turn, and when the service does. */
@@ -40,13 +40,20 @@ export class ConnectLimiter {
   /** When the rate last made attempts wait. */
   private limitedAt = -Infinity;
 
-  constructor(private readonly clock: ConnectClock) {}
+  /**
+   * @param judgesSpeed whether slow answers lower the rate: not where one answer may be a thousand times
+   *   as large as another, and so much slower
+   */
+  constructor(
+    private readonly clock: PaceClock,
+    private readonly judgesSpeed = true,
+  ) {}
 
   /**
    * Queues for a turn.
    * @param turn makes the attempt; is called at most once, never synchronously, and does not throw
    */
-  acquire(turn: () => void): ConnectAttempt {
+  acquire(turn: () => void): PacedAttempt {
     // No turns are saved up while nobody waits.
     if (this.waiting.size === 0) this.due = Math.max(this.due, this.clock.now());
     const attempt = new Attempt(this, turn);
@@ -55,10 +62,10 @@ export class ConnectLimiter {
     return attempt;
   }
 
-  opened(attempt: Attempt): void {
+  succeeded(attempt: Attempt): void {
     const at = this.clock.now();
     const isFirstSign = this.underWay.delete(attempt);
-    this.rate.opened();
+    this.rate.succeeded();
     this.speed.add(at - attempt.began, at);
     if (!isFirstSign) return;
     if (this.isSlow(attempt, at)) this.rate.slow(attempt.began, at);
@@ -134,7 +141,7 @@ export class ConnectLimiter {
     attempt.turn();
   }
 
-  /** Finds out about slow handshakes before they end: a service that hangs is not sent more and more. */
+  /** Finds out about slow attempts before they end: a service that hangs is not sent more and more. */
   private findSlow(at: number): void {
     for (const attempt of this.underWay) {
       if (!this.isSlow(attempt, at)) return;
@@ -148,6 +155,6 @@ export class ConnectLimiter {
    * over TLS, handshakes wait for one another here.
    */
   private isSlow({ idleBefore }: Attempt, at: number): boolean {
-    return this.clock.idle() - idleBefore > this.speed.limit(at);
+    return this.judgesSpeed && this.clock.idle() - idleBefore > this.speed.limit(at);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a failed attempt to connect says about the service:
+ * What a failed attempt says about the service:
  * - `refusal`: it asks for less.
  * - `timeout`: it has not answered in time.
  * - `failure`: it, or a gateway before it, broke. Perhaps from load, perhaps for this device alone.
@@ -26,7 +26,7 @@ const CODES: ReadonlyMap<string, AttemptFailure> = new Map([
 /** A status of the service, or of the proxy before it. */
 const STATUS = /^(?:PROXY_)?(\d{3})$/;
 
-/** @param reason HTTP status, error code or close code of an attempt that did not open a channel */
+/** @param reason HTTP status, error code or close code of an attempt that failed */
 export function attemptFailure(reason: string): AttemptFailure {
   const status = Number(STATUS.exec(reason)?.[1] ?? 0);
   if (status === 429 || status === 503) return 'refusal';

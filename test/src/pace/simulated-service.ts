@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
-import type { ConnectAttempt } from '../../../src/channel/connect-attempt';
-import { ConnectLimiter } from '../../../src/channel/connect-limiter';
+import type { PacedAttempt } from '../../../src/pace/attempt';
+import { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
 import { ReconnectBackoff } from '../../../src/channel/reconnect-backoff';
 
 /** What comes of an attempt: it opens, or it fails for a reason, after so many milliseconds. */
@@ -39,7 +39,7 @@ export class Fleet implements Course {
   /** The share of its time in which this process has nothing to do. */
   idleShare = 1;
   private readonly random = numbers(1);
-  private readonly limiter = new ConnectLimiter({
+  private readonly limiter = new AdaptiveLimiter({
     now: () => this.now,
     idle: () => this.now * this.idleShare,
     random: this.random,
@@ -86,14 +86,14 @@ export class Fleet implements Course {
     pause();
   }
 
-  private settle(attempt: ConnectAttempt, outcome: Outcome, again: () => void): void {
+  private settle(attempt: PacedAttempt, outcome: Outcome, again: () => void): void {
     const { reason, retryAfter, closes } = outcome;
     if (reason !== undefined) {
       attempt.failed(reason, retryAfter);
       again();
       return;
     }
-    attempt.opened();
+    attempt.succeeded();
     if (closes === undefined) {
       this.opened.push(this.now);
       return;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readRetryAfter } from '../../../src/channel/retry-after';
+import { readRetryAfter } from '../../../src/pace/retry-after';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 27);
 

@@ -1,9 +1,9 @@
-/** An attempt to connect, from its place in the queue on. One of these calls ends it. */
-export interface ConnectAttempt {
-  /** The handshake has succeeded. */
-  opened(): void;
+/** An attempt to connect or to read, from its place in the queue on. One of these calls ends it. */
+export interface PacedAttempt {
+  /** The service took it: a handshake succeeded, or an answer came. */
+  succeeded(): void;
   /**
-   * The handshake has failed.
+   * It failed.
    * @param reason HTTP status, error code or close code
    * @param retryAfter milliseconds for which the service asks to wait
    */
@@ -14,13 +14,13 @@ export interface ConnectAttempt {
 
 /** Who takes the calls of an attempt. */
 interface Owner {
-  opened(attempt: Attempt): void;
+  succeeded(attempt: Attempt): void;
   failed(attempt: Attempt, reason: string, retryAfter?: number): void;
   cancel(attempt: Attempt): void;
 }
 
 /** A class, since there are thousands after a restart. */
-export class Attempt implements ConnectAttempt {
+export class Attempt implements PacedAttempt {
   /** When its turn came, and how long the process had been idle by then, in ms. */
   began = NaN;
   idleBefore = NaN;
@@ -30,8 +30,8 @@ export class Attempt implements ConnectAttempt {
     readonly turn: () => void,
   ) {}
 
-  opened(): void {
-    this.owner.opened(this);
+  succeeded(): void {
+    this.owner.succeeded(this);
   }
 
   failed(reason: string, retryAfter?: number): void {

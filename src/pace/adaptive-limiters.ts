@@ -1,24 +1,27 @@
 import { performance } from 'node:perf_hooks';
-import { ConnectLimiter, type ConnectClock } from './connect-limiter';
+import { AdaptiveLimiter, type PaceClock } from './adaptive-limiter';
 
 /** Services whose limiters are kept; more at the same time would have a limiter for each client. */
 const MOST = 100;
 
-const CLOCK: ConnectClock = {
+const CLOCK: PaceClock = {
   now: () => performance.now(),
   idle: () => performance.eventLoopUtilization().idle,
   random: Math.random,
 };
 
 /** One limiter for each service, shared by its clients: a slow service delays no other. */
-export class ConnectLimiters {
-  private readonly limiters = new Map<string, ConnectLimiter>();
+export class AdaptiveLimiters {
+  private readonly limiters = new Map<string, AdaptiveLimiter>();
 
-  constructor(private readonly clock: ConnectClock = CLOCK) {}
+  constructor(private readonly clock: PaceClock = CLOCK) {}
 
-  /** @param origin the address of the service; a limiter of it outlives its clients, and so a deploy */
-  of(origin: string): ConnectLimiter {
-    const limiter = this.limiters.get(origin) ?? new ConnectLimiter(this.clock);
+  /**
+   * @param origin the address of the service; a limiter of it outlives its clients, and so a deploy
+   * @param judgesSpeed see {@link AdaptiveLimiter}; the same with each call for an address
+   */
+  of(origin: string, judgesSpeed = true): AdaptiveLimiter {
+    const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock, judgesSpeed);
     // The one that was asked for longest ago comes first, and leaves first.
     this.limiters.delete(origin);
     this.limiters.set(origin, limiter);

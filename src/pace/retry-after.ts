@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
-
 /** The longest wait that is kept to, in ms. A service that is back before it said so is found by then. */
 const MAX_WAIT = 5 * 60_000;
 
@@ -11,15 +9,24 @@ const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 const parseDate = (text: string): number =>
   DATE.test(text) ? Date.parse(text.endsWith('GMT') ? text : `${text} GMT`) : NaN;
 
+/** The headers of an answer, as Node.js and undici give them. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Of a header that came several times, the first. */
+const headerOf = (headers: Headers, name: string): string => {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+};
+
 /**
  * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date, which counts from the answer's own
  * `Date` if there is one, since the clocks may differ.
  * @param now this machine's clock, in ms
  * @returns the wait in ms, at most five minutes; undefined if there is none, or it is past or malformed
  */
-export function readRetryAfter(headers: IncomingHttpHeaders, now: number): number | undefined {
-  const text = headers['retry-after']?.trim() ?? '';
-  const answered = parseDate(headers.date ?? '');
+export function readRetryAfter(headers: Headers, now: number): number | undefined {
+  const text = headerOf(headers, 'retry-after').trim();
+  const answered = parseDate(headerOf(headers, 'date'));
   const wait = SECONDS.test(text)
     ? Number(text) * 1000
     : parseDate(text) - (Number.isNaN(answered) ? now : answered);

@@ -1,4 +1,4 @@
-/** A handshake is slow that waits for the service more than twice as long as the quickest … */
+/** An answer is slow that waits for the service more than twice as long as the quickest … */
 const TIMES = 2;
 /** … and longer than this, in ms. */
 const NEVER_SLOW = 100;
@@ -9,8 +9,8 @@ const SLOW_AT_FIRST = 1000;
 /** Milliseconds in which the quickest counts for twice as long: a service may become slower for good. */
 const DOUBLES_IN = 10_000;
 
-/** Tells slow handshakes by the quickest one of late. */
-export class HandshakeSpeed {
+/** Tells slow answers, of handshakes or of readings, by the quickest one of late. */
+export class AnswerSpeed {
   private quickest = Infinity;
   private quickestAt = 0;
 
@@ -19,13 +19,13 @@ export class HandshakeSpeed {
     this.quickest = Infinity;
   }
 
-  /** A handshake succeeded. @param took milliseconds */
+  /** An answer came. @param took milliseconds */
   add(took: number, at: number): void {
     this.quickest = Math.min(took, this.quickestNow(at));
     this.quickestAt = at;
   }
 
-  /** The wait for the service, in ms, above which a handshake is slow. */
+  /** The wait for the service, in ms, above which an answer is slow. */
   limit(at: number): number {
     const quickest = this.quickestNow(at);
     if (quickest === Infinity) return SLOW_AT_FIRST;

@@ -1,0 +1,40 @@
+import type { Plan } from '../plan';
+import { column, CPU, type Scenario, type Subject } from '../scenario';
+import { startMeter } from '../meter';
+import { HISTORY } from '../service/readings';
+import { bareHistories } from '../subjects/bare-histories';
+import { ourRecovery } from '../subjects/our-recovery';
+
+const BARE: Subject = { name: 'limit', label: 'undici Pool, JSON.parse' };
+const OURS: Subject = { name: 'ours', label: 'client, recovery' };
+
+const DEVICES = 500;
+/** Histories that are read before, so that V8 has compiled what is measured. */
+const WARM_UP = 100;
+
+/** Uploads that were missed on many devices are recovered; the channels are open already. */
+export const recovery = ({ rounds }: Plan): Scenario => ({
+  name: 'recovery',
+  title: `${HISTORY} missed uploads on each of ${DEVICES} devices`,
+  subjects: [BARE, OURS],
+  columns: [
+    { ...CPU, label: 'CPU a history', unit: 'ms', digits: 2 },
+    column('seconds', 'time', 's', 2, 'lower'),
+  ],
+  goals: [
+    { of: 'ours', by: 'limit', column: 'seconds', most: 1.5 },
+    { of: 'ours', by: 'limit', column: 'cpu', most: 1.5 },
+  ],
+  rounds,
+  async measure({ subject, service, packageFolder }) {
+    const create = subject === BARE.name ? bareHistories : ourRecovery;
+    const { read, close } = await create(service, packageFolder, WARM_UP + DEVICES);
+    await read(0, WARM_UP);
+    const measured = startMeter();
+    const count = await read(WARM_UP, WARM_UP + DEVICES);
+    const { cpu, rate } = measured(DEVICES);
+    close();
+    if (count !== DEVICES * HISTORY) throw new Error(`${count} uploads came.`);
+    return { cpu: cpu / 1000, seconds: DEVICES / rate };
+  },
+});
