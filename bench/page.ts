@@ -69,7 +69,7 @@ export function pageText(
     count: String(rows.length),
     open: String(rows.filter(({ verdict }) => verdict === '').length),
     missed: missed.map(({ work, measured }) => `${work} (${measured})`).join('; ') || 'nothing',
-    tables: results.map(section).join('\n\n'),
+    tables: results.map(section).join('\n\n') || 'Nothing is recorded yet.',
   };
   return template.replace(
     /\{\{(.+?)\}\}/g,
