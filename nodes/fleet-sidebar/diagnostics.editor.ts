@@ -10,9 +10,11 @@ interface Diagnostics {
   errors: { app: string; chipid: string | null; code: string; message: string; at: number }[];
 }
 
-/** A value within a line of Markdown, whatever is in it. */
-const code = (value: unknown): string =>
-  `\`${plain(String(value).replace(/[`\s]+/g, ' ')).trim()}\``;
+/** A value within a line of Markdown, whatever is in it. Two backticks with nothing between them are no code. */
+function code(value: unknown): string {
+  const text = plain(String(value).replace(/[`\s]+/g, ' ')).trim();
+  return text === '' ? 'empty' : `\`${text}\``;
+}
 
 const list = (values: Record<string, unknown>): string[] =>
   Object.entries(values).map(([name, value]) => `- ${name}: ${code(value)}`);
