@@ -37,7 +37,7 @@ function goalRows(scenarios: readonly Scenario[], results: readonly Measured[]):
 const goalTable = (rows: readonly GoalRow[]): string =>
   grid([
     ['work', 'goal', 'measured', '', 'at commit'],
-    ...rows.map((row) => [row.work, row.goal, row.measured, row.verdict, row.commit]),
+    ...rows.map((row) => [row.work, row.goal.trim(), row.measured, row.verdict, row.commit]),
   ]);
 
 const section = (result: Measured): string =>

@@ -81,7 +81,7 @@ describe('the flows of npm start', () => {
       await shows(String(chipid), String(name));
       await shows(String(chipid), /^(just now|\d+ s ago)$/);
     }
-    await shows(ONE, `${simulator.device(ONE).temperature} °C`);
+    await shows(ONE, `${simulator.device(ONE).temperature.toFixed(1)} °C`);
     await shows(METER, `${String(simulator.device(METER).reading['power'])} W`);
     await shows(DOOR, simulator.device(DOOR).reading['open'] ? 'Open' : 'Closed');
   });
@@ -124,7 +124,7 @@ describe('the flows of npm start', () => {
     for (const temperature of [22, 24]) {
       for (const chipid of [ONE, TWO]) simulator.upload(chipid, { temperature });
     }
-    await shows(ONE, '24 °C');
+    await shows(ONE, '24.0 °C');
     const [first, second] = named(demoFlows, 'Temperature')['colors'] as string[];
     for (const color of [first!, second!]) {
       await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
@@ -140,7 +140,7 @@ describe('the flows of npm start', () => {
     // The reply is no reading: what the card shows stays.
     simulator.upload(TWO, { temperature: 21.5 });
     await shows(TWO, '21.5 °C');
-    await shows(ONE, '24 °C');
+    await shows(ONE, '24.0 °C');
     await page.getByLabel('Device').fill('99999999');
     await push.click();
     await page.getByText('NOT_FOUND').waitFor();
