@@ -48,7 +48,7 @@ export class ServiceClient {
   upload = (seconds: number, perSecond: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, perSecond }) });
 
-  /** Takes so many upgrades, and so many readings, in each second from now on, and refuses the others with 503; all of them without a number. */
+  /** Limits the upgrades and the readings a second from now on, and refuses further ones with 503. Without a number it takes all. */
   throttle = (perSecond?: number): Promise<State> =>
     this.#ask({ method: 'PUT', body: JSON.stringify({ perSecond }) });
 

@@ -1,6 +1,6 @@
 const SECOND = 1000;
 
-/** Takes so many requests in each second, and counts all that come. */
+/** Takes a limited number of requests in each second, and counts all that arrive. */
 export class Throttle {
   perSecond = Infinity;
   /** The most requests in any second, those that were refused included. */

@@ -62,7 +62,7 @@ export const SCROLL = `(async () => {
   return summary(frames);
 })()`;
 
-/** Looks at the frames of so many seconds, in which the test may change rows. */
+/** Measures the frames of a number of seconds, in which the test may change rows. */
 export const watchFrames = (seconds: number): string => `(async () => {
   ${SHARED}
   const frames = [];

@@ -36,7 +36,7 @@ export class Film {
   /** Call it before the page is loaded. */
   static prepare = (page) => page.addInitScript(POINTER);
 
-  /** Shows the page as it is for so many milliseconds. */
+  /** Shows the page as it is for a time, in milliseconds. */
   async hold(delay) {
     this.#frames.push(await this.page.screenshot());
     this.#delays.push(delay);

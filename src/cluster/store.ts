@@ -63,7 +63,7 @@ export interface FencedEntry extends PositionEntry, Holding {
 }
 
 /**
- * What became of a write. `fenced`: somebody else has claimed the slot since. `behind`: the store knows only an
+ * The outcome of a write. `fenced`: somebody else has claimed the slot since. `behind`: the store knows only an
  * older owner of the slot, or none, so that it was set back; its holder puts back what it knows.
  */
 export type SaveOutcome = 'saved' | 'fenced' | 'behind';

@@ -22,7 +22,7 @@ export class Checkpoint {
     return Math.min(this.usual, this.least);
   }
 
-  /** @param isPressed whether all devices together remember so many that they should soon be fewer */
+  /** @param isPressed whether all devices together remember nearly as much as they may */
   due(isPressed: boolean): number {
     return isPressed ? Math.min(this.usual, this.least / EARLY) : this.usual;
   }

@@ -91,7 +91,7 @@ export class Delivery {
     this.letGo();
   }
 
-  /** Whether all devices together remember so many arrivals that they should soon be fewer. */
+  /** Whether all devices together remember nearly as many arrivals as they may. */
   get isPressed(): boolean {
     const { used, limit } = this.shared.budgets.arrived;
     return used > limit / 2;

@@ -123,7 +123,7 @@ export class ReadLimiter {
     reader.granted(new ReadTurn(this, kind, attempt));
   }
 
-  /** Live ones first; but where the rate is low, one turn in so many is for the others. */
+  /** Live ones first, but every sixteenth turn is for the others: a low rate must not keep them waiting for good. */
   private nextKind(): Kind {
     const { live, others } = this;
     if (live.ready === 0) return others;

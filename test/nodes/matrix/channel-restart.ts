@@ -22,7 +22,7 @@ function emittedBy(): Map<string, unknown[]> {
   return all;
 }
 
-/** Why a channel may be down: a machine that is busy takes too long to open so many. */
+/** Why a channel may be down: a busy machine takes too long to open all of them. */
 const DOWN = /`the channel is down \((?:1006|ECONNREFUSED|ECONNRESET|ETIMEDOUT)\)\.`/g;
 
 /** Of what is said, what does not depend on how busy the machine is. */

@@ -76,7 +76,7 @@ describe('the slots of a member', () => {
     ...{ surplus: { devices: 0, queue: 0 }, ...more },
   });
 
-  it('are none that only a store gives that may have gone back in time', () => {
+  it('do not include those from a store that may have gone back in time', () => {
     const slots = new HeldSlots();
     const mine = [{ slot: 1, epoch: 5 }];
     assert.deepEqual(slots.update(reply({ mine, isSettled: false }), true).gained, []);

@@ -25,7 +25,7 @@ export class VirtualTime {
     return this.at(this.now + ms, run);
   }
 
-  /** Lets everything happen that is due up to a time. @param look is called after each event */
+  /** Runs everything that is scheduled up to a time. @param look is called after each event */
   async runTo(end: number, look: () => void = () => undefined): Promise<void> {
     for (let event = this.events[0]; event && event.at <= end; event = this.events[0]) {
       this.events.shift();

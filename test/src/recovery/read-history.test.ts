@@ -9,7 +9,7 @@ import { clientOf, KEYS } from '../support/client';
 
 const { signal } = new AbortController();
 
-/** Reads a history from a service. @returns what the limiter was told, and how often the service was asked */
+/** Reads a history from a service. @returns the calls of the limiter, and how often the service was asked */
 async function told(script: Script): Promise<{ told: string; requests: number }> {
   const { baseUrl, requests } = await httpService(script);
   const options = { baseUrl, ...KEYS, proxy: false } as const;

@@ -26,7 +26,7 @@ describe('the histories of all devices after a restart', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  /** The service takes so many readings in each second, and refuses the others. */
+  /** The service takes a limited number of readings in each second, and refuses the others. */
   async function answer(retryAfter: number | undefined, tell?: (wait: number) => void) {
     asked.push(now);
     const second = Math.floor(now / SECOND);
