@@ -27,7 +27,10 @@ const editorTypes = {
   name: 'types of the editor half',
   commands: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json']],
 };
-const lint = { name: 'lint', commands: [['node_modules/eslint/bin/eslint.js', '.']] };
+const lint = {
+  name: 'lint',
+  commands: [['node_modules/oxlint/bin/oxlint', '-c', 'oxlint.config.mjs', '.']],
+};
 const format = {
   name: 'format',
   commands: [['node_modules/prettier/bin/prettier.cjs', '--check', '.']],

@@ -103,7 +103,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     assert.ok([401, 403].includes((await test(reader)).status));
     assert.equal(simulator.requests.length, before);
     const [refused] = audited('permission.fail', from);
-    assert.equal((refused?.['user'] as { username?: string }).username, READER.username);
+    assert.equal((refused!['user'] as { username?: string }).username, READER.username);
   });
 
   it('test for who may write, and note in the audit log who and what, without a secret', async () => {

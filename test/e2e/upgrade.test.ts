@@ -35,7 +35,11 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     for (const t of [20, 21, 22]) simulator.upload(ONE, { t });
     simulator.upload(TWO, Buffer.from('hello').toString('base64'));
     const client = new DeviceCloudClient({ ...simulator, proxy: false });
-    await client.push(THREE, 'seed').finally(() => client.close());
+    try {
+      await client.push(THREE, 'seed');
+    } finally {
+      await client.close();
+    }
     network = await startNetwork({ status: 'online', msg: 'secure' });
     red = await startNodeRed({
       files: userFiles(),

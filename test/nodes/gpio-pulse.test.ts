@@ -37,7 +37,7 @@ describe('a gpio node that pulses', () => {
     await until(() => cloud.device(chipid).levels[5] === '1', 'the pin is set');
     await deploy([]);
     assert.equal(cloud.device(chipid).levels[5], '0');
-    const { code, message } = journal.endings[0]?.error as { code: string; message: string };
+    const { code, message } = journal.endings[0]!.error as { code: string; message: string };
     assert.equal(code, 'CONNECTION_LOST');
     assert.match(message, /the node was closed.* was left at low \(0\)\.$/);
     assert.equal(cloud.requests.length, 2);
@@ -50,7 +50,7 @@ describe('a gpio node that pulses', () => {
     await until(() => cloud.device(chipid).levels[5] === '1', 'the pin is set');
     cloud.fail('hang');
     await deploy([cloudApp(cloud)], 'nodes');
-    const { message } = journal.endings[0]?.error as Error;
+    const { message } = journal.endings[0]!.error as Error;
     assert.match(message, /may have been left at high \(1\)\.$/);
   });
 });

@@ -95,7 +95,7 @@ describe('several devices at once', () => {
     assert.equal(wrong.payload, 'x');
     const tooMany = await fail('push', { chipid: [1, 2, 3, 4], payload: 'x' }, 'INVALID_INPUT');
     assert.match(tooMany.error.message, /4 chip numbers.*at most 3/);
-    // eslint-disable-next-line no-sparse-arrays
+    // oxlint-disable-next-line no-sparse-arrays
     await fail('push', { chipid: [A, , B], payload: 'x' }, 'INVALID_INPUT');
     await fail('push', { chipid: [[A]], payload: 'x' }, 'INVALID_INPUT');
     await fail('push', { chipid: undefined, payload: 'x' }, 'INVALID_INPUT');
@@ -164,7 +164,7 @@ describe('several devices at once', () => {
     await until(() => cloud.requests.length === 3, 'two are under way');
     await deploy([cloudApp(cloud)]);
     const ending = journal.endings.find(({ node: id }) => id === 'push');
-    assert.equal((ending?.error as { code?: string }).code, 'CONNECTION_LOST');
+    assert.equal((ending!.error as { code?: string }).code, 'CONNECTION_LOST');
     const { failed, uncertain } = msg as { failed?: string[]; uncertain?: string[] };
     assert.deepEqual(
       [failed, uncertain],

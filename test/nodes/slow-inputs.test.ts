@@ -63,7 +63,7 @@ describe('inputs that have to be waited for', () => {
     await deploy([cloudApp(cloud), node('devices')]);
     assert.equal(journal.endings.length, 2);
     letGo();
-    assert.equal((journal.endings[0]?.error as { code?: string }).code, 'CONNECTION_LOST');
+    assert.equal((journal.endings[0]!.error as { code?: string }).code, 'CONNECTION_LOST');
     await call('devices', {});
     assert.equal(arrivedAt('out').length, 1);
   });

@@ -79,7 +79,7 @@ describe("the Flow Library's scorecard", () => {
     assert.deepEqual(Object.keys(card).sort(), CHECKS);
     assert.deepEqual(red(card), [NOT_GREEN]);
     assert.deepEqual(card['D03']?.['packages'], ['undici']);
-    assert.deepEqual((card['N02']?.['nodes'] as string[]).sort(), withInputs);
+    assert.deepEqual((card['N02']!['nodes'] as string[]).sort(), withInputs);
     assert.deepEqual(card['P06']?.['versions'], ['5.0.7', '4.1.15']);
     const readme = read('README.md');
     assert.ok(readme.includes(`**${NOT_GREEN}**`));
@@ -116,7 +116,7 @@ describe("the Flow Library's scorecard", () => {
     const taken = card['N01']?.['nodes'] as string[];
     assert.deepEqual(taken.sort(), types.map((type) => `other-${type}`).sort());
     const shown = withInputs.filter((type) => type !== 'device-cloud-reboot');
-    assert.deepEqual((card['N02']?.['nodes'] as string[]).sort(), shown);
+    assert.deepEqual((card['N02']!['nodes'] as string[]).sort(), shown);
   });
 
   it('is not made of requests that nobody expected', async () => {

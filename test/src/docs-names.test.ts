@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
+import ts from '@typescript/typescript6';
 import { repository } from '../../tooling/repository';
 
 const ENTRIES = ['dist/src/index.d.ts', 'dist/src/simulator/index.d.ts'];

@@ -11,7 +11,7 @@ const row = rowsOf('many');
 const push = node('push', { many: true, atOnce: 2 });
 
 /** The code of the first message that ended, as the table writes it. */
-const firstCode = (): string => `\`${(journal.endings[0]?.error as { code: string }).code}\``;
+const firstCode = (): string => `\`${(journal.endings[0]!.error as { code: string }).code}\``;
 
 const closed = row(
   'node closed in the middle of a list',

@@ -86,7 +86,7 @@ describe('the explanation of a call', () => {
 
   it('has nothing in the command that a terminal would obey', () => {
     const { curl } = of().explain('push', '1', 'a\u0003\u001b[31m\r\n\0\u009b\u202eb\\ %s');
-    // eslint-disable-next-line no-control-regex
+    // oxlint-disable-next-line no-control-regex
     assert.doesNotMatch(curl, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     assert.match(curl, /a\\003\\033\[31m\\015\\012\\000\\302\\233\\342\\200\\256b\\\\ %%s&/);
   });

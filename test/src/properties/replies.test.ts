@@ -50,7 +50,7 @@ describe('one upload settles one request', () => {
         assert.equal(result.code, code);
       }
       const used = world.asked.flatMap(({ result }) =>
-        result instanceof DeviceCloudError ? [] : [(result?.payload as { number: number }).number],
+        result instanceof DeviceCloudError ? [] : [(result!.payload as { number: number }).number],
       );
       assert.equal(new Set(used).size, used.length);
     }),

@@ -7,7 +7,7 @@ export type Texts = Record<string, string>;
 
 /** The folders of nodes/ that are nodes. */
 export const NODES = readdirSync(join(repository, 'nodes')).filter(
-  (name) => name !== 'common' && name !== 'fleet-sidebar',
+  (name) => !['common', 'fleet-sidebar', 'tsconfig.json'].includes(name),
 );
 
 /** The folders of nodes/ with texts and no help: plugins of the editor. */

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
+import ts from '@typescript/typescript6';
 import { ERROR_CODES } from '../../../src/errors';
 import { repository } from '../../../tooling/repository';
 
