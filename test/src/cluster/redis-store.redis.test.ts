@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { StoreError, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
+import { freePort } from '../../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
@@ -56,7 +57,11 @@ describe('a store on Redis', () => {
 describe('a store on a Redis Cluster', () => {
   let redis: RedisProcess;
   before(async () => {
-    redis = await startRedis({ config: ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1'] });
+    // By itself it would take the port 10,000 above its own, which may be anybody's.
+    const bus = await freePort();
+    redis = await startRedis({
+      config: ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1', `cluster-port ${bus}`],
+    });
     await redisCli(redis.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     await until(async () => /cluster_state:ok/.test(await redisCli(redis.port, 'CLUSTER', 'INFO')));
   });
