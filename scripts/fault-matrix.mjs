@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
-import { root } from './npm.mjs';
+import { formatFile, root } from './npm.mjs';
 import { runStep } from './steps.mjs';
 import { SUITES, mochaStep } from './suites.mjs';
 
@@ -22,13 +21,13 @@ function table(outcomes) {
     .join('\n');
 }
 
-async function write(outcomes) {
+function write(outcomes) {
   const text = readFileSync(page, 'utf8');
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error('docs/reliability.md lacks its two markers.');
   const filled = `${text.slice(0, begin)}${BEGIN}\n\n${table(outcomes)}\n\n${text.slice(end)}`;
-  const options = await resolveConfig(page);
-  writeFileSync(page, await format(filled, { ...options, filepath: page }));
+  writeFileSync(page, filled);
+  formatFile(page);
 }
 
 const { nodes, e2e } = SUITES;
@@ -59,6 +58,6 @@ for (const part of parts) {
   if (outcomes) made.push(...outcomes);
   else ok = false;
 }
-if (ok) await write(made);
+if (ok) write(made);
 else process.exitCode = 1;
 console.log(ok ? `${made.length} faults` : 'The matrix did not pass; the table is as it was.');

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
-import { SetupError, npm, root } from './npm.mjs';
+import { SetupError, formatFile, npm, root } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
@@ -40,8 +39,8 @@ ${packages.map(text).join('\n\n')}
 
 [All pages](README.md)
 `;
-  const options = await resolveConfig(page);
-  writeFileSync(page, await format(written, { ...options, filepath: page }));
+  writeFileSync(page, written);
+  formatFile(page);
 } catch (error) {
   fail(error);
 }

@@ -33,7 +33,7 @@ const lint = {
 };
 const format = {
   name: 'format',
-  commands: [['node_modules/prettier/bin/prettier.cjs', '--check', '.']],
+  commands: [['node_modules/oxfmt/bin/oxfmt', '--check', '.']],
 };
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };

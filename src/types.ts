@@ -45,7 +45,9 @@ export type Schedule = <T>(start: () => Promise<T>) => Promise<T>;
 
 /** What a call waits for: the device to show itself, the commands before it, or the answer. */
 export type CallProgress =
-  { state: 'awaiting-device' } | { state: 'waiting'; ahead: number } | { state: 'calling' };
+  | { state: 'awaiting-device' }
+  | { state: 'waiting'; ahead: number }
+  | { state: 'calling' };
 
 /** The times at which a command can be sent: see {@link CommandOptions}. */
 export const WHENS = ['now', 'online', 'upload'] as const;

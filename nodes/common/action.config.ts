@@ -47,4 +47,14 @@ export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
 
 /** Type of a typedInput whose value is read when a message arrives. */
 export type ValueType =
-  'msg' | 'flow' | 'global' | 'str' | 'num' | 'bool' | 'json' | 'bin' | 'date' | 'jsonata' | 'env';
+  | 'msg'
+  | 'flow'
+  | 'global'
+  | 'str'
+  | 'num'
+  | 'bool'
+  | 'json'
+  | 'bin'
+  | 'date'
+  | 'jsonata'
+  | 'env';

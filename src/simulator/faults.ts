@@ -5,7 +5,9 @@ import { UPGRADE_FAULTS, type UpgradeFault } from './upgrade-faults';
 
 /** The name of something that can go wrong. */
 export type FaultName =
-  keyof typeof ANSWER_FAULTS | keyof typeof UPGRADE_FAULTS | keyof typeof EVENT_FAULTS;
+  | keyof typeof ANSWER_FAULTS
+  | keyof typeof UPGRADE_FAULTS
+  | keyof typeof EVENT_FAULTS;
 
 /** What a fault applies to. */
 export interface FaultOptions {

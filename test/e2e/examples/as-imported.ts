@@ -70,7 +70,10 @@ export function asImported(stage: Stage): void {
       const first = FIRST[name];
       if (first) {
         await press(named(nodes, first.button));
-        await until(() => hasShown(named(nodes, first.shows)), `"${first.shows}" has shown something`);
+        await until(
+          () => hasShown(named(nodes, first.shows)),
+          `"${first.shows}" has shown something`,
+        );
       }
       const others = ofType(nodes, 'inject').filter((node) => node['name'] !== first?.button);
 
