@@ -102,17 +102,17 @@ function suites(hasNodeRed5) {
     hasNodeRed5 ? [nodeRedStep(name, '5', { without: elsewhere(name, '5') })] : [];
   const matrix = 'matrix/fault-matrix.test.ts';
   return [
-    mochaStep('unit tests', SUITES.unit),
-    mochaStep('the package and its commands', SUITES.package),
     ...on5('editor'),
+    mochaStep('unit tests', SUITES.unit),
     ...on5('e2e'),
     on4('editor'),
+    on4('e2e', { node }),
+    mochaStep('other node tests on Node.js 22', SUITES.nodes, { node, without: [matrix] }),
     mochaStep('fault matrix on Node.js 22', SUITES.nodes, {
       node,
       isChosen: (file) => file === matrix,
     }),
-    on4('e2e', { node }),
-    mochaStep('other node tests on Node.js 22', SUITES.nodes, { node, without: [matrix] }),
+    mochaStep('the package and its commands', SUITES.package),
   ];
 }
 
