@@ -211,8 +211,9 @@ for (const language of ['en-US', 'zh-CN'] as const) {
 
     it('asks for nothing while another tab is shown, or the whole page is not', async () => {
       const asksNothing = async (): Promise<void> => {
-        // A turn of the observer, which closes the panel.
-        await here.editor.run('new Promise((resolve) => setTimeout(resolve, 100))');
+        // The observer, which closes the panel, is called with a frame.
+        await here.editor.run(`new Promise((resolve) =>
+          requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))`);
         const { length } = asked;
         await here.editor.run('new Promise((resolve) => setTimeout(resolve, 600))');
         assert.equal(asked.length, length);

@@ -88,7 +88,7 @@ export function uploads(stage: Stage): void {
       await upload(TWO, 30);
       await upload(ONE, 22, 23.9, 24.1);
       assert.deepEqual(calls().slice(2), [`${TWO}/5/1`, `${ONE}/5/1`]);
-      assert.equal(simulator.device(TWO).levels[5], '1');
+      await until(() => simulator.device(TWO).levels[5] === '1', 'its pin is high');
 
       const heal = simulator.fail('gateway', { path: 'set_gpio_edge' });
       await upload(TWO, 20);
