@@ -8,7 +8,7 @@ import { bareReconnecting } from './bare-reconnecting';
 import { coreUploads } from './core-flows';
 import { createEnds, endNodes, registerEnds } from './ends';
 import { fail, startNodeRed } from './node-red';
-import { ourUploads } from './our-flows';
+import { ourFleet, ourUploads } from './our-flows';
 
 /** The subjects that receive uploads on channels. */
 export const LIMIT: Subject = { name: 'limit', label: 'bare ws' };
@@ -16,6 +16,7 @@ export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's
 export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
 export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
+export const OURS_FLEET: Subject = { name: 'ours-fleet', label: 'listen, events and latest nodes' };
 
 /** A subject that reconnects, and receives nothing. */
 export const RECONNECTING: Subject = {
@@ -117,7 +118,8 @@ async function opener(
   }
   return (channels) => {
     if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
-    const recover = subject === 'ours' ? 'reconnect' : 'off';
-    return nodeRed.deploy(ourUploads(baseUrl, channels, recover));
+    const recover = subject === OURS_OFF.name ? 'off' : 'reconnect';
+    const listening = ourUploads(baseUrl, channels, recover);
+    return nodeRed.deploy(subject === OURS_FLEET.name ? [...listening, ...ourFleet()] : listening);
   };
 }
