@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemory, type Memory } from '../meter';
 import type { Plan } from '../plan';
 import { column, type Job, type Scenario, type Values } from '../scenario';
-import { CORE, LIMIT, OURS, Receiver } from '../subjects/receiver';
+import { CORE, LIMIT, LIMIT_READING, OURS, Receiver } from '../subjects/receiver';
 
 async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
   const { service, plan } = job;
@@ -30,7 +30,7 @@ function channels(scheme: 'http' | 'https', plan: Plan): Scenario {
   return {
     name: `channels-${protocol}`,
     title: `Memory of a channel, ${plan.channels} channels over ${protocol}`,
-    subjects: [LIMIT, CORE, OURS],
+    subjects: [LIMIT, LIMIT_READING, CORE, OURS],
     columns: [
       column('used', 'memory', 'KB', 1, 'lower'),
       column('objects', 'of it objects', 'KB', 1, 'lower'),

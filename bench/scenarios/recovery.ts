@@ -27,8 +27,9 @@ export const recovery = ({ rounds }: Plan): Scenario => ({
   ],
   rounds,
   async measure({ subject, service, packageFolder }) {
-    const create = subject === BARE.name ? bareHistories : ourRecovery;
-    const { read, close } = await create(service, packageFolder, WARM_UP + DEVICES);
+    const { read, close } = await (subject === BARE.name
+      ? bareHistories(service.addresses.http)
+      : ourRecovery(service, packageFolder, WARM_UP + DEVICES));
     await read(0, WARM_UP);
     const measured = startMeter();
     const count = await read(WARM_UP, WARM_UP + DEVICES);

@@ -1,17 +1,25 @@
 import type { Plan } from '../plan';
-import { CPU, RATE, SERVICE, type Scenario } from '../scenario';
-import { CORE, FLOOR, LIMIT, OURS, OURS_OFF, Receiver } from '../subjects/receiver';
+import { CPU, RATE, SERVICE, type Goal, type Scenario } from '../scenario';
+import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF, Receiver } from '../subjects/receiver';
 
 /** Blocks of 16 uploads that are on their way on a channel at most. */
 const WINDOW = 4;
+
+/** Seconds over which uploads come one a second from each device: they are few, and their CPU is little. */
+const STEADY = 20;
+
+const goal = (of: string, by: string, most: number): Goal => ({ of, by, column: 'cpu', most });
 
 /** Uploads received as fast as they are read, on a given number of channels. */
 const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   name: `uploads-${channels}`,
   title: `Uploads received on ${channels === 1 ? 'one channel' : `${channels} channels`}`,
-  subjects: [LIMIT, FLOOR, CORE, OURS, OURS_OFF],
+  subjects: [LIMIT, FLOOR, CORE, OURS, OURS_OFF, ...(channels === 1 ? [] : [OURS_FLEET])],
   columns: [CPU, RATE, SERVICE],
-  goals: [{ of: 'ours', by: 'floor', column: 'cpu', most: channels === 1 ? 1.6 : 1.3 }],
+  goals:
+    channels === 1
+      ? [goal(OURS.name, FLOOR.name, 1.6)]
+      : [goal(OURS.name, FLOOR.name, 1.3), goal(OURS_FLEET.name, OURS.name, 1.1)],
   rounds,
   async measure(job) {
     const receiver = await Receiver.start(job, 'http');
@@ -21,5 +29,23 @@ const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   },
 });
 
-export const uploadScenarios = (plan: Plan): Scenario[] =>
-  plan.uploadChannels.map((channels) => uploads(channels, plan));
+/** Uploads as devices send them: each device one a second. */
+const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
+  name: 'uploads-steady',
+  title: `One upload a second from each of ${devices} devices`,
+  subjects: [LIMIT, FLOOR, CORE, OURS],
+  columns: [CPU],
+  goals: [goal(OURS.name, FLOOR.name, 1.2)],
+  rounds,
+  async measure(job) {
+    const receiver = await Receiver.start(job, 'http');
+    await receiver.open(devices);
+    await receiver.flood(job.plan.warmUp, WINDOW);
+    return receiver.receive(STEADY, devices);
+  },
+});
+
+export const uploadScenarios = (plan: Plan): Scenario[] => [
+  ...plan.uploadChannels.map((channels) => uploads(channels, plan)),
+  steadyUploads(100, plan),
+];

@@ -13,7 +13,7 @@ export const channelAddress = (baseUrl: string, chipid: string): string =>
   `&timestamp=1700000000000&chipid=${chipid}&sign=none`;
 
 /** Opened at once at most: a rush would leave memory behind that is not the channels'. */
-const AT_ONCE = 50;
+export const AT_ONCE = 50;
 
 /** Bare `ws` with one TLS context: parse, decode, deliver. @returns a function that opens channels up to a given number */
 export async function bareChannels(

@@ -1,5 +1,4 @@
 import { chipidOf, IDENTITY } from '../identity';
-import type { ServiceClient } from '../service/client';
 
 /** Reads the histories of devices, from one index up to another. */
 export interface Histories {
@@ -12,9 +11,9 @@ export interface Histories {
 const CONNECTIONS = 16;
 
 /** The least that it takes to read histories: undici's `Pool` and `JSON.parse`. */
-export async function bareHistories(service: ServiceClient): Promise<Histories> {
+export async function bareHistories(baseUrl: string): Promise<Histories> {
   const { Pool } = await import('undici');
-  const pool = new Pool(service.addresses.http, { connections: CONNECTIONS, pipelining: 1 });
+  const pool = new Pool(baseUrl, { connections: CONNECTIONS, pipelining: 1 });
 
   async function readOne(chipid: string): Promise<number> {
     const timestamp = Math.floor(Date.now() / 1000);

@@ -1,4 +1,6 @@
 import type { AppConfig } from '../../nodes/app/app.config';
+import type { EventsConfig } from '../../nodes/events/events.config';
+import type { LatestConfig } from '../../nodes/latest/latest.config';
 import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import { chipids, IDENTITY } from '../identity';
@@ -41,4 +43,25 @@ export function ourUploads(
     ...{ datatype: 'auto-detect', recover },
   };
   return [...endNodes(), app(baseUrl), placed('listen', 'device-cloud-listen', properties, 'sink')];
+}
+
+/** Nodes that use what is known of the fleet, beside a listener. */
+export function ourFleet(): FlowNode[] {
+  const events: Partial<EventsConfig> = {
+    ...{ app: 'app', devices: 'all', chipids: [], events: ['presence', 'channel', 'recovery'] },
+    ...{ refresh: '60', misses: '2', silence: '300', settle: '10', start: 'none' },
+  };
+  const latest: Partial<LatestConfig> = {
+    ...{
+      app: 'app',
+      chipid: 'chipid',
+      chipidType: 'msg',
+      datatype: 'auto-detect',
+      missing: 'error',
+    },
+  };
+  return [
+    placed('events', 'device-cloud-events', events, 'unwired'),
+    placed('latest', 'device-cloud-latest', latest, 'unwired'),
+  ];
 }

@@ -3,12 +3,13 @@ import { startMeter } from '../meter';
 import type { Job, Subject, Values } from '../scenario';
 import type { Flood } from '../service/client';
 import { READING } from '../service/readings';
-import { bareChannels, type BareUpload } from './bare-channels';
+import { AT_ONCE, bareChannels, type BareUpload } from './bare-channels';
+import { bareHistories } from './bare-histories';
 import { bareReconnecting } from './bare-reconnecting';
 import { coreUploads } from './core-flows';
 import { createEnds, endNodes, registerEnds } from './ends';
 import { fail, startNodeRed } from './node-red';
-import { ourUploads } from './our-flows';
+import { ourFleet, ourUploads } from './our-flows';
 
 /** The subjects that receive uploads on channels. */
 export const LIMIT: Subject = { name: 'limit', label: 'bare ws' };
@@ -16,6 +17,13 @@ export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's
 export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
 export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
+export const OURS_FLEET: Subject = { name: 'ours-fleet', label: 'listen, events and latest nodes' };
+
+/** A subject that reads the history of each device once its channel is open, as recovery does. */
+export const LIMIT_READING: Subject = {
+  name: 'limit-reading',
+  label: 'bare ws, and undici that reads each history',
+};
 
 /** A subject that reconnects, and receives nothing. */
 export const RECONNECTING: Subject = {
@@ -100,6 +108,24 @@ export class Receiver {
   }
 }
 
+/** Channels that are opened with the readings of their histories in between. */
+async function readingChannels(
+  baseUrl: string,
+  onUpload: (upload: BareUpload) => void,
+): Promise<Open> {
+  const openMore = await bareChannels(baseUrl, onUpload);
+  const histories = await bareHistories(baseUrl);
+  let opened = 0;
+  return async (channels) => {
+    while (opened < channels) {
+      const next = Math.min(opened + AT_ONCE, channels);
+      await openMore(next);
+      await histories.read(opened, next);
+      opened = next;
+    }
+  };
+}
+
 /** What opens the channels of a subject. */
 async function opener(
   { subject, packageFolder }: Job,
@@ -107,6 +133,7 @@ async function opener(
   onUpload: (upload: { payload?: unknown }) => void,
 ): Promise<Open> {
   if (subject === LIMIT.name) return bareChannels(baseUrl, onUpload);
+  if (subject === LIMIT_READING.name) return readingChannels(baseUrl, onUpload);
   if (subject === RECONNECTING.name) return bareReconnecting(baseUrl, packageFolder);
   const ends = createEnds();
   ends.onMessage = onUpload;
@@ -117,7 +144,8 @@ async function opener(
   }
   return (channels) => {
     if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
-    const recover = subject === 'ours' ? 'reconnect' : 'off';
-    return nodeRed.deploy(ourUploads(baseUrl, channels, recover));
+    const recover = subject === OURS_OFF.name ? 'off' : 'reconnect';
+    const listening = ourUploads(baseUrl, channels, recover);
+    return nodeRed.deploy(subject === OURS_FLEET.name ? [...listening, ...ourFleet()] : listening);
   };
 }
