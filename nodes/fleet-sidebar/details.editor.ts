@@ -22,7 +22,7 @@ function lines(device: FleetRow, now: number): Line[] {
     lastUpload === null
       ? ['upload', t('never')]
       : ['upload', ageText(lastUpload, now), localTime(lastUpload)],
-    ['channel', channelText(device)],
+    ['channel', channelText(device, 'channel-state')],
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
     ['recovered', String(recovered)],

@@ -22,10 +22,16 @@ export function createRow(): HTMLElement {
 export const onlineText = ({ online }: FleetRow): string =>
   t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
 
-/** The channel, with the reason if it is not connected. */
-export function channelText({ channel }: FleetRow): string {
-  if (channel === null) return t('channel.none');
-  const state = t(`channel.${channel.state}`);
+/**
+ * The channel, with the reason if it is not connected.
+ * @param words `channel`, or `channel-state` where a label says already what it is about
+ */
+export function channelText(
+  { channel }: FleetRow,
+  words: 'channel' | 'channel-state' = 'channel',
+): string {
+  if (channel === null) return t(`${words}.none`);
+  const state = t(`${words}.${channel.state}`);
   const isDown = channel.state !== 'connected' && channel.reason !== null;
   return isDown ? t('channel.reason', { state, reason: channel.reason }) : state;
 }
