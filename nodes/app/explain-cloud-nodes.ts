@@ -1,7 +1,9 @@
 import type { Chipid, Day, JsonObject } from '../../src/index';
+import { invalidInput } from '../../src/input';
 import { CHIPID_INPUT } from '../common/inputs';
 import { operationOf, pagination, requiredQuery, serverInputs } from '../server/operations';
 import type { ServerConfig } from '../server/server.config';
+import { latestNote } from './explain-notes';
 import type { Explained, ExplainedNode } from './explained-node';
 
 /** Endpoints 1 and 2. */
@@ -24,6 +26,19 @@ export const history: ExplainedNode = {
       operation === 'pushes' ? 'pushes' : 'uploads',
       inputs['chipid'] as Chipid,
     );
+  },
+};
+
+/** Endpoint 5, and only if nothing is known of the device. */
+export const latest: ExplainedNode = {
+  api: 'open',
+  inputs: ({ chipid }) => (chipid === '' ? {} : CHIPID_INPUT),
+  explain({ client, config: { chipid, missing }, inputs, note }) {
+    if (chipid === '' || missing !== 'history') {
+      throw invalidInput('The node sends nothing: it returns what listeners have received.');
+    }
+    note(latestNote());
+    return client.explain('uploads', inputs['chipid'] as Chipid);
   },
 };
 

@@ -1,8 +1,8 @@
-import { devices, history, server } from './explain-cloud-nodes';
+import { devices, history, latest, server } from './explain-cloud-nodes';
 import { deviceCall, gpio, push, request, rtStatus } from './explain-device-nodes';
 import type { ExplainedNode } from './explained-node';
 
-/** Every node that sends a request for a message, by its type. */
+/** Every node that sends a request for a message, by its type. `listen` and `events` send none: a listener's messages subscribe. */
 export const EXPLAINED_NODES: ReadonlyMap<string, ExplainedNode> = new Map<string, ExplainedNode>([
   ['device-cloud-push', push],
   ['device-cloud-request', request],
@@ -12,5 +12,6 @@ export const EXPLAINED_NODES: ReadonlyMap<string, ExplainedNode> = new Map<strin
   ['device-cloud-reboot', deviceCall('reboot')],
   ['device-cloud-devices', devices],
   ['device-cloud-history', history],
+  ['device-cloud-latest', latest],
   ['device-cloud-server', server],
 ]);

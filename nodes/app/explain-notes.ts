@@ -7,9 +7,10 @@ export interface NodeNote {
    * - `many`: the same is sent to several devices.
    * - `pulse`: a second request sets the opposite level.
    * - `request`: the node waits for the reply on the channel of the device.
+   * - `latest`: sent only if no upload of the device is known.
    * - `simulator`: the address is that of the built-in simulator.
    */
-  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'simulator';
+  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'simulator';
   /** In English; the editor says it by `code` and `values`. */
   message: string;
   values?: Readonly<Record<string, string | number>>;
@@ -45,6 +46,11 @@ export const requestNote = (): NodeNote => ({
   code: 'request',
   message:
     'Before this request the node opens the channel of the device, on which it waits for the reply.',
+});
+
+export const latestNote = (): NodeNote => ({
+  code: 'latest',
+  message: 'The node sends this request only if no upload of the device is known yet.',
 });
 
 export const simulatorNote = (): NodeNote => ({

@@ -84,7 +84,10 @@ async function test(id: string): Promise<ResultRow[]> {
     const [openKey, serverKey] = [typed('appkey') !== '', typed('serverPassword') !== ''];
     return resultRows(answer, { baseUrl: typed('baseUrl'), openKey, serverKey });
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, t('test.forbidden'));
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.write',
+      forbidden: t('test.forbidden'),
+    });
     const row = { icon: 'fa-times', text: said(t('test.failed'), reason) };
     return [detail === undefined ? row : { ...row, detail }];
   }

@@ -31,7 +31,10 @@ export async function command(target: Target, name: string, body: object): Promi
     });
     tell(t(`done.${name}`, { device }), 'success');
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, t('forbidden-write'));
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.write',
+      forbidden: t('forbidden-write'),
+    });
     tell(t(`failed.${name}`, { device, reason }), 'error', detail);
   }
 }

@@ -2,7 +2,7 @@ import { ageText, localTime } from '../common/editor/ages';
 import { t } from '../common/editor/catalogue';
 import { actionButtons, type Actions } from './actions.editor';
 import type { FleetRow } from './fleet.editor';
-import { channelText, onlineText } from './row.editor';
+import { channelState, onlineText } from './row.editor';
 
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
@@ -22,7 +22,7 @@ function lines(device: FleetRow, now: number): Line[] {
     lastUpload === null
       ? ['upload', t('never')]
       : ['upload', ageText(lastUpload, now), localTime(lastUpload)],
-    ['channel', channelText(device)],
+    ['channel', channelState(device)],
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
     ['recovered', String(recovered)],

@@ -44,7 +44,10 @@ export async function copyDiagnostics(button: JQuery): Promise<void> {
     const text = toMarkdown(body as Diagnostics, navigator.userAgent);
     RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, t('forbidden'));
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.read',
+      forbidden: t('forbidden'),
+    });
     tell(t('failed.diagnostics', { reason }), 'error', detail);
   }
 }

@@ -86,7 +86,9 @@ export class Feed {
       },
       (failure: unknown) => {
         if (this.#asking !== asking) return;
-        this.#user.onProblem(explainFailure(failure, t('forbidden')));
+        this.#user.onProblem(
+          explainFailure(failure, { permission: 'device-cloud.read', forbidden: t('forbidden') }),
+        );
         this.#next(Math.min(LONGEST, POLL * 2 ** this.#failures++));
       },
     );

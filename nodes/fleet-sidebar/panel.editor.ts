@@ -94,7 +94,10 @@ export class Panel {
       this.#apps = await readApplications();
       this.#showApps(this.#apps);
     } catch (failure) {
-      this.#problem = explainFailure(failure, t('forbidden'));
+      this.#problem = explainFailure(failure, {
+        permission: 'device-cloud.read',
+        forbidden: t('forbidden'),
+      });
       this.#show();
     }
   }

@@ -22,13 +22,21 @@ export function createRow(): HTMLElement {
 export const onlineText = ({ online }: FleetRow): string =>
   t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
 
-/** The channel, with the reason if it is not connected. */
-export function channelText({ channel }: FleetRow): string {
-  if (channel === null) return t('channel.none');
-  const state = t(`channel.${channel.state}`);
-  const isDown = channel.state !== 'connected' && channel.reason !== null;
-  return isDown ? t('channel.reason', { state, reason: channel.reason }) : state;
+/** A state, with the reason if the channel is not connected. */
+function withReason({ state, reason }: NonNullable<FleetRow['channel']>, text: string): string {
+  const isDown = state !== 'connected' && reason !== null;
+  return isDown ? t('channel.reason', { state: text, reason }) : text;
 }
+
+/** The channel, with the reason if it is not connected. */
+export const channelText = ({ channel }: FleetRow): string =>
+  channel === null ? t('channel.none') : withReason(channel, t(`channel.${channel.state}`));
+
+/** The same where a label says that it is about the channel. */
+export const channelState = ({ channel }: FleetRow): string =>
+  channel === null
+    ? t('channel.state.none')
+    : withReason(channel, t(`channel.state.${channel.state}`));
 
 /** What there is to count, each with its name. */
 export const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>

@@ -48,13 +48,15 @@ RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYP
     const adapt = (): void => {
       const one = fieldValue(which()) === 'one';
       show('#device-row, #missing-row', one);
+      // Otherwise the node sends nothing.
+      show('#explain-row', one && current(this, 'missing') === 'history');
       // An empty field would mean all devices again.
       if (one && field('chipid').typedInput('value') === '') {
         field('chipid').typedInput('type', 'msg');
         field('chipid').typedInput('value', 'chipid');
       }
     };
-    onChange([], adapt);
+    onChange(['missing'], adapt);
     which().on('change', adapt);
   },
   oneditsave: function () {

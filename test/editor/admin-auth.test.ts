@@ -99,7 +99,7 @@ describe('the editor behind a log-in and below another root', () => {
     editor = await openEditor(red.url, { user: READER });
     await editor.run(`RED.settings.set('auth-tokens', { access_token: 'gone' })`);
     const [first, ...others] = await pick();
-    assert.match(first ?? '', /You have no permission to see the devices/);
+    assert.match(first ?? '', /Your log-in has expired/);
     assert.deepEqual(others, []);
     assert.match(editor.problems.splice(0).join(), /401.*apps\/app\/devices/);
   });

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repository } from '../../tooling/repository';
 import { inEachTheme, nearestColour, paletteNodes, TEXT } from './colours';
 import { world } from './world';
 
@@ -20,6 +23,24 @@ describe('the palette', () => {
       const faint = nodes.filter(({ label, icon }) => label < TEXT || icon < ICON);
       assert.deepEqual(faint, [], theme);
     }));
+
+  it('shows the icon of each node', async () => {
+    // Node-RED answers with an arrow for an icon that it does not find.
+    const shown = await here.editor.run<Record<string, string>>(`(async () => {
+      const nodes = $('.red-ui-palette-node[data-palette-type^=device-cloud]').toArray();
+      const icons = nodes.map(async (node) => {
+        const { backgroundImage } = getComputedStyle($(node).find('.red-ui-palette-icon')[0]);
+        const answer = await fetch(/url\\("(.*)"\\)/.exec(backgroundImage)[1]);
+        return [node.dataset.paletteType, await answer.text()];
+      });
+      return Object.fromEntries(await Promise.all(icons));
+    })()`);
+    const own = Object.keys(shown).map((type) => {
+      return [type, readFileSync(join(repository, 'icons', `${type}.svg`), 'utf8')] as const;
+    });
+    assert.equal(own.length, 12);
+    assert.deepEqual(shown, Object.fromEntries(own));
+  });
 
   it('shows nodes of a colour that no core node is like', async () => {
     const [type, distance] = await nearestColour(here.editor);

@@ -58,6 +58,7 @@ describe('the explanation of a node in the editor', () => {
     ['devices', {}, {}],
     ['devices', { operation: 'app' }, {}],
     ['history', {}, { chipid: DEVICE }],
+    ['latest', { missing: 'history' }, { chipid: DEVICE }],
     ['history', { operation: 'pushes' }, { chipid: DEVICE }],
     ['history', { operation: 'sync' }, { begin: '20260101', end: '2026-01-02' }],
     ['server', { page: '2', pageType: 'num' }, {}],
@@ -72,6 +73,8 @@ describe('the explanation of a node in the editor', () => {
       await start(tested);
       const { method, path, parameters, curl } = await explain(tested, msg);
       assert.equal(cloud.requests.length, 0);
+      // The history of `latest` must not be empty.
+      cloud.upload(DEVICE, 'x');
       assert.match(curl, /\bcurl -sSi /);
       // Device 7 is unknown: what counts is the request.
       if ('chipid' in properties && properties.chipid === '007')
@@ -171,6 +174,8 @@ describe('the explanation of a node in the editor', () => {
     ['no node', { id: 'app' }],
     ['a node of another package', { id: 'app', node: { type: 'http request' } }],
     ['a node that sends nothing', { id: 'app', node: { type: 'device-cloud-listen' } }],
+    ['a node that reads no history', { id: 'app', node: node('latest'), msg: { chipid: DEVICE } }],
+    ['all devices, whose history is not read', { id: 'app', node: node('latest', { chipid: '', missing: 'history' }) }], // prettier-ignore
     ['a type that every object has', { id: 'app', node: { type: '__proto__' } }],
     ['a property that is too long', { id: 'app', node: node('push', { message: 'x'.repeat(65_537) }) }], // prettier-ignore
     ['too many properties', { id: 'app', node: { ...node('push'), ...Array(100).fill(0) } }],

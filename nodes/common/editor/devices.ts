@@ -71,8 +71,18 @@ export function knownDevice(app: string, chipid: string): Device | undefined {
   return seen.get(app)?.find((device) => device.chipid === chipid);
 }
 
+/** The permission that a route needs, and what to say to a user who does not have it. */
+export interface Needed {
+  permission: 'device-cloud.read' | 'device-cloud.write';
+  forbidden: string;
+}
+
+/** Node-RED answers 401 both to who is not permitted and to who is no longer logged in. */
+const refusal = ({ permission, forbidden }: Needed, status: number): string =>
+  status === 401 && RED.user.hasPermission(permission) ? t('common.picker.expired') : forbidden;
+
 /** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
-function explain(error: unknown, status: number, forbidden: string): Problem {
+function explain(error: unknown, status: number, needed: Needed): Problem {
   if (isRecord(error) && text(error['message']) !== '') {
     const code = text(error['code']);
     // Where a code has no words of its own, its message has to do.
@@ -80,7 +90,7 @@ function explain(error: unknown, status: number, forbidden: string): Problem {
     if (words === '') return { reason: text(error['message']) };
     return { reason: words, detail: text(error['message']) };
   }
-  if (status === 401 || status === 403) return { reason: forbidden };
+  if (status === 401 || status === 403) return { reason: refusal(needed, status) };
   return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
 }
 
@@ -91,14 +101,11 @@ const wordsFor = (code: string): string =>
 const statusText = (code: string): string =>
   t(`status.${code.toLowerCase().replace(/_/g, '-')}`, { defaultValue: '' });
 
-/**
- * What an unsuccessful answer of an admin route says.
- * @param forbidden what to say to a user who has no permission for that route
- */
-export function explainFailure(failure: unknown, forbidden: string): Problem {
-  if (!isRecord(failure)) return explain(undefined, 0, forbidden);
+/** What an unsuccessful answer of an admin route says. */
+export function explainFailure(failure: unknown, needed: Needed): Problem {
+  if (!isRecord(failure)) return explain(undefined, 0, needed);
   const body = failure['responseJSON'];
-  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), forbidden);
+  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), needed);
 }
 
 /** The runtime does not know a node yet that has only been drawn. */
@@ -120,7 +127,10 @@ async function ask(app: string, changed: boolean): Promise<DeviceList> {
     return { devices };
   } catch (failure) {
     if (isUndeployed(failure, changed)) return { reason: t('common.picker.undeployed') };
-    const { reason, detail } = explainFailure(failure, t('common.picker.forbidden'));
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.read',
+      forbidden: t('common.picker.forbidden'),
+    });
     if (detail === undefined) return { reason };
     return { reason: said(t('common.picker.unlisted'), reason), detail };
   }

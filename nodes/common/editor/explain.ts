@@ -103,7 +103,10 @@ async function explain(node: EditorNodeBase, target: JQuery): Promise<void> {
     const warnings = [...(app.changed ? [changed] : []), ...explanation.warnings];
     showExplanation(target, { ...explanation, warnings });
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, t('common.explain.forbidden'));
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.write',
+      forbidden: t('common.explain.forbidden'),
+    });
     showProblem(target, said(t('common.explain.failed'), reason), detail);
   }
 }
