@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BARE, keep, type Child } from '../process';
 import { repository } from '../repository';
@@ -38,6 +38,12 @@ export const SETTINGS = {
   logging: { console: { level: 'info', metrics: false, audit: false } },
 } as const;
 
+/**
+ * What a user has chosen who has switched the tips off. The editor of Node-RED 5 shows a tip after a second, and fails if
+ * its sidebar is not there by then, which happens on a busy machine.
+ */
+const WITHOUT_TIPS = { _: { editor: { view: { 'view-show-tips': false } } } };
+
 /** Should this process be killed, so that it can no longer end its child, the child ends by itself. */
 const END_WITH_PARENT = join(repository, 'tooling', 'end-with-parent.cjs');
 
@@ -54,6 +60,8 @@ export function spawnNodeRed(options: NodeRedOptions): Child {
   const settingsFile = join(userDir, 'settings.json');
   const whole = { uiPort: 0, ...SETTINGS, ...settings };
   writeFileSync(settingsFile, JSON.stringify(whole, null, 2));
+  const users = join(userDir, '.config.users.json');
+  if (!show && !existsSync(users)) writeFileSync(users, JSON.stringify(WITHOUT_TIPS));
   const red = [join(nodeRed, 'red.js'), '-u', userDir, '-s', settingsFile];
   const out = show ? 'inherit' : 'pipe';
   const child = spawn(node, [...endingWithParent, ...red], {
