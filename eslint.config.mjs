@@ -135,7 +135,10 @@ export default tseslint.config(
       ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // What is loaded with the first client, not with Node-RED.
-      '@typescript-eslint/no-require-imports': ['error', { allow: ['^\\./application$'] }],
+      '@typescript-eslint/no-require-imports': [
+        'error',
+        { allow: ['^\\./(application|cluster/join)$'] },
+      ],
     },
   },
   ...walls,

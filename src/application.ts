@@ -1,3 +1,4 @@
+import type { Cluster } from './cluster/cluster';
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
@@ -42,6 +43,8 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
+  /** The membership, if processes share the devices. */
+  cluster: Cluster | undefined;
   /** What it was made with. */
   settings: Settings;
   options: ClientOptions;
@@ -62,6 +65,10 @@ export interface Application {
   close(): Promise<void>;
 }
 
+/** Loaded with the first cluster: a single process needs nothing of it. */
+const clusters = (): typeof import('./cluster/join') =>
+  require('./cluster/join') as typeof import('./cluster/join');
+
 /** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
 const REVISIONS_PER_MS = 1024;
 
@@ -75,6 +82,7 @@ const CHIPID = /^\d{1,20}$/;
  */
 export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters): Application {
   const settings = readSettings(options);
+  const cluster = options.cluster && clusters().clusterOf(options.cluster);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
@@ -149,6 +157,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   }
 
   return {
+    cluster,
     settings,
     options,
     http,

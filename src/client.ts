@@ -41,6 +41,8 @@ import type { Encoding } from './recovery/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
+import type { StoreInfo } from './cluster/store';
+import type { ClusterMember, ClusterSettings } from './cluster/types';
 
 /**
  * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
@@ -54,6 +56,27 @@ const DEVICE_TIMEOUT = 12;
  */
 const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
+
+/** Loaded with the first cluster: a single process needs nothing of it. */
+const clusters = (): typeof import('./cluster/join') =>
+  require('./cluster/join') as typeof import('./cluster/join');
+
+/**
+ * Joins the processes that share the devices of an application, on Redis or Valkey. The connection is made in the
+ * background: until then, the state is `joining`, and clients with this membership emit nothing. It needs the package
+ * `ioredis`.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if a setting is wrong, or `ioredis` is not installed
+ */
+export const joinCluster = async (settings: ClusterSettings): Promise<ClusterMember> =>
+  clusters().join(settings);
+
+/**
+ * Tries the settings of a cluster without joining it.
+ * @returns what the engine is and how it is set
+ * @throws DeviceCloudError `UNREACHABLE` within some seconds, `NOT_CONFIGURED` as {@link joinCluster}
+ */
+export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo> =>
+  clusters().test(settings);
 
 /** The limiters that all clients of a process share unless they are given others. */
 const LIMITERS = new AdaptiveLimiters();
@@ -375,6 +398,11 @@ export class DeviceCloudClient {
     const { listening } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
     return listening.listen(device, listener, options);
+  }
+
+  /** The membership that the client was made with. */
+  get cluster(): ClusterMember | undefined {
+    return this.#application.options.cluster;
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */

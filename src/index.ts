@@ -3,6 +3,17 @@
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
 export type { TlsSettings } from './http/tls';
+export { joinCluster, testCluster } from './client';
+export type {
+  ClusterJob,
+  ClusterMember,
+  ClusterSettings,
+  ClusterWork,
+  DeviceOwners,
+  QueuedUpload,
+} from './cluster/types';
+export type { ClusterListener, ClusterState } from './cluster/cluster';
+export type { StoreInfo } from './cluster/store';
 export type {
   ChannelSubscription,
   ChannelState,

@@ -25,7 +25,16 @@ export interface ClusterListener {
   onShare?(): void;
   /** Uploads that were refused by {@link Cluster.mayEmit} may be emitted again, from the last position on. */
   onResumed?(): void;
+  /** {@link Cluster.state} has changed. */
   onState?(state: ClusterState): void;
+  /** Processes have joined, left or died: {@link Cluster.members}. */
+  onMembers?(): void;
+  /**
+   * Something that came from the engine or another process is not what it should be, and is ignored.
+   * @param fault text for the log
+   * @param kind the same for all faults of a kind
+   */
+  onFault?(fault: string, kind?: string): void;
 }
 
 /**
@@ -91,7 +100,7 @@ export class Cluster {
     return this.current;
   }
 
-  /** The ids of all members, this one's included, as of the last beat. */
+  /** The ids of all members, this one's included, in order, as of the last beat. */
   get members(): readonly string[] {
     return this.others;
   }
@@ -170,6 +179,11 @@ export class Cluster {
     return () => this.listeners.delete(listener);
   }
 
+  /** Reports what an engine or another process has sent and this one cannot use. */
+  report(fault: string, kind: string): void {
+    for (const listener of this.listeners) listener.onFault?.(fault, kind);
+  }
+
   /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
   async close(): Promise<void> {
     if (this.current === 'closed') return;
@@ -203,11 +217,18 @@ export class Cluster {
   }
 
   private beaten(reply: BeatReply): void {
-    this.others = reply.members.map(({ member }) => member);
+    this.membersAre(reply.members.map(({ member }) => member));
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();
     this.queue.wake();
     this.checkResumed();
+  }
+
+  private membersAre(members: readonly string[]): void {
+    const sorted = [...members].sort();
+    if (sorted.join() === this.others.join()) return;
+    this.others = sorted;
+    for (const listener of this.listeners) listener.onMembers?.();
   }
 
   private checkResumed(): void {

@@ -1,4 +1,4 @@
-import { isolated } from './isolated';
+import { isolated } from '../util/isolated';
 import type { WatchSettings } from './watch-options';
 import { EVENTS, type FleetEvent, type FleetEventName, type WatchListener } from './watch-types';
 import type { WatchedDevice } from './watched-devices';
