@@ -11,6 +11,7 @@ const FOLDERS = [
   'api',
   'channel',
   'recovery',
+  'sharing',
   'fleet',
   'request',
 ];
@@ -137,7 +138,7 @@ export default tseslint.config(
       // What is loaded with the first client, not with Node-RED.
       '@typescript-eslint/no-require-imports': [
         'error',
-        { allow: ['^\\./(application|cluster/join)$'] },
+        { allow: ['^\\./(application|cluster/join|sharing)$'] },
       ],
     },
   },

@@ -1,4 +1,3 @@
-import type { Cluster } from './cluster/cluster';
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
@@ -12,7 +11,7 @@ import { createDeviceCommands, type DeviceCommands } from './fleet/device-comman
 import { createFleet } from './fleet/create-fleet';
 import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { createListening, type Listening } from './recovery/listen';
+import { createListening, type Listen, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
 import { BoundedPatterns } from './request/bounded-pattern';
@@ -22,6 +21,7 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
+import type { Sharing } from './sharing';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
@@ -34,6 +34,8 @@ export interface OpenApiParts {
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
+  /** Joins a channel for a caller; with a cluster, while this process has the device. */
+  listen: Listen;
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
@@ -43,8 +45,6 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
-  /** The membership, if processes share the devices. */
-  cluster: Cluster | undefined;
   /** What it was made with. */
   settings: Settings;
   options: ClientOptions;
@@ -66,8 +66,8 @@ export interface Application {
 }
 
 /** Loaded with the first cluster: a single process needs nothing of it. */
-const clusters = (): typeof import('./cluster/join') =>
-  require('./cluster/join') as typeof import('./cluster/join');
+const sharings = (): typeof import('./sharing') =>
+  require('./sharing') as typeof import('./sharing');
 
 /** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
 const REVISIONS_PER_MS = 1024;
@@ -82,7 +82,6 @@ const CHIPID = /^\d{1,20}$/;
  */
 export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters): Application {
   const settings = readSettings(options);
-  const cluster = options.cluster && clusters().clusterOf(options.cluster);
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
@@ -113,6 +112,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   };
 
   let open: OpenApiParts | undefined;
+  let sharing: Sharing | undefined;
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
@@ -134,6 +134,8 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       random,
       observer: registry,
     });
+    sharing = options.cluster && sharings().share(options.cluster, listening, channels);
+    const { listen } = sharing?.listening ?? listening;
     const pulses = new Pulses(http, api, explain);
     const turns = createDeviceQueues(0, explain);
     const requests = new Requests({
@@ -142,7 +144,17 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     });
     const patterns = new BoundedPatterns();
     const listDevices = deviceLister(api);
-    open = { api, channels, listening, channelPush, pulses, requests, patterns, listDevices };
+    open = {
+      api,
+      channels,
+      listen,
+      listening,
+      channelPush,
+      pulses,
+      requests,
+      patterns,
+      listDevices,
+    };
   }
 
   const fleet = createFleet({ http, registry, timeout: settings.timeout, now }, open);
@@ -157,7 +169,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   }
 
   return {
-    cluster,
     settings,
     options,
     http,
@@ -177,6 +188,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       queues.close();
       deadlines.close();
       open?.requests.close();
+      sharing?.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();

@@ -391,13 +391,14 @@ export class DeviceCloudClient {
    * @param listener is called with uploads, with the channel's state, and with what could not be read
    * @param recover recovers, from the history, the uploads that the channel missed while it was
    * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
+   * Needed with a cluster, in which the channel is open while this process has the device.
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
    * `listener.onState` is called
    */
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
-    const { listening } = this.#open();
+    const { listen } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return listening.listen(device, listener, options);
+    return listen(device, listener, options);
   }
 
   /** The membership that the client was made with. */

@@ -34,7 +34,7 @@ export type {
   WatchListener,
   WatchOptions,
 } from './fleet/watch-types';
-export type { RecoverOptions } from './recovery/options';
+export type { Deliver, RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';

@@ -107,7 +107,7 @@ export class Cluster {
 
   /** Whether a device's channel is to be open here, even while nothing may be emitted. */
   owns(chipid: string): boolean {
-    return this.membership.slots.has(slotOf(chipid));
+    return this.current !== 'closed' && this.membership.slots.has(slotOf(chipid));
   }
 
   /** Grows with each claim of a device's slot; undefined while it is another's. What was read under another one is old. */
