@@ -21,6 +21,7 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
+import type { Exclusive } from './sharing/exclusive';
 import type { Sharing } from './sharing';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
@@ -57,6 +58,8 @@ export interface Application {
   open: OpenApiParts | undefined;
   /** Everything that reaches a device of the open API. */
   commands: DeviceCommands | undefined;
+  /** Keeps its commands and those of other processes apart, with a cluster. */
+  exclusive: Exclusive | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
@@ -134,12 +137,16 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       random,
       observer: registry,
     });
-    sharing = options.cluster && sharings().share(options.cluster, listening, channels);
+    sharing =
+      options.cluster &&
+      sharings().share(options.cluster, {
+        ...{ listening, channels, explain, gap: settings.deviceGap },
+      });
     const { listen } = sharing?.listening ?? listening;
     const pulses = new Pulses(http, api, explain);
     const turns = createDeviceQueues(0, explain);
     const requests = new Requests({
-      ...{ listening, deadlines, queues, turns },
+      ...{ listening, deadlines, queues, turns, exclusive: sharing?.exclusive },
       onPushError: (chipid, error) => commands?.failed(chipid, error),
     });
     const patterns = new BoundedPatterns();
@@ -179,6 +186,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     registry,
     fleet: fleet.fleet,
     commands,
+    exclusive: sharing?.exclusive,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),

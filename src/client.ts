@@ -301,7 +301,7 @@ export class DeviceCloudClient {
     const { pulses } = this.#open();
     const work = ({ seconds, signal }: Limits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    return this.#onDevice(device, work, options);
+    return this.#onDevice(device, work, options, ({ seconds }) => pulses.longest(pulse, seconds));
   }
 
   /**
@@ -476,11 +476,13 @@ export class DeviceCloudClient {
     spec: CallSpec<T>,
     options: CallOptions | undefined,
   ): Promise<Answer<T>> {
-    const { http, queues, timeout } = this.#application;
+    const { http, queues, timeout, exclusive } = this.#application;
     // Checked now, not when the commands before it have ended.
     const { seconds, signal, progress } = readLimits(options, timeout);
-    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    return queues.run(deviceid, call, { signal, progress });
+    const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    const caller = { signal, progress };
+    const call = exclusive ? () => exclusive(deviceid, seconds * 1000, caller, work) : work;
+    return queues.run(deviceid, call, caller);
   }
 
   /** One call to a device over HTTP, in the device's queue. */
@@ -508,21 +510,25 @@ export class DeviceCloudClient {
    * }, options);
    * ```
    * @param work is called at most once, with what its calls have to keep to
+   * @param longest milliseconds that it takes at most
    */
   #onDevice<T>(
     device: string,
     work: (limits: Limits) => Promise<T>,
     options: CommandOptions | undefined,
+    longest = ({ seconds }: Limits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    const { commands } = this.#application;
+    const { commands, exclusive } = this.#application;
     if (!commands) throw openApiMissing();
     const { schedule } = limits;
     let call: Promise<T> | undefined;
     // Once, however often the caller's schedule starts it.
-    const start = (): Promise<T> => (call ??= work(limits));
+    const begin = (): Promise<T> =>
+      exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
+    const start = (): Promise<T> => (call ??= begin());
     const command = async (): Promise<T> => (schedule ? schedule(start) : start());
     return commands.run(device, command, limits, wait);
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { systemClock, type Clock } from './clock';
-import { CommandLock, type LockTimes } from './command-lock';
+import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
 import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
@@ -147,8 +147,13 @@ export class Cluster {
    * Runs a command while no other process sends one to the device.
    * @throws DeviceCloudError `UNREACHABLE`: it was not sent
    */
-  withLock<T>(chipid: string, times: LockTimes, command: () => Promise<T>): Promise<T> {
-    return this.lock.run(chipid, times, command);
+  withLock<T>(
+    chipid: string,
+    times: LockTimes,
+    command: () => Promise<T>,
+    caller?: LockCaller,
+  ): Promise<T> {
+    return this.lock.run(chipid, times, command, caller);
   }
 
   /** Passes an upload to the processes that wait for one of the device. @throws StoreError */
@@ -190,7 +195,7 @@ export class Cluster {
     this.queue.close();
     this.membership.stop();
     this.setState('closed');
-    await this.writer.flush();
+    await Promise.all([this.writer.flush(), this.lock.settled()]);
     this.writer.close();
     await this.membership.leave();
     this.listeners.clear();
