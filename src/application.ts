@@ -123,7 +123,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     const channels = new Channels(
       channelSettings(settings, identity, tls, proxy, random, limiters, registry),
     );
-    const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
       channels,
@@ -140,13 +139,19 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     sharing =
       options.cluster &&
       sharings().share(options.cluster, {
-        ...{ listening, channels, explain, gap: settings.deviceGap },
+        ...{ listening, channels, deadlines, explain, gap: settings.deviceGap },
+        known: (chipid) => {
+          const one = chipid === undefined ? undefined : fleet.fleet.latest(chipid);
+          return chipid === undefined ? fleet.fleet.latestAll() : one ? [one] : [];
+        },
       });
     const { listen } = sharing?.listening ?? listening;
+    const channelPush = sharing?.channelPush ?? createChannelPush(channels, deadlines);
+    const following = sharing ? { recover: sharing.follow } : listening;
     const pulses = new Pulses(http, api, explain);
     const turns = createDeviceQueues(0, explain);
     const requests = new Requests({
-      ...{ listening, deadlines, queues, turns, exclusive: sharing?.exclusive },
+      ...{ listening: following, deadlines, queues, turns, exclusive: sharing?.exclusive },
       onPushError: (chipid, error) => commands?.failed(chipid, error),
     });
     const patterns = new BoundedPatterns();
@@ -164,11 +169,21 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     };
   }
 
-  const fleet = createFleet({ http, registry, timeout: settings.timeout, now }, open);
+  const fleet = createFleet(
+    {
+      http,
+      registry,
+      timeout: settings.timeout,
+      now,
+      remote: sharing?.latest,
+      share: sharing?.watches,
+    },
+    open,
+  );
   if (open) {
     const { channels } = open;
     commands = createDeviceCommands(queues, registry, {
-      channels,
+      channels: sharing ? { join: sharing.follow } : channels,
       list: fleet.poller,
       now,
       explain,

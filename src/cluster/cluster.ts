@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { Bus } from './bus';
 import { systemClock, type Clock } from './clock';
 import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
 import { Membership } from './membership';
@@ -45,6 +46,9 @@ export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
 
 const DEFAULT_LEASE = 5;
 
+/** Milliseconds between two reports of a kind. */
+const REPORT_EVERY = 60_000;
+
 /** One process's part in a cluster of processes that share the devices of an application. */
 export class Cluster {
   readonly member: string;
@@ -57,6 +61,9 @@ export class Cluster {
   private readonly queue: QueueShare;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
+  private readonly clock: Clock;
+  /** When something of a kind was last reported. */
+  private readonly reported = new Map<string, number>();
   private hasRefused = false;
   private hasShareChanged = false;
 
@@ -64,6 +71,7 @@ export class Cluster {
     const { store, clock = systemClock, random = Math.random } = options;
     this.member = options.member ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
     this.store = store;
+    this.clock = clock;
     const shared = { store, clock, member: this.member };
     this.writer = new PositionWriter({
       ...shared,
@@ -156,14 +164,11 @@ export class Cluster {
     return this.lock.run(chipid, times, command, caller);
   }
 
-  /** Passes an upload to the processes that wait for one of the device. @throws StoreError */
-  passUpload(chipid: string, upload: string): Promise<void> {
-    return this.store.publish(`upload:${chipid}`, upload);
-  }
-
-  /** Is called with the uploads of a device that another process passes on. @returns ends it */
-  onPassed(chipid: string, listener: (upload: string) => void): () => void {
-    return this.store.subscribe(`upload:${chipid}`, listener);
+  /** Opens the messages between the members; to be closed by who has opened it. */
+  openBus(): Bus {
+    const { store, member } = this;
+    const malformed = (): void => this.report('a message was malformed, and ignored', 'message');
+    return new Bus({ store, member, malformed });
   }
 
   /** Begins to work on a share of the queue; a process does it once. @returns ends it */
@@ -184,8 +189,11 @@ export class Cluster {
     return () => this.listeners.delete(listener);
   }
 
-  /** Reports what an engine or another process has sent and this one cannot use. */
+  /** Reports what an engine or another process has sent and this one cannot use; of a kind once a minute. */
   report(fault: string, kind: string): void {
+    const now = this.clock.monotonic();
+    if (now - (this.reported.get(kind) ?? -Infinity) < REPORT_EVERY) return;
+    this.reported.set(kind, now);
     for (const listener of this.listeners) listener.onFault?.(fault, kind);
   }
 

@@ -23,6 +23,15 @@ export interface WatchSettings {
   readonly state: unknown;
 }
 
+/** What two watches have in common that observe the same. */
+export function watchKey({ chipids, events, state: _, ...rest }: WatchSettings): string {
+  return JSON.stringify({
+    chipids: chipids && [...chipids].sort(),
+    events: [...events].sort(),
+    ...rest,
+  });
+}
+
 function numberOf(value: unknown, name: string, usual: number, min: number, max: number): number {
   if (value === undefined) return usual;
   if (typeof value === 'number' && value >= min && value <= max) return value;

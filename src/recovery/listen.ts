@@ -41,7 +41,7 @@ export type Listen = (
 ) => ChannelSubscription;
 
 /** A subscription with recovery, as the parts of the application hold it. */
-export interface RecoveringChannel extends OpenSubscription {
+export interface RecoveringChannel extends ChannelSubscription {
   /**
    * Whether everything that came before now has been emitted: what is replayed from now on came later.
    * It may change when `save` of the options is called, or the channel's state changes.

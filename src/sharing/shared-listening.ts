@@ -8,7 +8,7 @@ import type { Listen, Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
 import { zoneOffset } from '../recovery/zone';
 import type { Place } from './place';
-import { SharedDevice } from './shared-device';
+import { SharedDevice, type HistorySettings } from './shared-device';
 
 /** Milliseconds after which a position that could not be read is asked for again, all of them together. */
 const RETRY = 500;
@@ -17,6 +17,7 @@ const RETRY = 500;
 export class SharedListening {
   private readonly devices = new Map<string, SharedDevice>();
   private readonly leave: () => void;
+  private latest: HistorySettings = {};
   private retrying = new Set<SharedDevice>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -53,6 +54,11 @@ export class SharedListening {
     return new SharedSubscription(device, () => this.release(device, place));
   };
 
+  /** How histories are read: as the latest listener says, since all have the settings of one application. */
+  get history(): HistorySettings {
+    return this.latest;
+  }
+
   close(): void {
     this.leave();
     clearTimeout(this.timer);
@@ -68,6 +74,7 @@ export class SharedListening {
     // Checked here: the channel of another process's device is not opened.
     encodingSetting(encoding);
     zoneOffset(zone);
+    this.latest = { encoding, zone };
     const known = this.devices.get(chipid);
     if (known) return known;
     const { cluster, listening, channels } = this;

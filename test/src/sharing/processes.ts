@@ -56,6 +56,7 @@ export class ProcessModel {
   ) {
     this.member = joinOn(through(this.line, store), { lease: LEASE });
     this.client = clientOf(simulator.baseUrl, { ...options, cluster: this.member });
+    this.member.listen({ onFault: (fault) => this.faults.push(fault) });
     atEnd(() => this.member.close());
   }
 
