@@ -24,12 +24,10 @@ export interface WatchSettings {
 }
 
 /** What two watches have in common that observe the same. */
-export function watchKey({ chipids, events, state: _, ...rest }: WatchSettings): string {
-  return JSON.stringify({
-    chipids: chipids && [...chipids].sort(),
-    events: [...events].sort(),
-    ...rest,
-  });
+export function watchKey(settings: WatchSettings): string {
+  const { chipids, events, refresh, misses, silence, settle, start } = settings;
+  const lists = [chipids ? [...chipids].sort() : null, [...events].sort()];
+  return JSON.stringify([...lists, refresh, misses, silence, settle, start]);
 }
 
 function numberOf(value: unknown, name: string, usual: number, min: number, max: number): number {

@@ -91,17 +91,19 @@ export class ProcessModel {
 
 /** Several processes with one application. */
 export class Processes {
-  readonly store = new MemoryStore();
+  readonly store: Store;
   readonly all: ProcessModel[];
 
   constructor(
     readonly simulator: Simulator,
     count: number,
     options: Partial<ClientOptions> = {},
+    stores: readonly Store[] = [new MemoryStore()],
   ) {
+    [this.store] = stores as [Store];
     this.all = Array.from(
       { length: count },
-      () => new ProcessModel(this.store, simulator, options),
+      (_, index) => new ProcessModel(stores[index] ?? this.store, simulator, options),
     );
   }
 
