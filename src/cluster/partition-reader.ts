@@ -4,6 +4,12 @@ import { queueTopic, type QueueEntry, type Store } from './store';
 /** Entries that are read ahead, so that devices behind one that waits are not held up. */
 const AHEAD = 256;
 
+/** Those of them that one device may have: one that is never acknowledged must not hold up the others. */
+const AHEAD_OF_DEVICE = 8;
+
+/** Entries that are read at a time to find those of a device that were left out. */
+const PAGE = 64;
+
 /** Milliseconds between two looks where nothing said that there is anything: a published text may get lost. */
 const LOOK = 1000;
 
@@ -36,10 +42,36 @@ interface Waiting {
   cancel: (() => void) | undefined;
 }
 
+/** The entries of one device that are not acknowledged. */
+class DeviceEntries {
+  /** Oldest first; only the first is delivered. */
+  readonly waiting: Waiting[] = [];
+  /** The last one that was taken in. */
+  last = '';
+  /** Whether others follow that were read and left out. */
+  isCut = false;
+
+  /** Whether nothing of it is left. */
+  get isOver(): boolean {
+    return this.waiting.length === 0 && !this.isCut;
+  }
+
+  get isFull(): boolean {
+    return this.isCut || this.waiting.length >= AHEAD_OF_DEVICE;
+  }
+}
+
+/** Whether an id of a stream is later than another: milliseconds and a number, or a number alone. */
+function isLater(id: string, other: string): boolean {
+  const [a, b] = [id, other].map((each) => each.split('-').map(Number)) as [number[], number[]];
+  const [ms = 0, count = 0] = a;
+  const [otherMs = 0, otherCount = 0] = b;
+  return ms === otherMs ? count > otherCount : ms > otherMs;
+}
+
 /** Delivers the entries of one stream. */
 export class PartitionReader {
-  /** Of each device, the entries that are not acknowledged, oldest first; only the first is delivered. */
-  private readonly devices = new Map<string, Waiting[]>();
+  private readonly devices = new Map<string, DeviceEntries>();
   private count = 0;
   private after: string | undefined;
   private isReading = false;
@@ -64,14 +96,15 @@ export class PartitionReader {
 
   /** Removes an entry and goes on with the device's next one. */
   acknowledged(id: string): void {
-    for (const [chipid, entries] of this.devices) {
-      const place = entries.findIndex(({ entry }) => entry.id === id);
-      const found = entries[place];
+    for (const [chipid, device] of this.devices) {
+      const { waiting } = device;
+      const place = waiting.findIndex(({ entry }) => entry.id === id);
+      const found = waiting[place];
       if (!found) continue;
-      entries.splice(place, 1);
+      waiting.splice(place, 1);
       this.count--;
       this.putDown(found);
-      if (entries.length === 0) this.devices.delete(chipid);
+      if (device.isOver) this.devices.delete(chipid);
     }
   }
 
@@ -79,7 +112,7 @@ export class PartitionReader {
     this.isClosed = true;
     this.unsubscribe();
     this.cancelLook();
-    for (const waiting of [...this.devices.values()].flat()) this.putDown(waiting);
+    for (const { waiting } of this.devices.values()) for (const each of waiting) this.putDown(each);
     this.devices.clear();
   }
 
@@ -95,6 +128,7 @@ export class PartitionReader {
         for (const entry of entries) this.add(entry);
         if (entries.length === room) this.isWoken = true;
       }
+      await this.refill();
       this.deliverHeads();
       if (this.count >= AHEAD) break;
     }
@@ -108,14 +142,55 @@ export class PartitionReader {
 
   private add(entry: QueueEntry): void {
     this.after = entry.id;
+    const device = this.devices.get(entry.chipid) ?? new DeviceEntries();
+    this.devices.set(entry.chipid, device);
+    this.take(device, entry);
+  }
+
+  /** @returns false if the device has enough for now */
+  private take(device: DeviceEntries, entry: QueueEntry): boolean {
+    if (device.isFull) {
+      device.isCut = true;
+      return false;
+    }
     this.count++;
-    const entries = this.devices.get(entry.chipid) ?? [];
-    this.devices.set(entry.chipid, entries);
-    entries.push({ entry, times: 0, cancel: undefined });
+    device.last = entry.id;
+    device.waiting.push({ entry, times: 0, cancel: undefined });
+    return true;
+  }
+
+  /** Reads again what was left out of devices that have nothing left to deliver. */
+  private async refill(): Promise<void> {
+    for (const [chipid, device] of [...this.devices]) {
+      if (!device.isCut || device.waiting.length > 0) continue;
+      await this.refillDevice(chipid, device);
+      if (device.isOver) this.devices.delete(chipid);
+      if (!this.hasWork()) return;
+    }
+  }
+
+  private async refillDevice(chipid: string, device: DeviceEntries): Promise<void> {
+    const { store, partition } = this.options;
+    const end = this.after ?? '';
+    device.isCut = false;
+    for (let after = device.last; ;) {
+      const entries = await store.read(partition, after, PAGE).catch(() => undefined);
+      if (!entries || this.isClosed) {
+        device.isCut = true;
+        return;
+      }
+      for (const entry of entries) {
+        if (isLater(entry.id, end)) return;
+        if (entry.chipid === chipid && !this.take(device, entry)) return;
+        after = entry.id;
+      }
+      if (entries.length < PAGE) return;
+    }
   }
 
   private deliverHeads(): void {
-    for (const [head] of this.devices.values()) {
+    for (const { waiting } of this.devices.values()) {
+      const [head] = waiting;
       if (!head || head.cancel || !this.hasWork()) continue;
       if (!this.options.acquire()) return;
       this.deliver(head);
