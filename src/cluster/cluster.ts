@@ -126,7 +126,8 @@ export class Cluster {
   /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
   mayEmit(chipid: string): boolean {
     const may = this.membership.mayAct(slotOf(chipid)) && this.writer.isPrompt;
-    if (!may) this.hasRefused = true;
+    // Of a device of another process nothing is to be emitted later, either.
+    if (!may && this.owns(chipid)) this.hasRefused = true;
     return may;
   }
 

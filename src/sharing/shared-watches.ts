@@ -2,7 +2,7 @@ import type { Bus } from '../cluster/bus';
 import type { Cluster } from '../cluster/cluster';
 
 /** Milliseconds in which changes are collected. */
-const COLLECT = 50;
+const COLLECT = 200;
 
 /** Devices in one message. */
 const MOST = 1000;

@@ -5,6 +5,7 @@ import { MemoryStore } from '../../../src/cluster/memory-store';
 import type { ClusterJob } from '../../../src';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
+import { gone, resources } from '../support/resources';
 import { thrown } from '../support/failure';
 import { ProcessModel, Processes } from './processes';
 
@@ -147,6 +148,28 @@ describe('listening with a cluster', () => {
       assert.deepEqual(texts, ['1', '2', '3']);
     }
     assert.equal(world.chipids.flatMap((chipid) => world.texts(chipid)).length, 0);
+  });
+
+  it('leaves nothing open when client and membership are closed, whatever is under way', async () => {
+    const service = await simulator({ devices: 2 });
+    const before = resources();
+    const world = new Processes(service, 2);
+    world.listen();
+    await until(() => service.channels() > 0);
+    const ended = world.all.flatMap(({ client }) => {
+      client.fleet.watch({ events: ['presence', 'channel'] }, { onEvent: () => undefined });
+      return [
+        client.request('10000001', 'x', { match: { property: 'x', equals: 1 } }),
+        client.pushOverChannel('10000002', 'x'),
+        client.push('10000001', 'x', { when: 'upload' }),
+        client.fleet.findLatestAll(),
+      ];
+    });
+    const settled = Promise.allSettled(ended);
+    for (const { client } of world.all) await client.close();
+    for (const { member } of world.all) await member.close();
+    await settled;
+    await gone(before);
   });
 
   it('needs the option recover, and a membership', async () => {
