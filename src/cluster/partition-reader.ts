@@ -1,11 +1,9 @@
 import type { Clock } from './clock';
+import { DeviceEntries, isLater, type Waiting } from './device-entries';
 import { queueTopic, type QueueEntry, type Store } from './store';
 
 /** Entries that are read ahead, so that devices behind one that waits are not held up. */
 const AHEAD = 256;
-
-/** Those of them that one device may have: one that is never acknowledged must not hold up the others. */
-const AHEAD_OF_DEVICE = 8;
 
 /** Entries that are read at a time to find those of a device that were left out. */
 const PAGE = 64;
@@ -33,40 +31,6 @@ export interface PartitionReaderOptions {
   readonly acquire: () => boolean;
   readonly release: () => void;
   readonly deliver: (job: Job) => void;
-}
-
-interface Waiting {
-  readonly entry: QueueEntry;
-  /** How often it was delivered. */
-  times: number;
-  cancel: (() => void) | undefined;
-}
-
-/** The entries of one device that are not acknowledged. */
-class DeviceEntries {
-  /** Oldest first; only the first is delivered. */
-  readonly waiting: Waiting[] = [];
-  /** The last one that was taken in. */
-  last = '';
-  /** Whether others follow that were read and left out. */
-  isCut = false;
-
-  /** Whether nothing of it is left. */
-  get isOver(): boolean {
-    return this.waiting.length === 0 && !this.isCut;
-  }
-
-  get isFull(): boolean {
-    return this.isCut || this.waiting.length >= AHEAD_OF_DEVICE;
-  }
-}
-
-/** Whether an id of a stream is later than another: milliseconds and a number, or a number alone. */
-function isLater(id: string, other: string): boolean {
-  const [a, b] = [id, other].map((each) => each.split('-').map(Number)) as [number[], number[]];
-  const [ms = 0, count = 0] = a;
-  const [otherMs = 0, otherCount = 0] = b;
-  return ms === otherMs ? count > otherCount : ms > otherMs;
 }
 
 /** Delivers the entries of one stream. */
