@@ -72,6 +72,7 @@ const FOLDERS = [
   'api',
   'channel',
   'recovery',
+  'sharing',
   'fleet',
   'request',
 ];
@@ -175,7 +176,10 @@ export default {
       rules: {
         ...errors(TYPESCRIPT),
         // What is loaded with the first client, not with Node-RED.
-        'typescript/no-require-imports': ['error', { allow: ['^\\./application$'] }],
+        'typescript/no-require-imports': [
+          'error',
+          { allow: ['^\\./(application|cluster/join|sharing)$'] },
+        ],
       },
     },
     {

@@ -11,7 +11,7 @@ import { createDeviceCommands, type DeviceCommands } from './fleet/device-comman
 import { createFleet } from './fleet/create-fleet';
 import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { createListening, type Listening } from './recovery/listen';
+import { createListening, type Listen, type Listening } from './recovery/listen';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
 import { BoundedPatterns } from './request/bounded-pattern';
@@ -21,6 +21,8 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
+import type { Exclusive } from './sharing/exclusive';
+import type { Sharing } from './sharing';
 import { readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
@@ -33,6 +35,8 @@ export interface OpenApiParts {
   api: OpenApi;
   listDevices: ListDevices;
   channels: Channels;
+  /** Joins a channel for a caller; with a cluster, while this process has the device. */
+  listen: Listen;
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;
@@ -54,6 +58,8 @@ export interface Application {
   open: OpenApiParts | undefined;
   /** Everything that reaches a device of the open API. */
   commands: DeviceCommands | undefined;
+  /** Keeps its commands and those of other processes apart, with a cluster. */
+  exclusive: Exclusive | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
@@ -61,6 +67,10 @@ export interface Application {
   /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
 }
+
+/** Loaded with the first cluster: a single process needs nothing of it. */
+const sharings = (): typeof import('./sharing') =>
+  require('./sharing') as typeof import('./sharing');
 
 /** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
 const REVISIONS_PER_MS = 1024;
@@ -105,6 +115,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   };
 
   let open: OpenApiParts | undefined;
+  let sharing: Sharing | undefined;
   if (settings.openApi) {
     const { signCase, postParameters } = settings;
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
@@ -112,7 +123,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     const channels = new Channels(
       channelSettings(settings, identity, tls, proxy, random, limiters, registry),
     );
-    const channelPush = createChannelPush(channels, deadlines);
     const listening = createListening({
       appid: identity.appid,
       channels,
@@ -126,22 +136,54 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       random,
       observer: registry,
     });
+    sharing =
+      options.cluster &&
+      sharings().share(options.cluster, {
+        ...{ listening, channels, deadlines, explain, gap: settings.deviceGap },
+        known: (chipid) => {
+          const one = chipid === undefined ? undefined : fleet.fleet.latest(chipid);
+          return chipid === undefined ? fleet.fleet.latestAll() : one ? [one] : [];
+        },
+      });
+    const { listen } = sharing?.listening ?? listening;
+    const channelPush = sharing?.channelPush ?? createChannelPush(channels, deadlines);
+    const following = sharing ? { recover: sharing.follow } : listening;
     const pulses = new Pulses(http, api, explain);
     const turns = createDeviceQueues(0, explain);
     const requests = new Requests({
-      ...{ listening, deadlines, queues, turns },
+      ...{ listening: following, deadlines, queues, turns, exclusive: sharing?.exclusive },
       onPushError: (chipid, error) => commands?.failed(chipid, error),
     });
     const patterns = new BoundedPatterns();
     const listDevices = deviceLister(api);
-    open = { api, channels, listening, channelPush, pulses, requests, patterns, listDevices };
+    open = {
+      api,
+      channels,
+      listen,
+      listening,
+      channelPush,
+      pulses,
+      requests,
+      patterns,
+      listDevices,
+    };
   }
 
-  const fleet = createFleet({ http, registry, timeout: settings.timeout, now }, open);
+  const fleet = createFleet(
+    {
+      http,
+      registry,
+      timeout: settings.timeout,
+      now,
+      remote: sharing?.latest,
+      share: sharing?.watches,
+    },
+    open,
+  );
   if (open) {
     const { channels } = open;
     commands = createDeviceCommands(queues, registry, {
-      channels,
+      channels: sharing ? { join: sharing.follow } : channels,
       list: fleet.poller,
       now,
       explain,
@@ -159,6 +201,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     registry,
     fleet: fleet.fleet,
     commands,
+    exclusive: sharing?.exclusive,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
@@ -168,6 +211,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       queues.close();
       deadlines.close();
       open?.requests.close();
+      sharing?.close();
       open?.listening.close();
       open?.channelPush.close();
       open?.channels.close();

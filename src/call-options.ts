@@ -5,7 +5,7 @@ import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
 import { parseSignal } from './input/signal';
-import type { RecoverOptions } from './recovery/options';
+import type { Deliver, RecoverOptions } from './recovery/options';
 import { readTimeout, secondsOf } from './settings';
 import {
   WHENS,
@@ -88,6 +88,11 @@ export function checkSentNow(options: CommandOptions | undefined, what: string):
 export const readFormat = (options: PushOptions | undefined): PushFormat =>
   readInput('options object', () => parseFormat(options?.format ?? 'MSG'));
 
+function readDeliver(deliver: unknown): Deliver | undefined {
+  if (deliver === undefined || deliver === 'here' || deliver === 'queue') return deliver;
+  throw invalidInput(`deliver must be here or queue, but is ${show(deliver)}.`);
+}
+
 /**
  * Reads each option once: recovery uses them for as long as it runs.
  * @throws DeviceCloudError `INVALID_INPUT`
@@ -95,8 +100,8 @@ export const readFormat = (options: PushOptions | undefined): PushFormat =>
 export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
   if (!options) return undefined;
   return readInput('options object for recovery', () => {
-    const { encoding, zone, start, save } = options;
-    const read = { encoding, zone, start };
+    const { encoding, zone, start, save, deliver } = options;
+    const read = { encoding, zone, start, deliver: readDeliver(deliver) };
     return save ? { ...read, save: (position) => save.call(options, position) } : read;
   });
 }

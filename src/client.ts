@@ -41,6 +41,8 @@ import type { Encoding } from './recovery/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
+import type { StoreInfo } from './cluster/store';
+import type { ClusterMember, ClusterSettings } from './cluster/types';
 
 /**
  * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
@@ -54,6 +56,27 @@ const DEVICE_TIMEOUT = 12;
  */
 const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
+
+/** Loaded with the first cluster: a single process needs nothing of it. */
+const clusters = (): typeof import('./cluster/join') =>
+  require('./cluster/join') as typeof import('./cluster/join');
+
+/**
+ * Joins the processes that share the devices of an application, on Redis or Valkey. The connection is made in the
+ * background: until then, the state is `joining`, and clients with this membership emit nothing. It needs the package
+ * `ioredis`.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if a setting is wrong, or `ioredis` is not installed
+ */
+export const joinCluster = async (settings: ClusterSettings): Promise<ClusterMember> =>
+  clusters().join(settings);
+
+/**
+ * Tries the settings of a cluster without joining it.
+ * @returns what the engine is and how it is set
+ * @throws DeviceCloudError `UNREACHABLE` within some seconds, `NOT_CONFIGURED` as {@link joinCluster}
+ */
+export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo> =>
+  clusters().test(settings);
 
 /** The limiters that all clients of a process share unless they are given others. */
 const LIMITERS = new AdaptiveLimiters();
@@ -278,7 +301,7 @@ export class DeviceCloudClient {
     const { pulses } = this.#open();
     const work = ({ seconds, signal }: Limits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    return this.#onDevice(device, work, options);
+    return this.#onDevice(device, work, options, ({ seconds }) => pulses.longest(pulse, seconds));
   }
 
   /**
@@ -368,13 +391,19 @@ export class DeviceCloudClient {
    * @param listener is called with uploads, with the channel's state, and with what could not be read
    * @param recover recovers, from the history, the uploads that the channel missed while it was
    * down: once each, in order, before later live ones, marked `replayed`. Without it: live ones only.
+   * Needed with a cluster, in which the channel is open while this process has the device.
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
    * `listener.onState` is called
    */
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
-    const { listening } = this.#open();
+    const { listen } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return listening.listen(device, listener, options);
+    return listen(device, listener, options);
+  }
+
+  /** The membership that the client was made with. */
+  get cluster(): ClusterMember | undefined {
+    return this.#application.options.cluster;
   }
 
   /** What is known of the devices: who is online, the channels, the latest uploads. */
@@ -447,11 +476,13 @@ export class DeviceCloudClient {
     spec: CallSpec<T>,
     options: CallOptions | undefined,
   ): Promise<Answer<T>> {
-    const { http, queues, timeout } = this.#application;
+    const { http, queues, timeout, exclusive } = this.#application;
     // Checked now, not when the commands before it have ended.
     const { seconds, signal, progress } = readLimits(options, timeout);
-    const call = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    return queues.run(deviceid, call, { signal, progress });
+    const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
+    const caller = { signal, progress };
+    const call = exclusive ? () => exclusive(deviceid, seconds * 1000, caller, work) : work;
+    return queues.run(deviceid, call, caller);
   }
 
   /** One call to a device over HTTP, in the device's queue. */
@@ -479,21 +510,25 @@ export class DeviceCloudClient {
    * }, options);
    * ```
    * @param work is called at most once, with what its calls have to keep to
+   * @param longest milliseconds that it takes at most
    */
   #onDevice<T>(
     device: string,
     work: (limits: Limits) => Promise<T>,
     options: CommandOptions | undefined,
+    longest = ({ seconds }: Limits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    const { commands } = this.#application;
+    const { commands, exclusive } = this.#application;
     if (!commands) throw openApiMissing();
     const { schedule } = limits;
     let call: Promise<T> | undefined;
     // Once, however often the caller's schedule starts it.
-    const start = (): Promise<T> => (call ??= work(limits));
+    const begin = (): Promise<T> =>
+      exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
+    const start = (): Promise<T> => (call ??= begin());
     const command = async (): Promise<T> => (schedule ? schedule(start) : start());
     return commands.run(device, command, limits, wait);
   }

@@ -3,6 +3,17 @@
 export { DeviceCloudClient } from './client';
 export type { ClientOptions } from './settings';
 export type { TlsSettings } from './http/tls';
+export { joinCluster, testCluster } from './client';
+export type {
+  ClusterJob,
+  ClusterMember,
+  ClusterSettings,
+  ClusterWork,
+  DeviceOwners,
+  QueuedUpload,
+} from './cluster/types';
+export type { ClusterListener, ClusterState } from './cluster/cluster';
+export type { StoreInfo } from './cluster/store';
 export type {
   ChannelSubscription,
   ChannelState,
@@ -23,7 +34,7 @@ export type {
   WatchListener,
   WatchOptions,
 } from './fleet/watch-types';
-export type { RecoverOptions } from './recovery/options';
+export type { Deliver, RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';

@@ -1,5 +1,6 @@
 import { parseAppid } from './input/chipid';
 import { parseBaseUrl, type Address } from './address';
+import type { ClusterMember } from './cluster/types';
 import { DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
@@ -45,6 +46,11 @@ export interface ClientOptions {
   tls?: TlsSettings;
   /** A proxy; default: that of the environment. `false`: none. */
   proxy?: ProxySettings | false;
+  /**
+   * The processes that share the devices of the application, as `joinCluster` has returned it. The client does not
+   * close it.
+   */
+  cluster?: ClusterMember;
   /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */

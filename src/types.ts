@@ -43,10 +43,14 @@ export interface CallOptions {
 /** Starts a call now or later. */
 export type Schedule = <T>(start: () => Promise<T>) => Promise<T>;
 
-/** What a call waits for: the device to show itself, the commands before it, or the answer. */
+/**
+ * What a call waits for: the device to show itself, the commands before it, the cluster to let it through (another
+ * process sends to the device, or the cluster cannot be reached), or the answer.
+ */
 export type CallProgress =
   | { state: 'awaiting-device' }
   | { state: 'waiting'; ahead: number }
+  | { state: 'awaiting-cluster' }
   | { state: 'calling' };
 
 /** The times at which a command can be sent: see {@link CommandOptions}. */

@@ -56,7 +56,7 @@ export async function latestOfAll({
   const datatype = parseDatatype(config.datatype);
   const payload: LatestEntry[] = [];
   let bytes = 0;
-  for (const latest of client.fleet.latestAll()) {
+  for (const latest of await client.fleet.findLatestAll()) {
     payload.push(entryOf(client, latest, datatype));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
     if (bytes < BYTES_A_TURN) continue;

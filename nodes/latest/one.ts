@@ -27,11 +27,11 @@ const undecodable = (chipid: string, problem: string): DeviceCloudError =>
   );
 
 /** What is known already, or what the history has, if the node may read it. */
-function find(
+async function find(
   { app, client, config }: LatestCall,
   chipid: string,
-): LatestUpload | undefined | Promise<LatestUpload | undefined> {
-  const known = client.fleet.latest(chipid);
+): Promise<LatestUpload | undefined> {
+  const known = await client.fleet.findLatest(chipid);
   if (known || config.missing !== 'history') return known;
   const { historyEncoding: encoding, historyZone: zone } = app;
   return client.fleet.readLatest(chipid, { encoding, zone });

@@ -16,7 +16,8 @@ export interface ChannelPush {
   close(): void;
 }
 
-function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
+/** The error of a push whose channel did not come up. */
+export function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
@@ -25,8 +26,12 @@ function notConnected(chipid: string, reason: string | undefined): DeviceCloudEr
   );
 }
 
-/** @param end what ended the wait; undefined if the channel broke off */
-function broken(chipid: string, end: CallAborted | undefined, seconds: number): DeviceCloudError {
+/** The error of a push that may have been sent. @param end what ended the wait; undefined if the channel broke off */
+export function broken(
+  chipid: string,
+  end: CallAborted | undefined,
+  seconds: number,
+): DeviceCloudError {
   const push = `Push to device ${chipid} over its channel`;
   return end?.reason === 'timeout'
     ? new DeviceCloudError(

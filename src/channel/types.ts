@@ -2,9 +2,10 @@ import type { Upload } from './frames';
 
 /**
  * Where a channel stands. `disconnected` is a pause before the next attempt, never the end: only the
- * release of the last subscription, or the client's close, ends a channel.
+ * release of the last subscription, or the client's close, ends a channel. `elsewhere`: another process of the
+ * cluster has the device, and this one has no channel of it.
  */
-export type ChannelState = 'connecting' | 'connected' | 'disconnected';
+export type ChannelState = 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
 
 /**
  * Listens on a channel. The same object may join several times, and each time counts as another

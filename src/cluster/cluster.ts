@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { Bus } from './bus';
 import { systemClock, type Clock } from './clock';
-import { CommandLock, type LockTimes } from './command-lock';
+import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
 import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
@@ -25,7 +26,16 @@ export interface ClusterListener {
   onShare?(): void;
   /** Uploads that were refused by {@link Cluster.mayEmit} may be emitted again, from the last position on. */
   onResumed?(): void;
+  /** {@link Cluster.state} has changed. */
   onState?(state: ClusterState): void;
+  /** Processes have joined, left or died: {@link Cluster.members}. */
+  onMembers?(): void;
+  /**
+   * Something that came from the engine or another process is not what it should be, and is ignored.
+   * @param fault text for the log
+   * @param kind the same for all faults of a kind
+   */
+  onFault?(fault: string, kind?: string): void;
 }
 
 /**
@@ -35,6 +45,9 @@ export interface ClusterListener {
 export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
 
 const DEFAULT_LEASE = 5;
+
+/** Milliseconds between two reports of a kind. */
+const REPORT_EVERY = 60_000;
 
 /** One process's part in a cluster of processes that share the devices of an application. */
 export class Cluster {
@@ -48,6 +61,9 @@ export class Cluster {
   private readonly queue: QueueShare;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
+  private readonly clock: Clock;
+  /** When something of a kind was last reported. */
+  private readonly reported = new Map<string, number>();
   private hasRefused = false;
   private hasShareChanged = false;
 
@@ -55,6 +71,7 @@ export class Cluster {
     const { store, clock = systemClock, random = Math.random } = options;
     this.member = options.member ?? `${hostname()}-${randomUUID().slice(0, 8)}`;
     this.store = store;
+    this.clock = clock;
     const shared = { store, clock, member: this.member };
     this.writer = new PositionWriter({
       ...shared,
@@ -91,14 +108,14 @@ export class Cluster {
     return this.current;
   }
 
-  /** The ids of all members, this one's included, as of the last beat. */
+  /** The ids of all members, this one's included, in order, as of the last beat. */
   get members(): readonly string[] {
     return this.others;
   }
 
   /** Whether a device's channel is to be open here, even while nothing may be emitted. */
   owns(chipid: string): boolean {
-    return this.membership.slots.has(slotOf(chipid));
+    return this.current !== 'closed' && this.membership.slots.has(slotOf(chipid));
   }
 
   /** Grows with each claim of a device's slot; undefined while it is another's. What was read under another one is old. */
@@ -109,7 +126,8 @@ export class Cluster {
   /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
   mayEmit(chipid: string): boolean {
     const may = this.membership.mayAct(slotOf(chipid)) && this.writer.isPrompt;
-    if (!may) this.hasRefused = true;
+    // Of a device of another process nothing is to be emitted later, either.
+    if (!may && this.owns(chipid)) this.hasRefused = true;
     return may;
   }
 
@@ -138,18 +156,20 @@ export class Cluster {
    * Runs a command while no other process sends one to the device.
    * @throws DeviceCloudError `UNREACHABLE`: it was not sent
    */
-  withLock<T>(chipid: string, times: LockTimes, command: () => Promise<T>): Promise<T> {
-    return this.lock.run(chipid, times, command);
+  withLock<T>(
+    chipid: string,
+    times: LockTimes,
+    command: () => Promise<T>,
+    caller?: LockCaller,
+  ): Promise<T> {
+    return this.lock.run(chipid, times, command, caller);
   }
 
-  /** Passes an upload to the processes that wait for one of the device. @throws StoreError */
-  passUpload(chipid: string, upload: string): Promise<void> {
-    return this.store.publish(`upload:${chipid}`, upload);
-  }
-
-  /** Is called with the uploads of a device that another process passes on. @returns ends it */
-  onPassed(chipid: string, listener: (upload: string) => void): () => void {
-    return this.store.subscribe(`upload:${chipid}`, listener);
+  /** Opens the messages between the members; to be closed by who has opened it. */
+  openBus(): Bus {
+    const { store, member } = this;
+    const malformed = (): void => this.report('a message was malformed, and ignored', 'message');
+    return new Bus({ store, member, malformed });
   }
 
   /** Begins to work on a share of the queue; a process does it once. @returns ends it */
@@ -170,13 +190,21 @@ export class Cluster {
     return () => this.listeners.delete(listener);
   }
 
+  /** Reports what an engine or another process has sent and this one cannot use; of a kind once a minute. */
+  report(fault: string, kind: string): void {
+    const now = this.clock.monotonic();
+    if (now - (this.reported.get(kind) ?? -Infinity) < REPORT_EVERY) return;
+    this.reported.set(kind, now);
+    for (const listener of this.listeners) listener.onFault?.(fault, kind);
+  }
+
   /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
   async close(): Promise<void> {
     if (this.current === 'closed') return;
     this.queue.close();
     this.membership.stop();
     this.setState('closed');
-    await this.writer.flush();
+    await Promise.all([this.writer.flush(), this.lock.settled()]);
     this.writer.close();
     await this.membership.leave();
     this.listeners.clear();
@@ -203,11 +231,18 @@ export class Cluster {
   }
 
   private beaten(reply: BeatReply): void {
-    this.others = reply.members.map(({ member }) => member);
+    this.membersAre(reply.members.map(({ member }) => member));
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();
     this.queue.wake();
     this.checkResumed();
+  }
+
+  private membersAre(members: readonly string[]): void {
+    const sorted = [...members].sort();
+    if (sorted.join() === this.others.join()) return;
+    this.others = sorted;
+    for (const listener of this.listeners) listener.onMembers?.();
   }
 
   private checkResumed(): void {

@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../errors';
+import { notSent } from '../http/device-queue';
 import type { Clock } from './clock';
 import type { Store } from './store';
 
@@ -20,11 +20,23 @@ export interface LockTimes {
   readonly call: number;
   /** How long to wait for another process's command, in ms. */
   readonly patience: number;
+  /** How long no command is to follow, in ms; default 0. */
+  readonly gap?: number;
+}
+
+/** Who waits for a lock; both callbacks throw nothing. */
+export interface LockCaller {
+  /** Is called once, if it cannot be had at once. */
+  readonly onWait?: () => void;
+  /** Why the caller has ended meanwhile, to complete "was not sent: "; undefined if it has not. */
+  readonly ended?: () => string | undefined;
 }
 
 /** Keeps the commands of all processes to one device apart. What cannot be locked is not sent. */
 export class CommandLock {
   private readonly held = new Map<string, { token: string; until: number }>();
+  /** Locks that are being ended. */
+  private readonly releasing = new Set<Promise<void>>();
   private tokens = 0;
 
   constructor(private readonly options: CommandLockOptions) {}
@@ -33,15 +45,27 @@ export class CommandLock {
    * Runs a call while nobody else has the device's lock.
    * @throws DeviceCloudError `UNREACHABLE` if it was not called, and whatever the call throws
    */
-  async run<T>(chipid: string, times: LockTimes, call: () => Promise<T>): Promise<T> {
+  async run<T>(
+    chipid: string,
+    times: LockTimes,
+    call: () => Promise<T>,
+    caller: LockCaller = {},
+  ): Promise<T> {
     const token = `${this.options.member}:${++this.tokens}`;
-    await this.acquire(chipid, token, times);
+    await this.acquire(chipid, token, times, caller);
     try {
       return await call();
     } finally {
-      this.held.delete(chipid);
-      await this.release(chipid, token);
+      const { gap = 0 } = times;
+      // Nobody waits for it: the next lock of this process is asked for after it.
+      if (gap === 0) this.end(chipid, token);
+      else this.options.clock.after(gap, () => this.end(chipid, token));
     }
+  }
+
+  /** Resolves when the locks whose commands have ended are ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.releasing);
   }
 
   /** Puts the locks that are held back into a store that may have lost them. */
@@ -55,7 +79,12 @@ export class CommandLock {
     await Promise.all(again);
   }
 
-  private async acquire(chipid: string, token: string, times: LockTimes): Promise<void> {
+  private async acquire(
+    chipid: string,
+    token: string,
+    times: LockTimes,
+    { onWait, ended }: LockCaller,
+  ): Promise<void> {
     const { store, clock } = this.options;
     const began = clock.monotonic();
     const ms = Math.ceil(times.call + MARGIN);
@@ -63,7 +92,8 @@ export class CommandLock {
       const sent = clock.monotonic();
       const outcome = await store.lock(chipid, token, ms).catch((error: unknown) => error);
       const now = clock.monotonic();
-      if (outcome === 'locked' && now - sent < MARGIN) {
+      const why = ended?.();
+      if (outcome === 'locked' && why === undefined && now - sent < MARGIN) {
         this.held.set(chipid, { token, until: sent + ms });
         return;
       }
@@ -71,6 +101,7 @@ export class CommandLock {
       if (outcome !== 'busy' && outcome !== 'unsettled') await this.release(chipid, token);
       if (outcome instanceof Error)
         throw notSent(chipid, `the cluster cannot be reached (${outcome.message})`);
+      if (why !== undefined) throw notSent(chipid, why);
       if (now - began >= times.patience)
         throw notSent(
           chipid,
@@ -78,6 +109,7 @@ export class CommandLock {
             ? 'the store of the cluster has just been restarted, and the processes wait for each other'
             : 'another process has been sending to it all the time',
         );
+      if (attempt === 0) onWait?.();
       await this.pause(attempt);
     }
   }
@@ -88,11 +120,15 @@ export class CommandLock {
     return new Promise((resolve) => void clock.after(limit * (1 + random()) * 0.5, resolve));
   }
 
+  private end(chipid: string, token: string): void {
+    if (this.held.get(chipid)?.token === token) this.held.delete(chipid);
+    const releasing = this.release(chipid, token);
+    this.releasing.add(releasing);
+    void releasing.then(() => this.releasing.delete(releasing));
+  }
+
   /** A lock that cannot be ended ends by itself. */
   private async release(chipid: string, token: string): Promise<void> {
     await this.options.store.unlock(chipid, token).catch(() => undefined);
   }
 }
-
-const notSent = (chipid: string, why: string): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', `The command to device ${chipid} was not sent: ${why}.`);

@@ -15,8 +15,8 @@ export class KnownPositions {
     if (!isWritten) this.dirty.add(entry.chipid);
   }
 
-  has(chipid: string): boolean {
-    return this.entries.has(chipid);
+  get(chipid: string): FencedEntry | undefined {
+    return this.entries.get(chipid);
   }
 
   ofSlot(slot: number): FencedEntry[] {

@@ -122,6 +122,14 @@ export class MemoryStore implements Store {
     return Promise.resolve(chipids.map((chipid) => this.state.positions.get(chipid)?.position));
   }
 
+  owners(): Promise<ReadonlyMap<number, string>> {
+    const { slots, members } = this.state;
+    const held = [...slots].flatMap(([slot, { owner }]) =>
+      owner !== undefined && members.has(owner) ? [[slot, owner] as const] : [],
+    );
+    return Promise.resolve(new Map(held));
+  }
+
   lock(key: string, token: string, ms: number, again = false): Promise<LockOutcome> {
     if (!again && !isSettled(this.state)) return Promise.resolve('unsettled');
     const held = this.locks.get(key);

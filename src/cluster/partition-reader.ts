@@ -1,8 +1,12 @@
 import type { Clock } from './clock';
+import { DeviceEntries, isLater, type Waiting } from './device-entries';
 import { queueTopic, type QueueEntry, type Store } from './store';
 
 /** Entries that are read ahead, so that devices behind one that waits are not held up. */
 const AHEAD = 256;
+
+/** Entries that are read at a time to find those of a device that were left out. */
+const PAGE = 64;
 
 /** Milliseconds between two looks where nothing said that there is anything: a published text may get lost. */
 const LOOK = 1000;
@@ -29,17 +33,9 @@ export interface PartitionReaderOptions {
   readonly deliver: (job: Job) => void;
 }
 
-interface Waiting {
-  readonly entry: QueueEntry;
-  /** How often it was delivered. */
-  times: number;
-  cancel: (() => void) | undefined;
-}
-
 /** Delivers the entries of one stream. */
 export class PartitionReader {
-  /** Of each device, the entries that are not acknowledged, oldest first; only the first is delivered. */
-  private readonly devices = new Map<string, Waiting[]>();
+  private readonly devices = new Map<string, DeviceEntries>();
   private count = 0;
   private after: string | undefined;
   private isReading = false;
@@ -64,14 +60,15 @@ export class PartitionReader {
 
   /** Removes an entry and goes on with the device's next one. */
   acknowledged(id: string): void {
-    for (const [chipid, entries] of this.devices) {
-      const place = entries.findIndex(({ entry }) => entry.id === id);
-      const found = entries[place];
+    for (const [chipid, device] of this.devices) {
+      const { waiting } = device;
+      const place = waiting.findIndex(({ entry }) => entry.id === id);
+      const found = waiting[place];
       if (!found) continue;
-      entries.splice(place, 1);
+      waiting.splice(place, 1);
       this.count--;
       this.putDown(found);
-      if (entries.length === 0) this.devices.delete(chipid);
+      if (device.isOver) this.devices.delete(chipid);
     }
   }
 
@@ -79,7 +76,7 @@ export class PartitionReader {
     this.isClosed = true;
     this.unsubscribe();
     this.cancelLook();
-    for (const waiting of [...this.devices.values()].flat()) this.putDown(waiting);
+    for (const { waiting } of this.devices.values()) for (const each of waiting) this.putDown(each);
     this.devices.clear();
   }
 
@@ -95,6 +92,7 @@ export class PartitionReader {
         for (const entry of entries) this.add(entry);
         if (entries.length === room) this.isWoken = true;
       }
+      await this.refill();
       this.deliverHeads();
       if (this.count >= AHEAD) break;
     }
@@ -108,14 +106,55 @@ export class PartitionReader {
 
   private add(entry: QueueEntry): void {
     this.after = entry.id;
+    const device = this.devices.get(entry.chipid) ?? new DeviceEntries();
+    this.devices.set(entry.chipid, device);
+    this.take(device, entry);
+  }
+
+  /** @returns false if the device has enough for now */
+  private take(device: DeviceEntries, entry: QueueEntry): boolean {
+    if (device.isFull) {
+      device.isCut = true;
+      return false;
+    }
     this.count++;
-    const entries = this.devices.get(entry.chipid) ?? [];
-    this.devices.set(entry.chipid, entries);
-    entries.push({ entry, times: 0, cancel: undefined });
+    device.last = entry.id;
+    device.waiting.push({ entry, times: 0, cancel: undefined });
+    return true;
+  }
+
+  /** Reads again what was left out of devices that have nothing left to deliver. */
+  private async refill(): Promise<void> {
+    for (const [chipid, device] of [...this.devices]) {
+      if (!device.isCut || device.waiting.length > 0) continue;
+      await this.refillDevice(chipid, device);
+      if (device.isOver) this.devices.delete(chipid);
+      if (!this.hasWork()) return;
+    }
+  }
+
+  private async refillDevice(chipid: string, device: DeviceEntries): Promise<void> {
+    const { store, partition } = this.options;
+    const end = this.after ?? '';
+    device.isCut = false;
+    for (let after = device.last; ;) {
+      const entries = await store.read(partition, after, PAGE).catch(() => undefined);
+      if (!entries || this.isClosed) {
+        device.isCut = true;
+        return;
+      }
+      for (const entry of entries) {
+        if (isLater(entry.id, end)) return;
+        if (entry.chipid === chipid && !this.take(device, entry)) return;
+        after = entry.id;
+      }
+      if (entries.length < PAGE) return;
+    }
   }
 
   private deliverHeads(): void {
-    for (const [head] of this.devices.values()) {
+    for (const { waiting } of this.devices.values()) {
+      const [head] = waiting;
       if (!head || head.cancel || !this.hasWork()) continue;
       if (!this.options.acquire()) return;
       this.deliver(head);

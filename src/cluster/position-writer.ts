@@ -76,15 +76,27 @@ export class PositionWriter {
     });
   }
 
-  /** The positions of devices, as the store has them. They are known from then on, to be put back if need be. */
+  /**
+   * The positions of devices, as the store has them or will have them: what this process has noted is later. They
+   * are known from then on, to be put back if need be.
+   */
   async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
+    await this.flush();
     const positions = await this.options.store.load(chipids);
-    for (const [index, chipid] of chipids.entries()) {
+    return chipids.map((chipid, index) => {
+      const noted = this.notedOf(chipid);
+      if (noted !== undefined) return noted;
       const position = positions[index];
       const entry = position === undefined ? undefined : this.entryOf(chipid, position);
-      if (entry && !this.known.has(chipid)) this.known.set(entry, true);
-    }
-    return positions;
+      if (entry) this.known.set(entry, true);
+      return position;
+    });
+  }
+
+  private notedOf(chipid: string): string | undefined {
+    const pending = this.appends.findLast(({ entry }) => entry.chipid === chipid)?.entry;
+    const known = this.known.get(chipid);
+    return (pending && (!known || pending.sequence > known.sequence) ? pending : known)?.position;
   }
 
   /** Everything that is known of a slot. */

@@ -83,14 +83,17 @@ export interface QueueEntry {
 export interface StoreInfo {
   /** Redis or Valkey, and its version. */
   readonly product: string;
+  /** As the engine writes it. */
   readonly version: string;
   /** Milliseconds since 1970 by the store's clock. */
   readonly time: number;
+  /** The ids of the processes that share the application's devices. */
   readonly members: readonly string[];
   /** What is kept over a restart; undefined where the store does not say. */
   readonly persistence: 'none' | 'snapshots' | 'log' | undefined;
   /** What is thrown away when memory is short; anything but `noeviction` may lose positions. */
   readonly eviction: string | undefined;
+  /** How many are connected; undefined where the store does not say. */
   readonly replicas: number | undefined;
 }
 
@@ -123,6 +126,8 @@ export interface Store {
   /** Writes positions. @returns the outcome of each */
   save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]>;
   load(chipids: readonly string[]): Promise<(string | undefined)[]>;
+  /** The member that holds each slot, as far as it is alive. */
+  owners(): Promise<ReadonlyMap<number, string>>;
   /** Locks a key for some milliseconds. @param again the holder puts its lock back, though nothing is settled */
   lock(key: string, token: string, ms: number, again?: boolean): Promise<LockOutcome>;
   /** Ends a lock unless somebody else has it by now. */

@@ -18,7 +18,11 @@ export interface WorkerOptions {
 
 const ACKNOWLEDGED = 'acknowledged';
 
-const TOKEN = /^(\d{1,2}):([\d-]{1,60})$/;
+const TOKEN = /^(\d{1,2}):(\d{1,20}(?:-\d{1,20})?)$/;
+
+/** Whether a value has the form of a token; whoever carries it on a message may have changed it. */
+export const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && Number(TOKEN.exec(value)?.[1] ?? PARTITIONS) < PARTITIONS;
 
 /**
  * Works on the partitions that this process has leased: delivers the uploads of one device in order, the next one

@@ -2,6 +2,8 @@ import type { ListDevices } from '../api/device-list';
 import { openApiMissing } from '../api/open-api';
 import type { HttpContext } from '../http/call';
 import type { Listening } from '../recovery/listen';
+import type { RemoteLatest } from '../sharing/remote-latest';
+import type { WatchShare } from '../sharing/shared-watches';
 import { Fleet } from './fleet';
 import { LatestReader } from './latest-reader';
 import { SharedListPoller, type ListPoller } from './list-poller';
@@ -15,6 +17,10 @@ interface FleetDeps {
   timeout: number;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** What the other processes of a cluster know. */
+  remote?: RemoteLatest | undefined;
+  /** Which process tells what is watched. */
+  share?: WatchShare | undefined;
 }
 
 /** What reads the list and the histories. Without the appid and the app key there is none of it. */
@@ -25,7 +31,7 @@ interface Sources {
 
 /** What is known of the devices of an application, and what reads more of them: their list, their histories. */
 export function createFleet(
-  { http, registry, timeout, now }: FleetDeps,
+  { http, registry, timeout, now, remote, share }: FleetDeps,
   sources: Sources | undefined,
 ): { fleet: Fleet; poller: ListPoller; close: () => void } {
   const poller = new SharedListPoller({
@@ -41,10 +47,10 @@ export function createFleet(
   const histories = sources && new LatestReader(sources.listening.shared, registry);
   const watches = new Watches(() => {
     if (!sources) throw openApiMissing();
-    return { appid: sources.listening.shared.appid, registry, poller, now };
+    return { appid: sources.listening.shared.appid, registry, poller, now, share };
   });
   return {
-    fleet: new Fleet({ registry, poller, histories, watches, serviceNow }),
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow, remote }),
     poller,
     close() {
       watches.close();

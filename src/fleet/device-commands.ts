@@ -1,16 +1,9 @@
 import { TimerQueue } from '../channel/timer-queue';
 import { isDeviceCloudError } from '../errors';
-import type { DeviceQueues } from '../http/device-queue';
-import type { Progress } from '../http/progress';
+import type { CommandCaller, DeviceQueues } from '../http/device-queue';
 import type { When } from '../types';
 import { HeldCommands, type HeldCommandsDeps } from './held-commands';
 import type { FleetRegistry } from './registry';
-
-/** Who may end a command, and who is shown what it waits for. */
-export interface CommandCaller {
-  readonly signal: AbortSignal | undefined;
-  readonly progress: Progress | undefined;
-}
 
 /** When a command is sent. */
 export interface CommandWait {

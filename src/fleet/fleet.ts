@@ -12,6 +12,7 @@ import type { LatestReader } from './latest-reader';
 import type { ListPoller, ListUser } from './list-poller';
 import type { ListReading } from './list-reading';
 import type { FleetRegistry } from './registry';
+import type { KnownUpload, RemoteLatest } from '../sharing/remote-latest';
 import type { FleetWatch, WatchListener, WatchOptions } from './watch-types';
 import type { Watches } from './watches';
 
@@ -24,6 +25,8 @@ export interface FleetParts {
   watches: Watches;
   /** The service's clock, in ms. */
   serviceNow: () => number;
+  /** What the other processes of a cluster know. */
+  remote?: Pick<RemoteLatest, 'ask'> | undefined;
 }
 
 /** What is known of a device at a moment; times in ms by this clock. */
@@ -76,8 +79,10 @@ export class Fleet {
   readonly #histories: LatestReader | undefined;
   readonly #watches: Watches;
   readonly #serviceNow: () => number;
+  readonly #remote: FleetParts['remote'];
 
-  constructor({ registry, poller, histories, watches, serviceNow }: FleetParts) {
+  constructor({ registry, poller, histories, watches, serviceNow, remote }: FleetParts) {
+    this.#remote = remote;
     this.#registry = registry;
     this.#poller = poller;
     this.#histories = histories;
@@ -139,6 +144,27 @@ export class Fleet {
       if (latest) yield latest.toLatest(chipid, now);
   }
 
+  /**
+   * As {@link latest}, with what the other processes of a cluster have received; those that do not answer within
+   * 1.5 s are left out. Without a cluster it is the same.
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  async findLatest(chipid: Chipid): Promise<LatestUpload | undefined> {
+    const device = parseChipid(chipid);
+    const known = this.latest(device);
+    if (!this.#remote) return known;
+    return this.#newest([...(known ? [known] : []), ...(await this.#remote.ask(device))]).get(
+      device,
+    );
+  }
+
+  /** As {@link latestAll}, with what the other processes of a cluster have received: see {@link findLatest}. */
+  async findLatestAll(): Promise<Iterable<LatestUpload>> {
+    if (!this.#remote) return this.latestAll();
+    const remote = await this.#remote.ask();
+    return this.#newest([...this.latestAll(), ...remote]).values();
+  }
+
   /** Grows with each change: what {@link changesSince} would answer. */
   get revision(): number {
     return this.#registry.revision;
@@ -196,6 +222,18 @@ export class Fleet {
    */
   watch(options: WatchOptions, listener: WatchListener): FleetWatch {
     return this.#watches.start(options, listener);
+  }
+
+  /** Of each device the newest, by the service's time; of two that are equal the first. */
+  #newest(uploads: readonly KnownUpload[]): Map<string, LatestUpload> {
+    const now = this.#serviceNow();
+    const newest = new Map<string, LatestUpload>();
+    for (const upload of uploads) {
+      const before = newest.get(upload.chipid);
+      if (before && before.timestamp >= upload.timestamp) continue;
+      newest.set(upload.chipid, { ...upload, age: Math.max(0, now - upload.timestamp) });
+    }
+    return newest;
   }
 
   #show(device: FleetDevice): DeviceSnapshot {

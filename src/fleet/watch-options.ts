@@ -23,6 +23,13 @@ export interface WatchSettings {
   readonly state: unknown;
 }
 
+/** What two watches have in common that observe the same. */
+export function watchKey(settings: WatchSettings): string {
+  const { chipids, events, refresh, misses, silence, settle, start } = settings;
+  const lists = [chipids ? [...chipids].sort() : null, [...events].sort()];
+  return JSON.stringify([...lists, refresh, misses, silence, settle, start]);
+}
+
 function numberOf(value: unknown, name: string, usual: number, min: number, max: number): number {
   if (value === undefined) return usual;
   if (typeof value === 'number' && value >= min && value <= max) return value;

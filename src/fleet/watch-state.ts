@@ -29,8 +29,8 @@ const boolOf = (value: unknown): boolean | null => (typeof value === 'boolean' ?
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
-/** Reads one device; undefined if it is invalid, since the saved state may have been edited. */
-function deviceOf(value: unknown): SavedDevice | undefined {
+/** Reads one device; undefined if it is invalid, since the state may have been edited, or be of another process. */
+export function deviceOf(value: unknown): SavedDevice | undefined {
   if (!Array.isArray(value)) return undefined;
   const [chipid, online, since, silent, connected, name] = value as unknown[];
   try {

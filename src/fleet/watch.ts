@@ -3,10 +3,11 @@ import type { ListPoller, ListReading } from './list-poller';
 import type { FleetRegistry } from './registry';
 import { TimerQueue } from '../channel/timer-queue';
 import { isDeviceCloudError } from '../errors';
+import type { WatchPlace, WatchShare } from '../sharing/shared-watches';
 import { ListHealth } from './watch-list';
-import type { WatchSettings } from './watch-options';
-import { readState, type SavedState } from './watch-state';
-import { Teller } from './watch-teller';
+import { watchKey, type WatchSettings } from './watch-options';
+import { deviceOf, readState, type SavedDevice, type SavedState } from './watch-state';
+import { Teller, type TellerShare } from './watch-teller';
 import type { FleetWatch, WatchListener } from './watch-types';
 import { WatchedDevices, type WatchedDevice } from './watched-devices';
 
@@ -17,6 +18,8 @@ export interface WatchSource {
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
+  /** Where several processes watch. */
+  readonly share?: WatchShare | undefined;
   /** For silences and breaks of channels; default: a queue of its own. */
   readonly timers?: TimerQueue;
 }
@@ -33,17 +36,25 @@ export class Watch implements FleetWatch {
   /** Whether the list has been read since the start. */
   #ready = false;
   readonly #leave: (() => void)[] = [];
+  readonly #place: WatchPlace | undefined;
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
     this.#source = source;
     this.#settings = settings;
-    this.#teller = new Teller(source.appid, settings, listener, (device) => this.#nameOf(device));
+    const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
+    this.#teller = new Teller(source.appid, settings, listener, nameOf, this.#tellerShare());
     this.#devices = this.#makeDevices(source.timers ?? new TimerQueue());
     const saved = readState(settings.state, source.appid);
     this.#complete = saved.complete;
     this.#restore(saved);
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
+    this.#place = source.share?.join({
+      key: watchKey(settings),
+      states: () => this.state().devices,
+      take: (state) => this.#take(state),
+      moved: () => this.#moved(),
+    });
   }
 
   counts(): { devices: number; online: number } {
@@ -66,6 +77,7 @@ export class Watch implements FleetWatch {
 
   close(): void {
     this.#teller.close();
+    this.#place?.leave();
     for (const leave of this.#leave) leave();
     this.#devices.stop();
   }
@@ -86,17 +98,56 @@ export class Watch implements FleetWatch {
 
   #restore(saved: SavedState): void {
     this.#list.unknown = saved.unknown;
-    for (const [chipid, online, since, silent, connected, name] of saved.devices) {
-      const device = this.#at(chipid);
-      if (!device) continue;
-      device.presence.online = online;
-      device.presence.since = since;
-      device.name = name;
-      // The others are told afresh.
-      if (this.#settings.start === 'current') continue;
-      if (device.silence) device.silence.silent = silent;
-      if (device.channel) device.channel.connected = connected;
+    for (const each of saved.devices) {
+      const device = this.#at(each[0]);
+      // Of `current`, the others are told afresh.
+      if (device) this.#set(device, each, this.#settings.start === 'none');
     }
+  }
+
+  #set(device: WatchedDevice, saved: SavedDevice, isWhole: boolean): void {
+    const [, online, since, silent, connected, name] = saved;
+    device.presence.online = online;
+    device.presence.since = since;
+    device.name = name;
+    if (!isWhole) return;
+    if (device.silence) device.silence.silent = silent;
+    if (device.channel) device.channel.connected = connected;
+  }
+
+  #tellerShare(): TellerShare | undefined {
+    const { share } = this.#source;
+    return (
+      share && {
+        mayTell: (chipid) => share.mayTell(chipid),
+        get tellsOfAll() {
+          return share.tellsOfAll;
+        },
+        changed: (chipid) => this.#place?.changed(chipid),
+      }
+    );
+  }
+
+  /** Whether this process tells of a device. */
+  #isMine(chipid: string): boolean {
+    return this.#source.share?.mayTell(chipid) ?? true;
+  }
+
+  /** The state of a device of another process, which has told it. */
+  #take(state: unknown): void {
+    const saved = deviceOf(state);
+    if (!saved || this.#isMine(saved[0])) return;
+    const device = this.#at(saved[0]);
+    if (!device) return;
+    this.#set(device, saved, true);
+    device.presenceTold = device.channelTold = true;
+  }
+
+  /** Devices may be this process's by now. */
+  #moved(): void {
+    for (const device of this.#source.registry.devices())
+      if (device.channelState !== null) this.#channelChanged(device);
+    this.#teller.catchUp(this.#devices);
   }
 
   #observe(): void {
@@ -125,13 +176,14 @@ export class Watch implements FleetWatch {
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
-    const device = this.#at(chipid);
+    const device = this.#isMine(chipid) ? this.#at(chipid) : undefined;
     if (!device) return;
     const was = device.presence.online;
     const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
     const wasSilent = device.silence?.heard() ?? false;
     if (changed) this.#teller.presenceChanged(device, was);
     if (!wasSilent) return;
+    this.#place?.changed(chipid);
     this.#teller.tell('heard', device);
     this.#teller.stateChanged();
   }
@@ -139,6 +191,7 @@ export class Watch implements FleetWatch {
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device) return;
+    this.#place?.changed(chipid);
     this.#teller.tell('silent', device);
     this.#teller.stateChanged();
   }
@@ -146,9 +199,11 @@ export class Watch implements FleetWatch {
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    if (channelState === 'connected') device.silence?.connected();
+    // While another process may tell of it, its channel counts as closed on purpose.
+    const state = this.#isMine(chipid) ? channelState : null;
+    if (state === 'connected') device.silence?.connected();
     else device.silence?.down();
-    device.channel?.change(channelState, channelReason);
+    device.channel?.change(state, channelReason);
   }
 
   /** Takes a reading, by the poller or on demand. */
@@ -183,6 +238,8 @@ export class Watch implements FleetWatch {
     for (const device of this.#devices) {
       const { chipid, presence } = device;
       const was = presence.online;
+      // Its process says when that changes.
+      if (was !== null && !this.#isMine(chipid)) continue;
       if (listed.has(chipid)) {
         if (presence.listed(at)) this.#teller.presenceChanged(device, was);
         // Readings on demand may follow each other too soon to say for how long a device is absent.

@@ -16,6 +16,12 @@ export interface QueueOptions {
   counted?: boolean;
 }
 
+/** Who may end a command, and who is shown what it waits for. */
+export interface CommandCaller {
+  readonly signal: AbortSignal | undefined;
+  readonly progress: Progress | undefined;
+}
+
 /** Own code, which never throws: is called with how many commands of a device wait and run. */
 export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
 

@@ -18,3 +18,4 @@ export function isolatedProgress(onProgress: (progress: CallProgress) => unknown
 }
 
 export const CALLING: CallProgress = { state: 'calling' };
+export const AWAITING_CLUSTER: CallProgress = { state: 'awaiting-cluster' };

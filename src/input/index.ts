@@ -7,6 +7,7 @@ export { parseDatatype } from './datatype';
 export { parsePeriod } from './day';
 export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
 export { parseFormat, pushMessage } from './push-payload';
+export { inShard, readShard, type Shard } from './shard';
 export { readInput } from './readable';
 export { invalidInput } from '../errors';
 export { decodeBase64 } from '../util/base64';

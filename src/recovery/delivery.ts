@@ -148,7 +148,8 @@ export class Delivery {
     this.hold = undefined;
   }
 
-  private save(): void {
+  /** Passes the position on, if there is one. */
+  save(): void {
     const { device } = this;
     if (!device.saves || this.closed) return;
     const position = this.ledger.position();

@@ -47,6 +47,11 @@ export interface RecoveryDevice {
   readonly listener: Recipient;
   /** Calls back when everything that the peer sent before has arrived, or its connection has ended. */
   flush(flushed: () => void): void;
+  /**
+   * Whether another process may go on from the position: nothing is emitted before there is one, unless the history
+   * cannot be read.
+   */
+  readonly isShared?: boolean;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
   /** Is called with how far the uploads have been emitted, after each one. @returns perhaps a promise */

@@ -185,6 +185,21 @@ export class Ledger {
     return NOTHING;
   }
 
+  /**
+   * Begins before what is held back, so far as the first answer of the history has it: then it comes after the
+   * position, like what is missed later.
+   * @param records all that the history gave, by id, oldest first
+   * @returns false if something was emitted already, so that the answer is to be settled as any first one
+   */
+  begin(records: readonly Recorded[]): boolean {
+    const { arrivals } = this;
+    if (arrivals.emitted > 0 || arrivals.broken) return false;
+    const before = records.length - overlap(records, [...arrivals.sure, ...arrivals.open]);
+    this.id = records[before - 1]?.id ?? -1n;
+    this.edge = edgeOf(records.slice(0, before), undefined);
+    return true;
+  }
+
   private reconcile({ fresh, truncated }: Since): Reconciled {
     const { skip, arrivals } = this;
     const { sure, open, broken } = arrivals;

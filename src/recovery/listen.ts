@@ -27,6 +27,12 @@ interface ListeningDeps {
   observer: RecoveryObserver;
 }
 
+/** The options of a caller, and those of a cluster. */
+export interface RecoverHere extends RecoverOptions {
+  /** See {@link RecoveryDevice.isShared}. */
+  isShared?: boolean;
+}
+
 /** Joins a channel as a listener, with or without recovery. */
 export type Listen = (
   chipid: string,
@@ -35,7 +41,7 @@ export type Listen = (
 ) => ChannelSubscription;
 
 /** A subscription with recovery, as the parts of the application hold it. */
-export interface RecoveringChannel extends OpenSubscription {
+export interface RecoveringChannel extends ChannelSubscription {
   /**
    * Whether everything that came before now has been emitted: what is replayed from now on came later.
    * It may change when `save` of the options is called, or the channel's state changes.
@@ -46,11 +52,7 @@ export interface RecoveringChannel extends OpenSubscription {
 export interface Listening {
   listen: Listen;
   /** As `listen` with recovery. */
-  recover: (
-    chipid: string,
-    listener: ChannelListener,
-    options: RecoverOptions,
-  ) => RecoveringChannel;
+  recover: (chipid: string, listener: ChannelListener, options: RecoverHere) => RecoveringChannel;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
   readonly historyEncoding: Encoding | undefined;
   /** What recoveries share, for another reading of a history within the same limits. */
@@ -70,7 +72,7 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
-    private readonly options: RecoverOptions,
+    private readonly options: RecoverHere,
     private readonly active: Set<Recovery>,
     shared: RecoveryShared,
     channels: Channels,
@@ -97,6 +99,10 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 
   get start(): Position | undefined {
     return this.options.start ?? undefined;
+  }
+
+  get isShared(): boolean {
+    return this.options.isShared === true;
   }
 
   get saves(): boolean {

@@ -14,4 +14,13 @@ export interface RecoverOptions {
   start?: Position | undefined;
   /** Is called after each upload with how far they have been emitted, to be kept for `start`. */
   save?: (position: Position) => void;
+  /**
+   * With a cluster: `here` (default) calls the listener; `queue` appends each upload to the queue of the cluster, for
+   * {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of a device
+   * have one position.
+   */
+  deliver?: Deliver | undefined;
 }
+
+/** Where the uploads of a device go with a cluster: see {@link RecoverOptions}. */
+export type Deliver = 'here' | 'queue';

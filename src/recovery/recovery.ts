@@ -6,7 +6,7 @@ import { Delivery, textOf } from './delivery';
 import { Checkpoint } from './checkpoint';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { UNCLEAR } from './encoding';
-import { interpret } from './interpret';
+import { interpret, type Interpretation } from './interpret';
 import { isPassing, readInTurn, SILENT_TRIES } from './read-history';
 import type { Reader } from './read-limiter';
 import { Reading, type ReadingOwner } from './reading';
@@ -152,12 +152,15 @@ export class Recovery implements ChannelListener, ReadingOwner {
       reading.later(followUpDelay(invalid, this.shared.random), invalid);
       return;
     }
-    // Before the first reading there is nothing to recover, so nothing has to wait for it.
-    if (delivery.ledger.hasPosition) delivery.holdBack(() => this.goLive());
+    // Before the first reading there is nothing to recover, so nothing has to wait for it. But only with it there is
+    // a position from which another process can go on.
+    if (delivery.ledger.hasPosition || this.device.isShared) delivery.holdBack(() => this.goLive());
     reading.start();
   }
 
   private onDisconnected(): void {
+    // Without a position the history would not give back what is held.
+    if (!this.delivery.ledger.hasPosition && this.delivery.isHolding) this.delivery.stayLive();
     if (this.delivery.ledger.hasPosition) this.stop();
     else if (this.connected && this.reading.isRunning()) {
       // Which of the arrivals its answer has could not be told any more.
@@ -171,7 +174,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   }
 
   private onOverflow(upload: Upload): void {
-    if (this.invalid === 0) {
+    if (this.invalid === 0 && this.delivery.ledger.hasPosition) {
       this.delivery.overflow();
       return;
     }
@@ -204,6 +207,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const { ledger } = delivery;
     const tell = (kind: string, text: string): void => this.onFault(text, kind);
     const read = interpret(answer, ledger, shared, device, tell);
+    if (delivery.isHolding && !ledger.hasPosition) this.begin(read);
     const isFirst = !ledger.hasPosition;
     const insist = this.followUps >= FIRST_TRIES;
     if (!read.isClear && !(isFirst && insist)) {
@@ -222,6 +226,17 @@ export class Recovery implements ChannelListener, ReadingOwner {
     delivery.emitAll(settlement.due);
     this.ended();
     this.followUp(settlement.ambiguous, isFirst);
+  }
+
+  /** There is a first position: what is held back came after it. */
+  private begin(read: Interpretation): void {
+    const { delivery } = this;
+    if (delivery.ledger.begin(read.records)) {
+      delivery.save();
+      read.since = delivery.ledger.since(read.records);
+    } else {
+      delivery.stayLive();
+    }
   }
 
   /** Looks again soon if something was left open, or came unreadable meanwhile. */

@@ -2,6 +2,7 @@ import { KeptSubscriptions } from '../channel/kept-subscriptions';
 import { DeviceCloudError } from '../errors';
 import type { Deadline, Deadlines } from '../http/deadline';
 import { MAX_WAITING, type DeviceQueues } from '../http/device-queue';
+import type { Exclusive } from '../sharing/exclusive';
 import type { Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
 import type { Answer, PushAnswer } from '../types';
@@ -27,6 +28,8 @@ interface RequestsDeps {
   deadlines: Deadlines;
   /** Those of all commands. */
   queues: DeviceQueues;
+  /** Keeps pushes and the commands of other processes apart, with a cluster. */
+  exclusive?: Exclusive | undefined;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;
   /** One for requests that take any upload: one of them at a time per device. */
@@ -85,7 +88,7 @@ export class Requests {
 
   /** Pushes while the channel is connected: a reply that comes after a gap of before could not be told. */
   async #send(device: DeviceRequests, request: Request): Promise<PendingRequest> {
-    const { deadlines, queues } = this.#deps;
+    const { deadlines, queues, exclusive } = this.#deps;
     const { chipid, timeout, signal, onProgress } = request;
     onProgress({ state: 'calling' });
     for (;;) {
@@ -95,10 +98,12 @@ export class Requests {
       } finally {
         deadline.clear();
       }
-      const turn = async (): Promise<PendingRequest | undefined> =>
+      const push = async (): Promise<PendingRequest | undefined> =>
         // It may have been lost while other commands were sent.
         device.isReady ? this.#push(device, request) : undefined;
-      const pending = await queues.run(chipid, turn, { signal, progress: onProgress });
+      const caller = { signal, progress: onProgress };
+      const turn = exclusive ? () => exclusive(chipid, timeout * 1000, caller, push) : push;
+      const pending = await queues.run(chipid, turn, caller);
       if (pending) return pending;
     }
   }

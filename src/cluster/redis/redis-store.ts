@@ -18,7 +18,7 @@ import { Commands } from './commands';
 import { storeInfo } from './info';
 import { keysOf, type Keys } from './keys';
 import { loadClient, type Connection } from './load';
-import { beatArgs, readBeat, readEntries, readPosition, readTexts } from './replies';
+import { beatArgs, readBeat, readEntries, readOwners, readPosition, readTexts } from './replies';
 import { BEAT } from './scripts/beat';
 import { LEAVE } from './scripts/leave';
 import { LOCK, UNLOCK } from './scripts/lock';
@@ -109,6 +109,15 @@ class RedisStore implements Store {
     if (chipids.length === 0) return [];
     const values = await this.commands.call('HMGET', this.keys.positions, ...chipids);
     return (values as (string | null)[]).map(readPosition);
+  }
+
+  async owners(): Promise<ReadonlyMap<number, string>> {
+    const { slots, members } = this.keys;
+    const [held, alive] = await Promise.all([
+      this.commands.call('HGETALL', slots),
+      this.commands.call('HKEYS', members),
+    ]);
+    return readOwners(held, new Set(readTexts(alive)));
   }
 
   async lock(key: string, token: string, ms: number, again = false): Promise<LockOutcome> {

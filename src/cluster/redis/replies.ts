@@ -57,6 +57,17 @@ export function readBeat(value: unknown): BeatReply | undefined {
   };
 }
 
+/** The slots as the engine has them, "epoch owner" by number. @throws StoreError */
+export function readOwners(value: unknown, alive: ReadonlySet<string>): Map<number, string> {
+  const texts = readTexts(value);
+  const owners = new Map<number, string>();
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    const owner = (texts[index + 1] ?? '').replace(/^\d+ /, '');
+    if (alive.has(owner)) owners.set(Number(texts[index]), owner);
+  }
+  return owners;
+}
+
 /** A stored position without the epoch and the sequence before it. */
 export const readPosition = (value: string | null): string | undefined =>
   value === null ? undefined : value.replace(/^\d+ \d+ /, '');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Bus } from '../../../src/cluster/bus';
 import { Cluster } from '../../../src/cluster/cluster';
 import { openRedisStore, type RedisStoreOptions } from '../../../src/cluster/redis/redis-store';
 import { isDeviceCloudError } from '../../../src/errors';
@@ -134,17 +135,24 @@ describe('a cluster on a real server', () => {
     assert.equal(await a.acknowledge('no token'), false);
   });
 
-  it('passes an upload to who waits for it', async () => {
+  it('passes messages to one member, and to all others', async () => {
     const [a, b] = await Promise.all([join({ url }), join({ url })]);
     await shared(a, b);
-    const heard: string[] = [];
-    const end = b.onPassed('1', (upload) => heard.push(upload));
-    await until(async () => {
-      await a.passUpload('1', '{"x":1}');
-      return heard.length > 0;
-    });
-    end();
-    assert.equal(heard[0], '{"x":1}');
+    const [from, to] = [a, b].map((each) => each.openBus()) as [Bus, Bus];
+    const heard: unknown[] = [];
+    to.on('x', (data, sender) => heard.push([data, sender]));
+    from.on('x', () => heard.push('its own'));
+    for (const receiver of [b.member, undefined]) {
+      const before = heard.length;
+      await until(async () => {
+        await from.send(receiver, 'x', { y: 1 });
+        return heard.length > before;
+      });
+    }
+    assert.deepEqual(heard[0], [{ y: 1 }, a.member]);
+    assert.ok(!heard.includes('its own'));
+    from.close();
+    to.close();
   });
 });
 

@@ -53,6 +53,7 @@ export function faultyStore(
     restore: (member, holding, entries) => send(() => store.restore(member, holding, entries)),
     save: (member, entries) => send(() => store.save(member, entries)),
     load: (chipids) => send(() => store.load(chipids)),
+    owners: () => send(() => store.owners()),
     lock: (key, token, ms, again) => send(() => store.lock(key, token, ms, again)),
     unlock: (key, token) => send(() => store.unlock(key, token)),
     read: (partition, after, count) => send(() => store.read(partition, after, count)),

@@ -1,11 +1,11 @@
-import { oneLine } from '../util/show';
-import { catchRejection, thrownText } from '../util/thrown';
+import { oneLine } from './show';
+import { catchRejection, thrownText } from './thrown';
 
 const MAX_TEXT = 300;
 
 const warn = (thrown: unknown): void =>
   process.emitWarning(
-    `a callback for the fleet threw: ${oneLine(thrownText(thrown), MAX_TEXT)}`,
+    `a callback threw: ${oneLine(thrownText(thrown), MAX_TEXT)}`,
     'DeviceCloudWarning',
   );
 

@@ -1,0 +1,107 @@
+import type { TlsSettings } from '../http/tls';
+import type { ServiceInteger } from '../types';
+import type { ClusterListener, ClusterState } from './cluster';
+import type { StoreInfo } from './store';
+
+/** Where a cluster is, and what it is about. Names and units are those of the config node `device-cloud-cluster`. */
+export interface ClusterSettings {
+  /** `redis://` or `rediss://`, host and port; several of a Redis Cluster, comma separated. Or `sentinels`. */
+  url?: string;
+  /** Host and port of each Sentinel, comma separated. */
+  sentinels?: string;
+  /** The name under which the Sentinels know the primary. */
+  master?: string;
+  /** Goes before the one in `url`. */
+  user?: string;
+  /** Goes before the one in `url`. */
+  password?: string;
+  /** TLS settings; default with `rediss://`: those of Node.js. */
+  tls?: TlsSettings;
+  /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
+  lease?: number;
+  /** Tells apart the applications that share an engine: the address of the service and the appid. */
+  application: string;
+}
+
+/** An upload that was delivered from the queue. */
+export interface QueuedUpload {
+  /** The device, as digits. */
+  chipid: string;
+  /** Its application, as digits. */
+  appid: string;
+  /** Unix time in milliseconds. */
+  timestamp: number;
+  /** The uploaded bytes. */
+  body: Buffer;
+  /** Set if the upload was missed live and read from the history. */
+  replayed?: true;
+  /** Its id in the history, if it was read from there. */
+  id?: ServiceInteger;
+}
+
+/** An upload of the queue that is to be handled and acknowledged. */
+export interface ClusterJob {
+  /** Acknowledges it, in any process: see {@link ClusterMember.acknowledge}. */
+  readonly token: string;
+  /** The device, as digits. */
+  readonly chipid: string;
+  /** The upload, as a listener would have received it. */
+  readonly upload: QueuedUpload;
+  /** Whether this process has delivered it before, and it was not acknowledged in time. */
+  readonly redelivered: boolean;
+}
+
+/** How a process works on the queue. */
+export interface ClusterWork {
+  /** Uploads that are not acknowledged at a time, 1 to 10,000; default 16. */
+  inFlight?: number;
+  /** Seconds after which an upload that was not acknowledged is delivered again; default 60. */
+  redeliver?: number;
+  /** Is called with each upload: those of one device in order, each when the one before was acknowledged. */
+  deliver: (job: ClusterJob) => void;
+}
+
+/** Which process holds which device at a moment. */
+export interface DeviceOwners {
+  /** The id of the member that holds a device; undefined if nobody does. */
+  of(chipid: string): string | undefined;
+}
+
+/**
+ * This process's membership in a cluster of processes that share the devices of an application. It outlives the
+ * clients that use it, so that a new one goes on with the same devices.
+ */
+export interface ClusterMember {
+  /** The id of this process: the host's name and a random part, new at each start. */
+  readonly member: string;
+  /** The ids of all members, as of the last exchange with the engine; this one's included. */
+  readonly members: readonly string[];
+  /** Whether it may act for its devices at present. */
+  readonly state: ClusterState;
+  /** Is called with changes from now on. What it throws goes no further. @returns ends it */
+  listen(listener: ClusterListener): () => void;
+  /**
+   * Reads which process holds which device; those who ask within two seconds share an answer.
+   * @throws DeviceCloudError `UNREACHABLE`
+   */
+  owners(): Promise<DeviceOwners>;
+  /**
+   * Takes a share of the queue and delivers its uploads.
+   * @returns ends it; what is not acknowledged is then delivered elsewhere
+   * @throws DeviceCloudError `INVALID_INPUT` if an option is wrong, `NOT_CONFIGURED` if this process works already
+   */
+  work(work: ClusterWork): () => void;
+  /**
+   * Acknowledges an upload of the queue, whichever process delivered it.
+   * @returns whether it had not been acknowledged before
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no token, `UNREACHABLE`
+   */
+  acknowledge(token: string): Promise<boolean>;
+  /**
+   * Asks the engine what it is and how it is set.
+   * @throws DeviceCloudError `UNREACHABLE`
+   */
+  info(): Promise<StoreInfo>;
+  /** Leaves, which frees the devices for the others at once, and closes the connection. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,78 @@
+import type { Upload } from '../channel/frames';
+import type { Cluster } from '../cluster/cluster';
+import { uploadToText } from '../cluster/upload-text';
+import type { Position } from '../recovery/position';
+import type { Place } from './place';
+import { positionToText } from './stored-position';
+
+/** What a gate uses of the cluster. */
+export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
+
+/**
+ * What leaves this process for one device: to its listeners, or into the queue, each upload with its position. Nothing
+ * leaves while the cluster does not allow it.
+ */
+export class Gate {
+  /** Of what has left. */
+  position: Position | undefined;
+  /** Ids of recovered uploads that have left since the position: they would be recovered again. */
+  private readonly left = new Set<string>();
+  /** Uploads for the queue that have no position yet, as texts. */
+  private queued: string[] = [];
+
+  constructor(
+    private readonly chipid: string,
+    private readonly cluster: GateCluster,
+    private readonly places: ReadonlySet<Place>,
+  ) {}
+
+  /** Lets an upload out. @returns false if nothing may leave now */
+  pass(upload: Upload): boolean {
+    if (!this.cluster.mayEmit(this.chipid)) return false;
+    const { id } = upload;
+    if (id !== undefined) {
+      if (this.left.has(String(id))) return true;
+      this.left.add(String(id));
+    }
+    const places = [...this.places];
+    // First, since a flow may change the bytes.
+    if (places.some(({ deliver }) => deliver === 'queue')) this.enqueue(upload);
+    let isShared = false;
+    for (const { listener, deliver } of places) {
+      if (deliver === 'queue') continue;
+      listener.onUpload(isShared ? { ...upload, body: Buffer.from(upload.body) } : upload);
+      isShared = true;
+    }
+    return true;
+  }
+
+  /** Notes how far uploads have been let out. */
+  save(position: Position): void {
+    const before = this.position;
+    this.position = position;
+    this.left.clear();
+    if (this.queued.length > 0) this.append(before, position);
+    else this.cluster.savePosition(this.chipid, positionToText(position));
+  }
+
+  private enqueue(upload: Upload): void {
+    // Without a position are those of a batch that was broken off, and of a device that has none yet.
+    if (this.queued.length === 0) queueMicrotask(() => this.append(this.position, this.position));
+    this.queued.push(uploadToText(upload));
+  }
+
+  /** Uploads that come together have one position, that of the last. */
+  private append(before: Position | undefined, after: Position | undefined): void {
+    const queued = this.queued;
+    this.queued = [];
+    const [earlier, last] = [before, after].map((each) => (each ? positionToText(each) : '')) as [
+      string,
+      string,
+    ];
+    for (const [index, upload] of queued.entries()) {
+      const position = index === queued.length - 1 ? last : earlier;
+      // If another process has the device by now, that one appends it.
+      this.cluster.append(this.chipid, position, upload).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type { Channels } from '../channel/channel-pool';
+import { createChannelPush, type ChannelPush } from '../channel/push';
+import type { ChannelListener } from '../channel/types';
+import { clusterOf } from '../cluster/join';
+import type { Cluster } from '../cluster/cluster';
+import type { ClusterMember } from '../cluster/types';
+import type { Deadlines } from '../http/deadline';
+import type { Listening } from '../recovery/listen';
+import type { RecoverOptions } from '../recovery/options';
+import { ExclusiveCommands, type Exclusive } from './exclusive';
+import { Followed } from './followed';
+import { Passing } from './passing';
+import { RemoteLatest, type KnownUpload } from './remote-latest';
+import { RemotePush } from './remote-push';
+import { SharedListening } from './shared-listening';
+import { SharedWatches } from './shared-watches';
+import { Wants } from './wants';
+
+/** What a client shares with the other processes of its cluster. */
+export interface Sharing {
+  readonly cluster: Cluster;
+  readonly listening: SharedListening;
+  /** Keeps its commands and those of the others apart. */
+  readonly exclusive: Exclusive;
+  /** Follows the uploads of a device, in whichever process its channel is. */
+  readonly follow: (
+    chipid: string,
+    listener: ChannelListener,
+    recover?: RecoverOptions,
+  ) => Followed;
+  /** Pushes over a channel, in whichever process it is. */
+  readonly channelPush: ChannelPush;
+  readonly latest: RemoteLatest;
+  readonly watches: SharedWatches;
+  close(): void;
+}
+
+/** What of a client takes part. */
+export interface SharedParts {
+  readonly listening: Listening;
+  readonly channels: Channels;
+  readonly deadlines: Deadlines;
+  /** Milliseconds between two commands to one device. */
+  readonly gap: number;
+  /** Why a signal aborted, without secrets. */
+  readonly explain: (signal: AbortSignal) => string;
+  /** The latest upload of a device that is known here, or of all. */
+  readonly known: (chipid: string | undefined) => Iterable<KnownUpload>;
+}
+
+/** @throws DeviceCloudError `NOT_CONFIGURED` if it is not what `joinCluster` has returned */
+export function share(member: ClusterMember, parts: SharedParts): Sharing {
+  const cluster = clusterOf(member);
+  const { listening, channels, deadlines, gap, explain, known } = parts;
+  const bus = cluster.openBus();
+  const exclusive = new ExclusiveCommands(cluster, gap, explain);
+  const shared = new SharedListening(cluster, listening, channels);
+  const passing = new Passing(cluster, bus, listening, () => shared.history);
+  const wants = new Wants(bus, () =>
+    cluster.report('an upload of another process was malformed, and ignored', 'upload'),
+  );
+  const followed = new Set<Followed>();
+  const follow: Sharing['follow'] = (chipid, listener, recover) => {
+    const one = new Followed(chipid, listener, recover, {
+      ...{ cluster, listening, channels, wants },
+      released: () => followed.delete(one),
+    });
+    followed.add(one);
+    return one.start();
+  };
+  const leave = cluster.listen({
+    onShare() {
+      for (const one of [...followed]) one.update();
+    },
+    onMembers: () => wants.askAgain(),
+  });
+  const local = createChannelPush(channels, deadlines);
+  const channelPush = new RemotePush({ cluster, bus, local, deadlines, follow });
+  const latest = new RemoteLatest(cluster, bus, known);
+  const watches = new SharedWatches(cluster, bus);
+  return {
+    ...{
+      cluster,
+      watches,
+      listening: shared,
+      exclusive: exclusive.run,
+      follow,
+      channelPush,
+      latest,
+    },
+    close() {
+      leave();
+      exclusive.close();
+      shared.close();
+      passing.close();
+      for (const one of [...followed]) one.release();
+      wants.close();
+      latest.close();
+      watches.close();
+      bus.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { ChannelState } from '../channel/types';
+
+/** Milliseconds for which a device is asked for with one message, and after which it is asked for again. */
+export const WANTED = { lasts: 15_000, again: 5000 };
+
+/** Devices in one message. */
+export const MOST_DEVICES = 1000;
+
+const DIGITS = /^\d{1,20}$/;
+const MAX_REASON = 200;
+
+export const isChipid = (value: unknown): value is string =>
+  typeof value === 'string' && DIGITS.test(value);
+
+/** A device whose uploads somebody asks for, and whether this continues what another owner has passed. */
+export type Wanted = readonly [chipid: string, again: boolean];
+
+/** Reads the devices that somebody asks for; what is none is left out. */
+export function readWanted(value: unknown): Wanted[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
+    const [chipid, again] = Array.isArray(each) ? (each as unknown[]) : [];
+    return isChipid(chipid) ? [[chipid, again === true] as const] : [];
+  });
+}
+
+/** Where the channel of a device stands at its owner. */
+export interface OwnerState {
+  readonly chipid: string;
+  readonly state: ChannelState;
+  readonly reason: string | undefined;
+  /** Whether everything that came before now has been passed. */
+  readonly isComplete: boolean;
+  /** The epoch of the owner: what an older one sends is late. */
+  readonly epoch: number;
+}
+
+const STATES: readonly unknown[] = ['connecting', 'connected', 'disconnected'];
+
+/** Reads states; what is none is left out. */
+export function readStates(value: unknown): OwnerState[] {
+  if (!Array.isArray(value)) return [];
+  return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
+    if (typeof each !== 'object' || each === null) return [];
+    const { chipid, state, reason, isComplete, epoch } = each as Record<string, unknown>;
+    if (!isChipid(chipid) || !STATES.includes(state) || !Number.isSafeInteger(epoch)) return [];
+    return {
+      ...{ chipid, state: state as ChannelState, epoch: epoch as number },
+      reason: typeof reason === 'string' ? reason.slice(0, MAX_REASON) : undefined,
+      isComplete: isComplete === true,
+    };
+  });
+}

@@ -1,0 +1,8 @@
+import type { IsolatedListener } from '../channel/isolated-listener';
+import type { Deliver } from '../recovery/options';
+
+/** A listener of a device, and where it wants the uploads. */
+export interface Place {
+  readonly listener: IsolatedListener;
+  readonly deliver: Deliver;
+}

@@ -1,0 +1,132 @@
+import type { Bus } from '../cluster/bus';
+import type { Cluster } from '../cluster/cluster';
+import { decodeBase64 } from '../util/base64';
+import { isChipid } from './messages';
+
+/** Milliseconds that the others have for an answer. */
+const LIMIT = 1500;
+
+/** Uploads, and bytes of their bodies in Base64, of one message. */
+const MOST = { uploads: 1000, bytes: 512 * 1024 };
+
+/** Bytes of the bodies of one answer, and of all that come to one question. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The longest body, in Base64: 16 KiB are kept. */
+const LONGEST = 24 * 1024;
+
+/** The latest upload of a device, as a process keeps it. */
+export interface KnownUpload {
+  readonly chipid: string;
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  /** Unix time in milliseconds, by the service's clock. */
+  readonly timestamp: number;
+  readonly source: 'live' | 'replayed' | 'history';
+}
+
+interface Question {
+  readonly open: Set<string>;
+  readonly found: KnownUpload[];
+  bytes: number;
+  end: () => void;
+}
+
+const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
+
+/** The latest uploads that the processes of a cluster know, asked for when somebody wants them. */
+export class RemoteLatest {
+  private readonly questions = new Map<string, Question>();
+  private readonly asking = new Map<string, Promise<readonly KnownUpload[]>>();
+  private count = 0;
+
+  /** @param known what this process knows of one device, or of all */
+  constructor(
+    private readonly cluster: Pick<Cluster, 'member' | 'members'>,
+    private readonly bus: Bus,
+    private readonly known: (chipid: string | undefined) => Iterable<KnownUpload>,
+  ) {
+    bus.on('latest', ({ id, chipid }, from) => {
+      if (typeof id === 'string' && (chipid === undefined || isChipid(chipid)))
+        this.answer(id, chipid, from);
+    });
+    bus.on('known', (data, from) => this.take(data, from));
+  }
+
+  /**
+   * What the other processes know of a device, or of all; who does not answer in time is left out. Those who ask at
+   * the same time share an answer.
+   */
+  ask(chipid?: string): Promise<readonly KnownUpload[]> {
+    const key = chipid ?? '';
+    let asking = this.asking.get(key);
+    if (!asking) {
+      asking = this.question(chipid).finally(() => this.asking.delete(key));
+      this.asking.set(key, asking);
+    }
+    return asking;
+  }
+
+  close(): void {
+    for (const { end } of [...this.questions.values()]) end();
+  }
+
+  private async question(chipid: string | undefined): Promise<readonly KnownUpload[]> {
+    const { member, members } = this.cluster;
+    const open = new Set(members.filter((each) => each !== member));
+    if (open.size === 0) return [];
+    const id = `${++this.count}`;
+    return new Promise((resolve) => {
+      const found: KnownUpload[] = [];
+      const end = (): void => {
+        clearTimeout(timer);
+        this.questions.delete(id);
+        resolve(found);
+      };
+      const timer = setTimeout(end, LIMIT);
+      this.questions.set(id, { open, found, bytes: 0, end });
+      this.bus.send(undefined, 'latest', { id, chipid }).catch(end);
+    });
+  }
+
+  private answer(id: string, chipid: string | undefined, to: string): void {
+    let [uploads, bytes, all]: [object[], number, number] = [[], 0, 0];
+    for (const { body, ...known } of this.known(chipid)) {
+      const base64 = body.toString('base64');
+      all += base64.length;
+      if (all > MOST_BYTES) break;
+      uploads.push({ ...known, body: base64 });
+      bytes += base64.length;
+      if (uploads.length < MOST.uploads && bytes < MOST.bytes) continue;
+      this.bus.post(to, 'known', { id, uploads, isLast: false });
+      [uploads, bytes] = [[], 0];
+    }
+    this.bus.post(to, 'known', { id, uploads, isLast: true });
+  }
+
+  private take(data: Readonly<Record<string, unknown>>, from: string): void {
+    const question = this.questions.get(String(data['id']));
+    if (!question?.open.has(from) || !Array.isArray(data['uploads'])) return;
+    for (const each of data['uploads'].slice(0, MOST.uploads) as unknown[]) {
+      const upload = readKnown(each);
+      if (!upload || question.bytes + upload.body.length > MOST_BYTES) continue;
+      question.bytes += upload.body.length;
+      question.found.push(upload);
+    }
+    if (data['isLast'] !== true) return;
+    question.open.delete(from);
+    if (question.open.size === 0) question.end();
+  }
+}
+
+function readKnown(value: unknown): KnownUpload | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { chipid, body, truncated, timestamp, source } = value as Record<string, unknown>;
+  if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
+  const bytes = decodeBase64(body);
+  if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return undefined;
+  return {
+    ...{ chipid, body: bytes, timestamp, truncated: truncated === true },
+    source: source as KnownUpload['source'],
+  };
+}

@@ -1,0 +1,112 @@
+import { IsolatedListener } from '../channel/isolated-listener';
+import type { ChannelSubscription, ChannelView } from '../channel/types';
+import type { Channels } from '../channel/channel-pool';
+import type { Cluster } from '../cluster/cluster';
+import { invalidInput } from '../errors';
+import { encodingSetting } from '../recovery/encoding';
+import type { Listen, Listening } from '../recovery/listen';
+import type { RecoverOptions } from '../recovery/options';
+import { zoneOffset } from '../recovery/zone';
+import type { Place } from './place';
+import { SharedDevice, type HistorySettings } from './shared-device';
+
+/** Milliseconds after which a position that could not be read is asked for again, all of them together. */
+const RETRY = 500;
+
+/** The listeners of a client whose devices several processes share. */
+export class SharedListening {
+  private readonly devices = new Map<string, SharedDevice>();
+  private readonly leave: () => void;
+  private latest: HistorySettings = {};
+  private retrying = new Set<SharedDevice>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly listening: Listening,
+    private readonly channels: Channels,
+  ) {
+    this.leave = cluster.listen({
+      onShare: () => this.each((device) => device.update()),
+      onState: (state) => {
+        if (state === 'closed') this.each((device) => device.update());
+      },
+      onResumed: () => this.each((device) => device.resume()),
+    });
+  }
+
+  /** As `listen` of the client. @throws DeviceCloudError `INVALID_INPUT` */
+  readonly listen: Listen = (chipid, listener, options) => {
+    if (!options)
+      throw invalidInput(
+        'A listener of a client with a cluster needs the option recover, since the cluster keeps positions.',
+      );
+    const device = this.deviceOf(chipid, options);
+    const isolated = new IsolatedListener(listener);
+    const place: Place = { listener: isolated, deliver: options.deliver ?? 'here' };
+    device.places.add(place);
+    this.devices.set(chipid, device);
+    if (device.places.size === 1) device.update();
+    queueMicrotask(() => {
+      // A caller takes a channel to be connecting until it is called.
+      if (device.state === 'elsewhere') isolated.onState('elsewhere', undefined);
+    });
+    return new SharedSubscription(device, () => this.release(device, place));
+  };
+
+  /** How histories are read: as the latest listener says, since all have the settings of one application. */
+  get history(): HistorySettings {
+    return this.latest;
+  }
+
+  close(): void {
+    this.leave();
+    clearTimeout(this.timer);
+    this.each((device) => {
+      device.leave();
+      for (const { listener } of device.places) listener.release();
+    });
+    this.devices.clear();
+  }
+
+  private deviceOf(chipid: string, options: RecoverOptions): SharedDevice {
+    const { encoding, zone } = options;
+    // Checked here: the channel of another process's device is not opened.
+    encodingSetting(encoding);
+    zoneOffset(zone);
+    this.latest = { encoding, zone };
+    const known = this.devices.get(chipid);
+    if (known) return known;
+    const { cluster, listening, channels } = this;
+    const retry = (device: SharedDevice): void => this.retry(device);
+    return new SharedDevice(chipid, { encoding, zone }, { cluster, listening, channels, retry });
+  }
+
+  private release(device: SharedDevice, place: Place): void {
+    place.listener.release();
+    if (!device.places.delete(place) || device.places.size > 0) return;
+    if (this.devices.get(device.chipid) === device) this.devices.delete(device.chipid);
+    device.update();
+  }
+
+  private each(change: (device: SharedDevice) => void): void {
+    for (const device of [...this.devices.values()]) change(device);
+  }
+
+  private retry(device: SharedDevice): void {
+    this.retrying.add(device);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      const devices = this.retrying;
+      this.retrying = new Set();
+      for (const each of devices) each.update();
+    }, RETRY);
+  }
+}
+
+class SharedSubscription implements ChannelSubscription {
+  constructor(
+    readonly channel: ChannelView,
+    readonly release: () => void,
+  ) {}
+}

@@ -1,0 +1,22 @@
+import { isPosition, type Position } from '../recovery/position';
+
+/** Longer than any position: one with the keys of 10,000 uploads. */
+const LONGEST = 2 * 1024 * 1024;
+
+/** A position as the cluster keeps it. */
+export const positionToText = (position: Position): string => JSON.stringify(position);
+
+/**
+ * Reads a position of any process.
+ * @returns undefined if there is none yet, `invalid` if it is not what this package has written
+ */
+export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (text.length > LONGEST) return 'invalid';
+  try {
+    const value: unknown = JSON.parse(text);
+    return isPosition(value) ? value : 'invalid';
+  } catch {
+    return 'invalid';
+  }
+}
