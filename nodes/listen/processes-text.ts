@@ -10,9 +10,7 @@ export const processesText = (channels: string, processes: number): string =>
 const FORM = /^(\d+\/\d+) · (\d+) process(?:es)?$/;
 
 /** Takes such a text apart. */
-export function readProcessesText(
-  text: unknown,
-): { channels: string; number: number } | undefined {
+export function readProcessesText(text: unknown): { channels: string; number: number } | undefined {
   const [, channels, number] = typeof text === 'string' ? (FORM.exec(text) ?? []) : [];
   return channels === undefined ? undefined : { channels, number: Number(number) };
 }
