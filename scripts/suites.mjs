@@ -21,11 +21,11 @@ export const SUITES = {
  * run on both, have every node run once, and every dialog opened, saved and looked at.
  */
 const ON_4_ALONE = {
-  e2e: ['admin-rights', 'credential-secret', 'demo', 'secrets-everywhere'],
+  e2e: ['admin-rights', 'cluster', 'credential-secret', 'demo', 'secrets-everywhere'],
   editor: ['adapts', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {
-  e2e: ['crash', 'examples-in-use'],
+  e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use'],
   editor: ['checks', 'dialogs-chinese', 'examples', 'validation'],
 };
 
@@ -35,6 +35,7 @@ export const elsewhere = (name, version) =>
 
 /** Tests of the cluster on a real server, which not every machine has. */
 const ON_REDIS = '.redis.test.ts';
+export const WITH_REDIS = ['unit', 'nodes', 'e2e'];
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
 /** Lists the tests of a suite that need a server that is missing; nothing of them is run. */

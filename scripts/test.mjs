@@ -5,6 +5,7 @@ import { headline, report, runStep } from './steps.mjs';
 import {
   HAS_REDIS,
   SUITES,
+  WITH_REDIS,
   elsewhere,
   mochaStep,
   nodeRedStep,
@@ -53,16 +54,18 @@ async function check(step, { quiet = false } = {}) {
   return result.ok;
 }
 
-/** Says which tests of a suite did not run, since what they need is not installed. */
-async function countSkipped(name) {
-  if (HAS_REDIS || name !== 'unit') return;
-  const step = skippedStep(name);
-  const { ok, output } = await runStep(step, { quiet: true });
-  if (!ok) throw new SetupError(output);
-  const { passed } = readCounts(step);
-  total.skipped += passed;
+/** Says how many tests of these suites did not run, since what they need is not installed. */
+async function countSkipped(names) {
+  const suites = HAS_REDIS ? [] : WITH_REDIS.filter((name) => names.includes(name));
+  for (const name of suites) {
+    const step = skippedStep(name);
+    const { ok, output } = await runStep(step, { quiet: true });
+    if (!ok) throw new SetupError(output);
+    total.skipped += readCounts(step).passed;
+  }
+  if (suites.length === 0) return;
   console.log(
-    `\nNo redis-server is installed: ${passed} tests of the cluster on a real server did not run.`,
+    `\nNo redis-server is installed: ${total.skipped} tests of the cluster on a real server did not run.`,
   );
 }
 
@@ -87,7 +90,7 @@ async function everything() {
   const [isPacked, hasNodeRed5] = await Promise.all(ready);
   if (isPacked) {
     await inLanes(5, suites(hasNodeRed5));
-    await countSkipped('unit');
+    await countSkipped(Object.keys(SUITES));
   }
   await style;
 }
@@ -126,7 +129,7 @@ async function part(name, version, extra) {
     ? nodeRedStep(name, version, { extra })
     : mochaStep(name, SUITES[name], { extra });
   await check(step);
-  await countSkipped(name);
+  await countSkipped([name]);
 }
 
 /** What was typed; `undefined` for what nobody could mean. */

@@ -48,6 +48,8 @@ export class DeviceCloudError extends Error {
   readonly code: ErrorCode;
   /** The HTTP status, where there was an answer. */
   declare readonly statusCode?: number;
+  /** Of `NOT_CONFIGURED`: the npm package that has to be installed. */
+  declare readonly missingPackage?: string;
   readonly #uncertain: boolean;
 
   /** @param uncertain where it is not as the code alone says */

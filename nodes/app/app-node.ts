@@ -1,5 +1,11 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type Fleet } from '../../src/index';
+import {
+  DeviceCloudError,
+  type ClusterMember,
+  type DeviceCloudClient,
+  type Fleet,
+} from '../../src/index';
+import type { FleetProcesses } from './fleet-processes';
 import { APP_TYPE, DEFAULT_ZONE, type AppConfig, type AppCredentials } from './app.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
@@ -12,8 +18,11 @@ export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 export interface App {
   /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined;
-  /** Adds a user; the first one starts what is shared. */
-  join(node: Node): void;
+  /**
+   * Adds a user; the first one starts what is shared.
+   * @param onProblem is called if it turns out only then that no interface can be used
+   */
+  join(node: Node, onProblem?: (problem: DeviceCloudError) => void): void;
   /** Removes a user; the last one stops what is shared. */
   leave(node: Node): void;
   /** How the service writes `body` in history records. */
@@ -36,6 +45,10 @@ export interface AppNode extends App, Node<AppCredentials> {
   historyZone: string;
   /** What is known of its devices; undefined without a client. Starts nothing. */
   fleet: () => Fleet | undefined;
+  /** This process's membership, if the devices are shared and it has joined. */
+  cluster: () => ClusterMember | undefined;
+  /** Which of them holds each device, if the devices are shared. */
+  processes: FleetProcesses | undefined;
   /** Somebody looks at the fleet: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
 }

@@ -33,6 +33,8 @@ export interface AppConfig {
   tls: string;
   /** Id of a core `http proxy` node, or empty. */
   proxy: string;
+  /** Id of a `device-cloud-cluster` node, or empty. A flow of version 0.1 has none. */
+  cluster?: string;
 }
 
 /** Section 5.1 names Beijing time as the server's. */

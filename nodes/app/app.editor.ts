@@ -1,3 +1,4 @@
+import type { CLUSTER_TYPE } from '../cluster/cluster.config';
 import { t } from '../common/editor/catalogue';
 import { current, opened } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
@@ -15,7 +16,7 @@ import {
 } from './app-rules.editor';
 import { prepareTest } from './test-button.editor';
 
-type Config = AppConfig & Named;
+type Config = Required<AppConfig> & Named;
 
 /** The defaults of the numbers. */
 const USUAL = {
@@ -44,7 +45,7 @@ function adapt(node: EditorNode<Config>): void {
 
 /** A setting that is not the usual one should be seen at once. */
 function isUnusual(node: EditorNode<Config>): boolean {
-  const usual = { ...USUAL, ...USUAL_CHOICES, tls: '', proxy: '' };
+  const usual = { ...USUAL, ...USUAL_CHOICES, tls: '', proxy: '', cluster: '' };
   return Object.entries(usual).some(([property, value]) => {
     const saved = node[property as keyof typeof usual];
     return saved !== undefined && String(saved) !== String(value);
@@ -116,6 +117,12 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     },
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
+    cluster: {
+      value: '',
+      type: 'device-cloud-cluster' satisfies typeof CLUSTER_TYPE,
+      required: false,
+      label: t('label.cluster'),
+    },
   },
   credentials: {
     appkey: {

@@ -1,8 +1,10 @@
 import type { NodeAPI, NodeDef } from 'node-red';
+import type { DeviceCloudError } from '../../src/index';
 import { addAdminRoutes } from './admin';
 import { APP_TYPE, FLEET_TOPIC, zoneOf, type AppConfig, type AppCredentials } from './app.config';
 import type { AppNode } from './app-node';
-import { connectionOf } from './connection';
+import { connectionOf } from './connection-of';
+import { FleetProcesses } from './fleet-processes';
 import { FleetView } from './fleet-view';
 
 /** Anything else in a flow that was written by hand means the default. */
@@ -10,7 +12,11 @@ const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'
   historyEncoding === 'text' || historyEncoding === 'base64' ? historyEncoding : 'auto';
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
-  const connection = connectionOf(RED, node, config);
+  /** By the user's id. */
+  const reports = new Map<string, (problem: DeviceCloudError) => void>();
+  const connection = connectionOf(RED, node, config, (problem) => {
+    for (const report of reports.values()) report(problem);
+  });
   let users = 0;
   let stopped: Promise<void> = Promise.resolve();
 
@@ -32,13 +38,15 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
   node.historyZone = zoneOf(config);
   node.problem = (api) => connection.problem(api);
   node.client = (api) => connection.client(api);
-  node.join = (user) => {
+  node.join = (user, onProblem) => {
+    if (onProblem) reports.set(user.id, onProblem);
     if (!(user.id in node.users)) enter();
     node.users[user.id] = user;
   };
   node.leave = (user) => {
     if (node.users[user.id] !== user) return;
     Reflect.deleteProperty(node.users, user.id);
+    reports.delete(user.id);
     exit();
   };
   node.borrow = async (api, use) => {
@@ -50,10 +58,15 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
     }
   };
   node.fleet = () => connection.current()?.fleet;
+  node.cluster = () => connection.current()?.cluster;
+  node.processes = config.cluster
+    ? new FleetProcesses({ fleet: node.fleet, cluster: node.cluster })
+    : undefined;
   const view = new FleetView({
     fleet: node.fleet,
     mayPoll: () => connection.problem('open') === undefined,
     onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
+    hasMoved: () => node.processes?.read() ?? Promise.resolve(false),
   });
   node.viewFleet = () => {
     if (Object.keys(node.users).length > 0) view.look();

@@ -25,17 +25,26 @@ export function findDeployed(RED: NodeAPI, id: string | undefined): DeployedApp 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /**
- * Whether settings name the address, TLS and proxy that a config node was deployed with: as they were
- * saved, or as they are once Node-RED has replaced each `${NAME}`.
+ * Whether settings name what a config node was deployed with: as it was saved, or as it is once Node-RED has replaced
+ * each `${NAME}`.
+ * @param used undefined if the node does not run
  */
-export function isDeployedEndpoint(settings: Partial<Endpoint>, deployed: DeployedApp): boolean {
-  return ENDPOINT.every((property) => {
-    const value = textOf(settings[property]);
-    const { saved, node } = deployed;
-    if (value === textOf(saved[property])) return true;
-    return node !== undefined && value === textOf(node.endpoint[property]);
+export const isSameEndpoint = <K extends string>(
+  keys: readonly K[],
+  settings: Partial<Record<K, unknown>>,
+  saved: Partial<Record<K, unknown>>,
+  used: Partial<Record<K, unknown>> | undefined,
+): boolean =>
+  keys.every((key) => {
+    const value = textOf(settings[key]);
+    return value === textOf(saved[key]) || (used !== undefined && value === textOf(used[key]));
   });
-}
+
+/** The same of an application's address, TLS and proxy. */
+export const isDeployedEndpoint = (
+  settings: Partial<Endpoint>,
+  { saved, node }: DeployedApp,
+): boolean => isSameEndpoint(ENDPOINT, settings, saved, node?.endpoint);
 
 /** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
 export function deployedCredentials(RED: NodeAPI, { saved, node }: DeployedApp): AppCredentials {

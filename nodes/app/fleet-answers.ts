@@ -1,4 +1,5 @@
 import type { DeviceSnapshot, Fleet, FleetChanges } from '../../src/index';
+import type { FleetProcesses } from './fleet-processes';
 
 /** A device as the editor shows it; times in ms. Nothing of what it uploads, and no key. */
 export type FleetRow = Pick<
@@ -13,7 +14,10 @@ export type FleetRow = Pick<
   | 'reconnects'
   | 'recovered'
   | 'lastError'
->;
+> & {
+  /** The process of the cluster that holds the device. */
+  process?: string;
+};
 
 /** What has changed since a revision. */
 export interface FleetAnswer {
@@ -47,11 +51,40 @@ const toRow = (device: DeviceSnapshot): FleetRow => {
 export const readRevision = (since: unknown): number =>
   typeof since === 'string' && /^\d{1,16}$/.test(since) ? Number(since) : 0;
 
-/** The answer for a fleet; one without a client has no devices. */
-export function toFleetAnswer(fleet: Fleet | undefined, since: number): FleetAnswer {
+/**
+ * The answer for a fleet; one without a client has no devices.
+ * @param processes of a cluster; those of its devices that have moved of late are in every answer
+ */
+export function toFleetAnswer(
+  fleet: Fleet | undefined,
+  since: number,
+  processes?: FleetProcesses,
+): FleetAnswer {
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
-  return { ...changes, devices: devices.map(toRow), ...(complete ? { complete } : {}) };
+  const rows = devices.map(toRow);
+  if (processes) {
+    if (!complete) rows.push(...movedRows(fleet, rows, processes));
+    for (const row of rows) {
+      const process = processes.of(row.chipid);
+      if (process !== undefined) row.process = process;
+    }
+  }
+  return { ...changes, devices: rows, ...(complete ? { complete } : {}) };
+}
+
+function movedRows(
+  fleet: Fleet | undefined,
+  rows: readonly FleetRow[],
+  processes: FleetProcesses,
+): FleetRow[] {
+  const moved = processes.moved();
+  if (moved.length === 0) return [];
+  const there = new Set(rows.map(({ chipid }) => chipid));
+  return moved.flatMap((chipid) => {
+    const device = there.has(chipid) ? undefined : fleet?.device(chipid);
+    return device ? toRow(device) : [];
+  });
 }
 
 /** Whether an error has a message that may name an address. */

@@ -42,14 +42,16 @@ export function addFleetRoutes(RED: NodeAPI): void {
       return;
     }
     node.viewFleet();
-    const answer = toFleetAnswer(node.fleet(), readRevision(request.query['since']));
-    if (!hasErrors(answer)) {
-      response.json(answer);
-      return;
-    }
-    addressHider(RED, id, () => mayWriteFlows(RED, request)).then(
-      (hide) => response.json(withMessages(answer, hide)),
-      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-    );
+    const since = readRevision(request.query['since']);
+    const send = async (): Promise<void> => {
+      const answer = toFleetAnswer(node.fleet(), since, node.processes);
+      const hide = hasErrors(answer)
+        ? await addressHider(RED, id, () => mayWriteFlows(RED, request))
+        : undefined;
+      response.json(hide ? withMessages(answer, hide) : answer);
+    };
+    // Only a cluster has to be asked first.
+    const ready = node.processes ? node.processes.read().then(send) : send();
+    ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
   });
 }

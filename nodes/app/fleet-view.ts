@@ -13,6 +13,8 @@ export interface FleetViewDeps {
   mayPoll: () => boolean;
   /** Something has changed. Called at most once a second. */
   onRevision: (revision: number) => void;
+  /** Looks at what the revision does not count. @returns whether it has changed. It never rejects */
+  hasMoved?: () => Promise<boolean>;
 }
 
 /**
@@ -63,6 +65,9 @@ export class FleetView {
       this.close();
       return;
     }
+    void this.#deps.hasMoved?.().then((moved) => {
+      if (moved && this.#timer) this.#deps.onRevision(fleet.revision);
+    });
     if (fleet.revision === this.#announced) return;
     this.#announced = fleet.revision;
     this.#deps.onRevision(fleet.revision);

@@ -13,7 +13,7 @@ export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | 
  * settings that were only typed it has not been replaced yet.
  * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable that is not set
  */
-function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
+export function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return '';
   const name = variableName(value);

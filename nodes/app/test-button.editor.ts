@@ -1,28 +1,11 @@
 import { said, t } from '../common/editor/catalogue';
 import { explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
-import { showExplanation, type Explanation } from '../common/editor/explanation';
-import { fieldValue } from '../common/editor/form';
+import { TestForm, type ResultRow } from '../common/editor/test-form';
 import { invalidSettings } from './app-rules.editor';
-import { invalidRow, readAnswer, resultRows, type ResultRow } from './test-result.editor';
+import { invalidRow, readAnswer, resultRows } from './test-result.editor';
 
-/** What the editor shows for a stored password, which never reaches the browser. */
-const STORED = '__PWRD__';
-
-const input = (property: string): JQuery => $(`#node-config-input-${property}`);
-const typed = (property: string): string => fieldValue(input(property)).trim();
-
-/** The id of a chosen config node. */
-function chosen(property: string): string {
-  const id = typed(property);
-  return id === '_ADD_' ? '' : id;
-}
-
-/** The credentials as typed. A stored one is left out: the server takes it from its store. */
-function credentials(): Record<string, string> {
-  const keys = ['appkey', 'serverKey', 'serverPassword'];
-  const entries = keys.map((key) => [key, fieldValue(input(key))] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
-}
+const form = new TestForm('.device-cloud-app:not(.device-cloud-cluster)');
+const typed = (property: string): string => form.typed(property);
 
 function settings(id: string): Record<string, unknown> {
   return {
@@ -34,36 +17,10 @@ function settings(id: string): Record<string, unknown> {
     historyZone: typed('historyZone'),
     postParameters: typed('postParameters'),
     signCase: typed('signCase'),
-    tls: chosen('tls'),
-    proxy: chosen('proxy'),
-    credentials: credentials(),
+    tls: form.chosen('tls'),
+    proxy: form.chosen('proxy'),
+    credentials: form.credentials(['appkey', 'serverKey', 'serverPassword']),
   };
-}
-
-/** A button that shows what was sent, and hides it again. */
-function explanationButton(explanation: Explanation): JQuery[] {
-  const box = $('<div>').hide();
-  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-  button.text(t('common.explain.button')).attr('aria-expanded', 'false');
-  showExplanation(box, explanation);
-  button.on('click', () => {
-    box.toggle();
-    button.attr('aria-expanded', String(box.is(':visible')));
-  });
-  return [$('<div>').append(button), box];
-}
-
-function showRows(rows: ResultRow[]): void {
-  const list = $('#device-cloud-test-result').empty();
-  for (const row of rows) {
-    const item = $('<li>')
-      .append($('<i>', { class: `fa ${row.icon}` }))
-      .appendTo(list);
-    const text = $('<div>').text(row.text).appendTo(item);
-    // As text, always: it comes from a server that may be anyone's.
-    if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);
-    if (row.explanation) text.append(...explanationButton(row.explanation));
-  }
 }
 
 async function test(id: string): Promise<ResultRow[]> {
@@ -95,15 +52,5 @@ async function test(id: string): Promise<ResultRow[]> {
 
 /** Makes the button test what is typed, before it is saved or deployed. */
 export function prepareTest(id: string): void {
-  const button = $('#device-cloud-test');
-  // The result does not apply to what is typed now.
-  $('.device-cloud-app').on('input change', 'input, select', () => showRows([]));
-  button.on('click', () => {
-    button.prop('disabled', true);
-    showRows([{ icon: 'fa-spinner fa-spin', text: t('test.running') }]);
-    void test(id).then((rows) => {
-      button.prop('disabled', false);
-      showRows(rows);
-    });
-  });
+  form.prepare(t('test.running'), () => test(id));
 }

@@ -18,7 +18,7 @@ const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 const LONGEST = 4096;
 
 /** Reads the named fields, each text or a number. Errors name the field, never its value. */
-function read(from: Fields, names: string[]): Record<string, string> {
+function readFields(from: Fields, names: readonly string[]): Record<string, string> {
   const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
   return Object.fromEntries(
     found.map((name) => {
@@ -36,25 +36,40 @@ function read(from: Fields, names: string[]): Record<string, string> {
 }
 
 /**
- * Reads the body of a request for a test, which may come from anyone who is logged in.
+ * Reads the settings of a config node as the editor sends them to be tried.
  * @param body as parsed by Node-RED, `undefined` if it is not JSON
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function readTestRequest(body: unknown): TestRequest {
+export function readSettings(
+  body: unknown,
+  settings: readonly string[],
+  credentials: readonly string[],
+): { fields: Record<string, string>; credentials: Record<string, string> } {
   if (!isObject(body)) {
     throw invalidInput(
       'Send the settings as a JSON object, with the header Content-Type: application/json.',
     );
   }
-  const { service, ...settings } = read(body, SETTINGS);
+  const fields = readFields(body, settings);
+  const given = body['credentials'] ?? {};
+  if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
+  return { fields, credentials: readFields(given, credentials) };
+}
+
+/**
+ * Reads the body of a request for a test, which may come from anyone who is logged in.
+ * @param body as parsed by Node-RED, `undefined` if it is not JSON
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readTestRequest(body: unknown): TestRequest {
+  const { credentials, fields } = readSettings(body, SETTINGS, CREDENTIALS);
+  const { service, ...settings } = fields;
   if (service !== undefined && service !== 'cloud' && service !== 'simulator') {
     throw invalidInput('The setting service has to be "cloud" or "simulator".');
   }
-  const credentials = body['credentials'] ?? {};
-  if (!isObject(credentials)) throw invalidInput('The setting credentials has to be an object.');
   return {
     ...(settings as Partial<TestRequest>),
     ...(service === undefined ? {} : { service }),
-    credentials: read(credentials, CREDENTIALS),
+    credentials,
   };
 }

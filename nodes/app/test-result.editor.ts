@@ -1,14 +1,6 @@
 import { said, t } from '../common/editor/catalogue';
+import type { ResultRow } from '../common/editor/test-form';
 import { warningText, type ExplainWarning, type Explanation } from '../common/editor/explanation';
-
-/** One line of the result. */
-export interface ResultRow {
-  icon: string;
-  text: string;
-  detail?: string;
-  /** Of a refused request: what was sent. */
-  explanation?: Explanation;
-}
 
 interface Outcome {
   ok: boolean;

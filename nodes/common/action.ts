@@ -102,7 +102,7 @@ class ActionLife<C extends object, K extends string> {
     } catch (error) {
       this.#problem ??= new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
     }
-    this.#app.join(node);
+    this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
     if (this.#problem) this.#status.show(failureStatus(this.#problem));
   }
 

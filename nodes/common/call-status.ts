@@ -26,6 +26,7 @@ function statusOf(calls: Iterable<RequestProgress | undefined>): NodeStatus {
     if (progress?.state === 'calling') return STATUS.calling;
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
     if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
+    if (progress?.state === 'awaiting-cluster') awaited ??= STATUS.awaitingCluster;
     if (progress?.state === 'awaiting-reply') awaited = STATUS.awaitingReply;
   }
   if (ahead < Infinity) return waitingStatus(ahead);

@@ -7,16 +7,21 @@ export const STATUS = {
   calling: { fill: 'blue', shape: 'dot', text: 'status.calling' },
   waiting: { fill: 'blue', shape: 'dot', text: 'status.waiting' },
   awaitingDevice: { fill: 'blue', shape: 'dot', text: 'status.awaiting-device' },
+  awaitingCluster: { fill: 'blue', shape: 'dot', text: 'status.awaiting-cluster' },
   awaitingReply: { fill: 'blue', shape: 'dot', text: 'status.awaiting-reply' },
   connecting: { fill: 'yellow', shape: 'ring', text: 'status.connecting' },
   connected: { fill: 'green', shape: 'dot', text: 'status.connected' },
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
   unauthorized: { fill: 'red', shape: 'ring', text: 'status.unauthorized' },
+  clusterAway: { fill: 'yellow', shape: 'ring', text: 'status.awaiting-cluster' },
+  elsewhere: { fill: 'grey', shape: 'dot' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
 
 /** The status for a failure: its code in a word or two. */
 export function failureStatus(error: unknown): NodeStatus {
+  if (isDeviceCloudError(error) && error.missingPackage === 'ioredis')
+    return { fill: 'red', shape: 'ring', text: 'status.install-ioredis' };
   const code = isDeviceCloudError(error) ? error.code : 'ERROR';
   const key = code.toLowerCase().replaceAll('_', '-');
   return { fill: 'red', shape: 'ring', text: `status.${key}` };

@@ -8,7 +8,7 @@ import { channelState, onlineText } from './row.editor';
 type Line = readonly [label: string, text: string, title?: string];
 
 function lines(device: FleetRow, now: number): Line[] {
-  const { chipid, lastUpload, lastError, waiting, reconnects, recovered } = device;
+  const { chipid, lastUpload, lastError, waiting, reconnects, recovered, process } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -23,6 +23,7 @@ function lines(device: FleetRow, now: number): Line[] {
       ? ['upload', t('never')]
       : ['upload', ageText(lastUpload, now), localTime(lastUpload)],
     ['channel', channelState(device)],
+    ...(process === undefined ? [] : [['process', process] as const]),
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
     ['recovered', String(recovered)],

@@ -13,7 +13,8 @@ export const STATES = {
   offline: ({ online }) => online === false,
   silent: ({ channel, lastUpload, since }, now) =>
     channel?.state === 'connected' && now - (lastUpload ?? since ?? now) > SILENT,
-  'channel-down': ({ channel }) => channel !== null && channel.state !== 'connected',
+  'channel-down': ({ channel }) =>
+    channel !== null && channel.state !== 'connected' && channel.state !== 'elsewhere',
   waiting: ({ waiting }) => waiting > 0,
   error: ({ lastError }) => lastError !== null,
 } as const satisfies Record<string, Is>;

@@ -7,11 +7,16 @@ export interface FleetRow {
   online: boolean | null;
   since: number | null;
   lastUpload: number | null;
-  channel: { state: 'connecting' | 'connected' | 'disconnected'; reason: string | null } | null;
+  channel: {
+    state: 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
+    reason: string | null;
+  } | null;
   waiting: number;
   reconnects: number;
   recovered: number;
   lastError: { code: string; message: string; at: number } | null;
+  /** The process of the cluster that holds it. */
+  process?: string;
 }
 
 /** The answer of that route. */
@@ -24,12 +29,13 @@ export interface FleetAnswer {
 
 /** The texts in it come from a server that may be anyone's. */
 function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError } = row;
+  const { name, channel, lastError, process } = row;
   return {
     ...row,
     name: name === null ? null : plain(name),
     channel: channel?.reason ? { ...channel, reason: plain(channel.reason) } : channel,
     lastError: lastError && { ...lastError, message: plain(lastError.message) },
+    ...(process === undefined ? {} : { process: plain(process) }),
   };
 }
 

@@ -49,7 +49,7 @@ const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
 export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
-  const { chipid, name, lastUpload, channel, lastError } = device;
+  const { chipid, name, lastUpload, channel, lastError, process } = device;
   const age = lastUpload === null ? '' : ageText(lastUpload, now);
   const before = filled.get(row);
   if (before?.device === device && before.age === age) return;
@@ -70,6 +70,7 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.
-  const shown = [name ?? '', chipid, channelText(device), counts.join(' · ')];
+  const holder = process === undefined ? '' : t('held', { process });
+  const shown = [name ?? '', chipid, channelText(device), holder, counts.join(' · ')];
   row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

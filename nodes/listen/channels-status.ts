@@ -1,7 +1,8 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState } from '../../src/index';
+import type { ChannelState, ClusterMember } from '../../src/index';
 import { STATUS } from '../common/status';
 import { agoText } from './last-upload';
+import { processesText } from './processes-text';
 
 /** The state of one device's channel. */
 export interface DeviceState {
@@ -11,31 +12,59 @@ export interface DeviceState {
   readonly lastUpload: number | undefined;
 }
 
+/** What is counted of the channels of a listener. */
+interface Counts {
+  total: number;
+  connected: number;
+  connecting: boolean;
+  unauthorized: boolean;
+  /** Those that other processes have. */
+  elsewhere: number;
+  lastUpload: number | undefined;
+}
+
+function count(states: Iterable<DeviceState>): Counts {
+  const counts: Counts = {
+    ...{ total: 0, connected: 0, elsewhere: 0 },
+    ...{ connecting: false, unauthorized: false, lastUpload: undefined },
+  };
+  for (const { state, reason, lastUpload } of states) {
+    counts.lastUpload = lastUpload;
+    counts.total++;
+    if (state === 'connected') counts.connected++;
+    else if (state === 'elsewhere') counts.elsewhere++;
+    else if (state === 'connecting') counts.connecting = true;
+    if (reason === '401' || reason === '403') counts.unauthorized = true;
+  }
+  return counts;
+}
+
 /**
  * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
- * device was, if it was not just now; `3/5` when there are several.
+ * device was, if it was not just now; `3/5` when there are several; `34/100 · 3 processes` in a cluster, where it is
+ * connected to 34 of its 100 devices.
+ * @param cluster this process's membership, if the devices are shared
  */
-export function channelsStatus(states: Iterable<DeviceState>, now = Date.now()): NodeStatus {
-  let total = 0;
-  let connected = 0;
-  let connecting = false;
-  let unauthorized = false;
-  let lastUpload: number | undefined;
-  for (const { state, reason, lastUpload: at } of states) {
-    lastUpload = at;
-    total++;
-    if (state === 'connected') connected++;
-    else if (state === 'connecting') connecting = true;
-    if (reason === '401' || reason === '403') unauthorized = true;
-  }
+export function channelsStatus(
+  states: Iterable<DeviceState>,
+  now = Date.now(),
+  cluster?: Pick<ClusterMember, 'state' | 'members'>,
+): NodeStatus {
+  if (cluster && cluster.state !== 'member') return STATUS.clusterAway;
+  const { total, connected, elsewhere, lastUpload, ...some } = count(states);
   if (total === 0) return STATUS.noDevices;
-  if (connected > 0) {
-    if (total > 1) return { ...STATUS.connected, text: `${connected}/${total}` };
+  if (connected > 0 || elsewhere === total) {
+    const channels = `${connected}/${total}`;
+    if (cluster) {
+      const status = connected > 0 ? STATUS.connected : STATUS.elsewhere;
+      return { ...status, text: processesText(channels, cluster.members.length) };
+    }
+    if (total > 1) return { ...STATUS.connected, text: channels };
     const ago = lastUpload === undefined ? undefined : agoText(now - lastUpload);
     return ago === undefined ? STATUS.connected : { ...STATUS.connected, text: ago };
   }
-  if (unauthorized) return STATUS.unauthorized;
-  return connecting ? STATUS.connecting : STATUS.disconnected;
+  if (some.unauthorized) return STATUS.unauthorized;
+  return some.connecting ? STATUS.connecting : STATUS.disconnected;
 }
 
 /** Whether a status says how long ago an upload was. */

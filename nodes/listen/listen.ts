@@ -17,9 +17,10 @@ import { channelsStatus, isAge } from './channels-status';
 import { changeDevices } from './dynamic';
 import { LISTEN_TYPE, type ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
-import { uploadMessage } from './message';
+import { uploadMessage } from '../common/upload-message';
 import { watchOnline } from './online';
 import { contextPositions, memoryPositions, type Positions } from './positions';
+import { readProcesses, type Processes } from './processes';
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
@@ -45,13 +46,15 @@ class ListenLife implements DevicesListener {
   #devices: ListenedDevices | undefined;
   #positions: Positions | undefined;
   #stopWatching: (() => void) | undefined;
+  /** Ends the listening to the cluster. */
+  #leaveCluster: (() => void) | undefined;
   /** The latest attempt to start, which never rejects, and why it failed. */
   #starting: Promise<void>;
   #failure: unknown;
   #retry: NodeJS.Timeout | undefined;
 
   constructor(
-    RED: NodeAPI,
+    private readonly RED: NodeAPI,
     private readonly node: Node,
     private readonly config: Partial<ListenConfig>,
   ) {
@@ -76,6 +79,7 @@ class ListenLife implements DevicesListener {
     this.#status.close();
     clearInterval(this.#minutes);
     this.#stopWatching?.();
+    this.#leaveCluster?.();
     this.#devices?.close();
     this.#log.close();
     this.#app.leave(this.node);
@@ -100,22 +104,28 @@ class ListenLife implements DevicesListener {
   }
 
   #channelsStatus(): NodeStatus {
-    const status = channelsStatus(this.#devices?.states() ?? []);
+    const status = this.#statusOfDevices();
     this.#showsAge = isAge(status);
     return status;
   }
 
   /** Replaces `connected` only: without a device, the status may say what has failed. */
   #showAge(): void {
-    if (isAge(channelsStatus(this.#devices?.states() ?? []))) this.onChange();
+    if (isAge(this.#statusOfDevices())) this.onChange();
+  }
+
+  #statusOfDevices(): NodeStatus {
+    const states = this.#devices?.states() ?? [];
+    return channelsStatus(states, Date.now(), this.#client?.cluster);
   }
 
   async #start(): Promise<void> {
     try {
       this.#datatype = parseDatatype(this.config.datatype ?? '');
       const client = await this.#app.client('open');
-      const recover = await this.#recoverBy();
-      if (!this.#closing.signal.aborted) this.#listen(client, recover);
+      const processes = readProcesses(this.RED, this.node, this.config, client);
+      const recover = await this.#recoverBy(client, processes);
+      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -134,24 +144,33 @@ class ListenLife implements DevicesListener {
     return this.#starting;
   }
 
-  async #recoverBy(): Promise<Recover | undefined> {
+  async #recoverBy(
+    { cluster }: DeviceCloudClient,
+    { deliver }: Processes,
+  ): Promise<Recover | undefined> {
     if (this.config.recover === 'off') return undefined;
     const { historyEncoding: encoding, historyZone: zone } = this.#app;
     const failed = (error: unknown): void => this.#failed(error);
     const positions =
-      this.config.recover === 'restart'
+      // A cluster keeps them itself.
+      this.config.recover === 'restart' && !cluster
         ? await contextPositions(this.node, failed, this.#closing.signal)
         : memoryPositions();
     this.#positions = positions;
-    return { encoding, zone, positions };
+    return { encoding, zone, positions, deliver };
   }
 
   /** Subscribes to the channels of the devices that the properties name. */
-  #listen(client: DeviceCloudClient, recover: Recover | undefined): void {
+  #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
     const { devices: mode, refresh, chipids } = this.config;
-    const devices = new ListenedDevices(client, this, recover);
+    const devices = new ListenedDevices(client, this, recover, shard);
     this.#client = client;
     this.#devices = devices;
+    this.#leaveCluster = client.cluster?.listen({
+      onState: () => this.onChange(),
+      onMembers: () => this.onChange(),
+      onFault: (fault, kind = fault) => this.#log.write(kind, fault),
+    });
     if (mode === 'online') {
       const found = (online: string[]): void => devices.replace(online);
       const failed = (error: unknown): void => this.#failed(error);

@@ -8,6 +8,7 @@ import type {
   RecoverOptions,
   Upload,
 } from '../../src/index';
+import { inShard, type Shard } from '../../src/input';
 import type { DeviceState } from './channels-status';
 import type { Positions } from './positions';
 
@@ -23,11 +24,14 @@ export interface DevicesListener {
   onFault(chipid: string, fault: string, kind: string): void;
 }
 
+type Deliver = NonNullable<RecoverOptions['deliver']>;
+
 /** How missed uploads are recovered. */
 export interface Recover {
   encoding: EncodingSetting;
   zone: string;
   positions: Positions;
+  deliver: Deliver;
 }
 
 /** One device that is listened to. There may be very many: no closures. */
@@ -49,6 +53,10 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 
   get zone(): string | undefined {
     return this.recover?.zone;
+  }
+
+  get deliver(): Deliver | undefined {
+    return this.recover?.deliver;
   }
 
   get start(): Position | undefined {
@@ -84,17 +92,21 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 export class ListenedDevices {
   readonly #devices = new Map<string, ListenedDevice>();
 
-  /** @param recover how missed uploads are recovered; left out: not at all */
+  /**
+   * @param recover how missed uploads are recovered; left out: not at all
+   * @param shard the share of the devices that is listened to: others are ignored; left out: all
+   */
   constructor(
     private readonly client: DeviceCloudClient,
     private readonly listener: DevicesListener,
     private readonly recover: Recover | undefined,
+    private readonly shard?: Shard,
   ) {}
 
-  /** Listens to a device from now on. */
+  /** Listens to a device from now on, unless it is in another share. */
   add(chipid: string): void {
-    if (this.#devices.has(chipid)) return;
-    const { client, listener, recover } = this;
+    const { client, listener, recover, shard } = this;
+    if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
     const device = new ListenedDevice(chipid, listener, recover);
     const subscription = client.listen(chipid, device, recover && device);
     device.subscription = subscription;

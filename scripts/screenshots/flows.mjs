@@ -36,6 +36,7 @@ export function galleryFlows(simulator) {
     { ...apps[0], id: 'simulated' },
     // An id that is no property's value: Node-RED would take it for a reference.
     { ...apps[1], id: 'my-cloud' },
+    ...apps.slice(2),
     { ...cloud, id: 'wrong-key', name: 'wrong key', credentials: { appkey: 'wrong' } },
     { ...cloud, id: 'unreachable', name: 'nowhere', baseUrl: 'http://nowhere.invalid:8080' },
     { ...cloud, id: 'empty', name: 'no keys', credentials: {} },

@@ -10,7 +10,10 @@ import { world } from './world';
 
 const nodes = [...sampleNodes, ...variants, ...apps];
 /** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
-const GIVEN = ['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b'];
+const GIVEN = [
+  ...['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b', 'mymaster'],
+  ...['redis://redis.example.com:6379', 'redis.invalid:6380/1', 'device-cloud-cluster'],
+];
 
 /** Runs in the page: the parts of visible typed inputs that a screen reader has no name for. */
 const NAMELESS = `$('.red-ui-tray .red-ui-typedInput-container:visible')

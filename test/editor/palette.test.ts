@@ -19,7 +19,7 @@ describe('the palette', () => {
     inEachTheme(here.editor, async (theme) => {
       await here.editor.picture(`palette-${theme}`);
       const nodes = await paletteNodes(here.editor);
-      assert.equal(nodes.length, 12);
+      assert.equal(nodes.length, 14);
       const faint = nodes.filter(({ label, icon }) => label < TEXT || icon < ICON);
       assert.deepEqual(faint, [], theme);
     }));
@@ -47,12 +47,12 @@ describe('the palette', () => {
     assert.ok(distance > 30, `${type}: ${distance}`);
   });
 
-  it('shows first what receives, then what commands, then what is about the account', async () => {
+  it('shows first what receives, then what commands, then what is about the account, then the queue', async () => {
     const types = (await paletteNodes(here.editor)).map(({ type }) => type);
     assert.deepEqual(types, [
       ...['listen', 'events', 'latest', 'history'],
       ...['push', 'request', 'gpio', 'rt-status', 'refresh', 'reboot'],
-      ...['devices', 'server'],
+      ...['devices', 'server', 'work', 'ack'],
     ]);
   });
 

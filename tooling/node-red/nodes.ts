@@ -1,4 +1,6 @@
+import type { AckConfig } from '../../nodes/ack/ack.config';
 import type { AppConfig, AppCredentials } from '../../nodes/app/app.config';
+import type { ClusterConfig } from '../../nodes/cluster/cluster.config';
 import type { DevicesConfig } from '../../nodes/devices/devices.config';
 import type { EventsConfig } from '../../nodes/events/events.config';
 import type { GpioConfig } from '../../nodes/gpio/gpio.config';
@@ -11,6 +13,7 @@ import type { RefreshConfig } from '../../nodes/refresh/refresh.config';
 import type { RequestConfig } from '../../nodes/request/request.config';
 import type { RtStatusConfig } from '../../nodes/rt-status/rt-status.config';
 import type { ServerConfig } from '../../nodes/server/server.config';
+import type { WorkConfig } from '../../nodes/work/work.config';
 import type { Simulator } from '../../src/simulator';
 
 /** A node as it stands in a flow file. */
@@ -34,6 +37,9 @@ export interface NodeProperties {
   listen: ListenConfig;
   request: RequestConfig;
   events: EventsConfig;
+  work: WorkConfig;
+  ack: AckConfig;
+  cluster: ClusterConfig;
 }
 
 const device = { app: 'app', chipid: 'chipid', chipidType: 'msg' } as const;
@@ -104,6 +110,8 @@ const DEFAULTS: NodeProperties = {
     refresh: '60',
     datatype: 'auto-detect',
     recover: 'reconnect',
+    shard: '',
+    deliver: 'here',
   },
   request: {
     ...device,
@@ -131,6 +139,15 @@ const DEFAULTS: NodeProperties = {
     settle: '10',
     start: 'none',
   },
+  work: {
+    app: 'app',
+    datatype: 'auto-detect',
+    acknowledge: 'sent',
+    inFlight: '16',
+    redeliver: '60',
+  },
+  ack: { app: 'app' },
+  cluster: { url: '', sentinels: '', master: '', tls: '', lease: '5' },
 };
 
 /** A node of the package, new but for the properties given. */
@@ -167,6 +184,7 @@ export function app(
     signCase: 'unicode',
     tls: '',
     proxy: '',
+    cluster: '',
     ...properties,
     credentials: { appkey, serverKey, serverPassword, ...credentials },
   };

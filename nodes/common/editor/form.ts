@@ -1,9 +1,8 @@
-import { APP_TYPE } from '../../app/app.config';
 import type { EditorNode, EditorNodeBase } from './red';
 
 function input(node: EditorNodeBase, property: string): JQuery {
-  const prefix = node.type === APP_TYPE ? 'node-config-input' : 'node-input';
-  return $(`#${prefix}-${property}`);
+  const isConfig = RED.nodes.getType(node.type).category === 'config';
+  return $(`#${isConfig ? 'node-config-input' : 'node-input'}-${property}`);
 }
 
 /** The form's field of a property. */

@@ -135,7 +135,7 @@ interface EditorRed {
   _(key: string, values?: Record<string, unknown>): string;
   nodes: {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
-    getType(type: string): { defaults: Record<string, { value: unknown }> };
+    getType(type: string): { category: string; defaults: Record<string, { value: unknown }> };
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
   };

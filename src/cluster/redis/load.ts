@@ -38,11 +38,12 @@ const retry = (attempt: number): number => Math.min(LONGEST, 50 * attempt);
 export async function loadClient(): Promise<Connect> {
   const library = await import('ioredis').catch(() => undefined);
   if (!library) {
-    throw new DeviceCloudError(
+    const missing = new DeviceCloudError(
       'NOT_CONFIGURED',
       'A cluster needs the package ioredis, which is not installed. Install it where Node-RED has its nodes: ' +
         'npm install ioredis@6',
     );
+    throw Object.assign(missing, { missingPackage: 'ioredis' });
   }
   const { Redis, Cluster } = library;
   return ({ endpoints, tls, limit, name }) => {

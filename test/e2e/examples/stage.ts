@@ -26,13 +26,18 @@ export const STAGE_SETTINGS = {
   debugMaxLength: 100_000,
 };
 
-/** Starts it before the tests of a `describe`, and ends it after them. */
-export function useStage(): Stage {
+/**
+ * Starts it before the tests of a `describe`, and ends it after them.
+ * @param userDir makes its user folder; default: a fresh one with the package alone
+ */
+export function useStage(userDir?: () => Promise<string>): Stage {
   const here: Partial<Stage> = {};
   before(async () => {
     here.folder = await mkdtemp(join(await temporary(), 'files-'));
     // The examples write into the folder for temporary files.
-    here.red = await startNodeRed({ settings: STAGE_SETTINGS, env: { TEMP: here.folder } });
+    const env = { TEMP: here.folder };
+    const made = userDir ? { userDir: await userDir() } : {};
+    here.red = await startNodeRed({ settings: STAGE_SETTINGS, env, ...made });
     here.editor = await openEditor(here.red.url);
   });
   after(async () => {

@@ -1,0 +1,29 @@
+import { t } from '../common/editor/catalogue';
+import { opened } from '../common/editor/form';
+import { appProperty, labelOf, labelStyle, takeOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import type { ACK_TYPE, AckConfig } from './ack.config';
+
+type Config = AckConfig & Named;
+
+RED.nodes.registerType<Config>('device-cloud-ack' satisfies typeof ACK_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#a58bf0',
+  icon: 'device-cloud-ack.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t('node.ack'));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: takeOnlyApp,
+  oneditprepare: function () {
+    opened(this);
+  },
+});

@@ -1,0 +1,74 @@
+import { t } from '../common/editor/catalogue';
+import { current, opened, show } from '../common/editor/form';
+import type { Named } from '../common/editor/properties';
+import { notBlank, orDefault, seconds, validator } from '../common/editor/validators';
+import {
+  LEASE,
+  type CLUSTER_TYPE,
+  type ClusterConfig,
+  type ClusterCredentials,
+} from './cluster.config';
+import { bySentinels, byUrl, kindField, sentinelsError, urlError } from './cluster-rules.editor';
+import { prepareTest } from './test-button.editor';
+
+type Config = ClusterConfig & Named;
+
+const input = (property: string): JQuery => $(`#node-config-input-${property}`);
+
+/** The first address, without what one should not have but may: a user and a password. */
+function firstHost(addresses: string): string {
+  const [first = '', ...others] = addresses.replace(/rediss?:\/\/([^@,/]*@)?/g, '').split(',');
+  return others.length === 0 ? first.trim() : `${first.trim()} …`;
+}
+
+RED.nodes.registerType<Config, ClusterCredentials>(
+  'device-cloud-cluster' satisfies typeof CLUSTER_TYPE,
+  {
+    category: 'config',
+    icon: 'device-cloud-cluster.svg',
+    color: '#a58bf0',
+    defaults: {
+      name: { value: '' },
+      url: { value: '', label: t('label.url'), validate: validator<Config>(urlError, byUrl) },
+      sentinels: {
+        value: '',
+        label: t('label.sentinels'),
+        validate: validator<Config>(sentinelsError, bySentinels),
+      },
+      master: {
+        value: '',
+        label: t('label.master'),
+        validate: validator<Config>(notBlank, bySentinels),
+      },
+      tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
+      lease: {
+        value: LEASE.usual,
+        label: t('label.lease'),
+        validate: validator(orDefault(seconds(LEASE.min, LEASE.max))),
+      },
+    },
+    credentials: { user: { type: 'text' }, password: { type: 'password' } },
+    paletteLabel: t('paletteLabel'),
+    label: function () {
+      const where = firstHost(this.sentinels || this.url || '');
+      return this.name || where || t('paletteLabel');
+    },
+    oneditprepare: function () {
+      opened(this);
+      kindField().val(current(this, 'sentinels') === '' ? 'url' : 'sentinels');
+      const adapt = (): void => {
+        show('.device-cloud-url-only', byUrl(this));
+        show('.device-cloud-sentinels-only', bySentinels(this));
+        // They are judged by it.
+        for (const property of ['url', 'sentinels', 'master']) input(property).trigger('change');
+      };
+      kindField().on('change', adapt);
+      adapt();
+      prepareTest(this);
+    },
+    oneditsave: function () {
+      const unused = bySentinels(this) ? ['url'] : ['sentinels', 'master'];
+      for (const property of unused) input(property).val('');
+    },
+  },
+);

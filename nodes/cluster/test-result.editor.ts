@@ -1,0 +1,69 @@
+import { said, t } from '../common/editor/catalogue';
+import type { ResultRow } from '../common/editor/test-form';
+import type { ClusterTestResult } from './test-result';
+
+/** Trusts the type, since the route is this package's own. */
+export const readAnswer = (body: unknown): ClusterTestResult => body as ClusterTestResult;
+
+/** A smaller difference, in seconds, may be the round trip. */
+const CLOCK_NOISE = 5;
+
+const good = (text: string): ResultRow => ({ icon: 'fa-check', text });
+const warning = (text: string): ResultRow => ({ icon: 'fa-warning', text });
+const note = (text: string): ResultRow => ({ icon: 'fa-info-circle', text });
+
+function reasonOf({ code, reason, settings = [], missingPackage }: ClusterTestResult): string {
+  if (reason !== undefined) {
+    const names = settings.map((name) => t(`label.${name}`)).join(', ');
+    return t(`test.reason.${reason}`, { settings: names });
+  }
+  if (missingPackage !== undefined) return t('test.library');
+  if (code === 'UNREACHABLE') return t('test.unreachable');
+  return t(code === 'NOT_CONFIGURED' ? 'test.incomplete' : 'test.other');
+}
+
+function failedRow(result: ClusterTestResult): ResultRow {
+  const row = { icon: 'fa-times', text: said(t('test.server'), reasonOf(result)) };
+  if (result.reason !== undefined) return row;
+  // The code can be searched for.
+  return { ...row, detail: [result.code, result.message].filter(Boolean).join(': ') };
+}
+
+function persistenceRow({ persistence = 'unknown' }: ClusterTestResult): ResultRow {
+  const text = t(`test.persistence.${persistence}`);
+  if (persistence === 'log') return good(text);
+  return persistence === 'unknown' ? note(text) : warning(text);
+}
+
+function evictionRows({ eviction = 'noeviction' }: ClusterTestResult): ResultRow[] {
+  return eviction === 'noeviction' ? [] : [warning(t('test.eviction', { policy: eviction }))];
+}
+
+function clockRow({ clockSkew = 0 }: ClusterTestResult): ResultRow {
+  const seconds = Math.round(Math.abs(clockSkew));
+  return seconds < CLOCK_NOISE
+    ? good(t('test.clock-right'))
+    : warning(t('test.clock-off', { seconds }));
+}
+
+function memberRows({ apps = [] }: ClusterTestResult): ResultRow[] {
+  if (apps.length === 0) return [note(t('test.no-apps'))];
+  return apps.map(({ name: app, members }) => {
+    if (members.length === 0) return note(t('test.no-members', { app }));
+    const values = { app, number: members.length, members: members.join(', ') };
+    return note(t(members.length === 1 ? 'test.member' : 'test.members', values));
+  });
+}
+
+/** Puts the result of a test into words. */
+export function resultRows(result: ClusterTestResult): ResultRow[] {
+  if (!result.ok) return [failedRow(result)];
+  const { product = '', version = '' } = result;
+  return [
+    good(said(t('test.server'), t('test.reached', { product, version }))),
+    persistenceRow(result),
+    ...evictionRows(result),
+    ...memberRows(result),
+    clockRow(result),
+  ];
+}

@@ -1,0 +1,87 @@
+import { t } from './catalogue';
+import { showExplanation, type Explanation } from './explanation';
+import { fieldValue } from './form';
+
+/** What the editor shows for a stored password, which never reaches the browser. */
+const STORED = '__PWRD__';
+
+/** One line of the result of a test. */
+export interface ResultRow {
+  icon: string;
+  text: string;
+  detail?: string;
+  /** Of a refused request: what was sent. */
+  explanation?: Explanation;
+}
+
+/** The form of a config node, whose settings can be tried before they are saved. */
+export class TestForm {
+  /** @param root selects what surrounds the form: several may be open, one above the other */
+  constructor(private readonly root: string) {}
+
+  input(property: string): JQuery {
+    return $(this.root).find(`#node-config-input-${property}`);
+  }
+
+  typed(property: string): string {
+    return fieldValue(this.input(property)).trim();
+  }
+
+  /** The id of a chosen config node. */
+  chosen(property: string): string {
+    const id = this.typed(property);
+    return id === '_ADD_' ? '' : id;
+  }
+
+  /** Credentials as typed. A stored one is left out: the server takes it from its store. */
+  credentials(keys: readonly string[]): Record<string, string> {
+    const entries = keys.map((key) => [key, fieldValue(this.input(key))] as const);
+    return Object.fromEntries(entries.filter(([, value]) => value !== STORED));
+  }
+
+  /**
+   * Makes the button show what a test of the typed settings finds.
+   * @param running says that it runs
+   * @param test never rejects
+   */
+  prepare(running: string, test: () => Promise<ResultRow[]>): void {
+    const button = $(this.root).find('.device-cloud-test');
+    const result = $(this.root).find('.device-cloud-result');
+    // The result does not apply to what is typed now.
+    $(this.root).on('input change', 'input, select', () => showRows(result, []));
+    button.on('click', () => {
+      button.prop('disabled', true);
+      showRows(result, [{ icon: 'fa-spinner fa-spin', text: running }]);
+      void test().then((rows) => {
+        button.prop('disabled', false);
+        showRows(result, rows);
+      });
+    });
+  }
+}
+
+/** A button that shows what was sent, and hides it again. */
+function explanationButton(explanation: Explanation): JQuery[] {
+  const box = $('<div>').hide();
+  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+  button.text(t('common.explain.button')).attr('aria-expanded', 'false');
+  showExplanation(box, explanation);
+  button.on('click', () => {
+    box.toggle();
+    button.attr('aria-expanded', String(box.is(':visible')));
+  });
+  return [$('<div>').append(button), box];
+}
+
+function showRows(list: JQuery, rows: ResultRow[]): void {
+  list.empty();
+  for (const row of rows) {
+    const item = $('<li>')
+      .append($('<i>', { class: `fa ${row.icon}` }))
+      .appendTo(list);
+    const text = $('<div>').text(row.text).appendTo(item);
+    // As text, always: it comes from a server that may be anyone's.
+    if (row.detail !== undefined) $('<small>').text(row.detail).appendTo(text);
+    if (row.explanation) text.append(...explanationButton(row.explanation));
+  }
+}

@@ -1,0 +1,52 @@
+import { t } from '../common/editor/catalogue';
+import { isClustered } from '../common/editor/clustered';
+import { current, fieldValue, field, onChange, opened, show } from '../common/editor/form';
+import { appProperty, labelOf, labelStyle, takeOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import type { EditorNode, PropertyDefinition } from '../common/editor/red';
+import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
+import { LIMITS, type WORK_TYPE, type WorkConfig } from './work.config';
+
+type Config = WorkConfig & Named;
+
+const waitsForAck = (node: EditorNode<Config>): boolean => current(node, 'acknowledge') === 'ack';
+
+const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app')));
+
+function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
+  const { usual, min, max } = LIMITS[name];
+  const check = name === 'inFlight' ? wholeNumber(min, max) : seconds(min, max);
+  return { value: usual, label: t(`label.${name}`), validate: validator(orDefault(check)) };
+}
+
+RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#a58bf0',
+  icon: 'device-cloud-work.svg',
+  inputs: 0,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    datatype: { value: 'auto-detect' },
+    acknowledge: {
+      value: 'sent',
+      label: t('label.acknowledge'),
+      validate: validator(orDefault(oneOf('sent', 'ack'))),
+    },
+    inFlight: numberProperty('inFlight'),
+    redeliver: numberProperty('redeliver'),
+  },
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t('node.work'));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: takeOnlyApp,
+  oneditprepare: function () {
+    opened(this);
+    onChange(['acknowledge'], () => show('#redeliver-row', waitsForAck(this)));
+    onChange(['app'], () => show('#no-cluster-note', isChosen() && !isClustered(this)));
+  },
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { Simulator } from '../../src/simulator';
+import type { ClusterTestResult } from '../../nodes/cluster/test-result';
+import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { until } from '../../tooling/until';
+import { redisCli } from '../src/cluster/redis-cli';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { arrivedAt, fail, send, shows } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+import { CANARIES, PROXY_CANARIES } from './support/secrets';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+
+const [one, two] = ['10000001', '10000002'] as const;
+
+describe('an application with a cluster', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  let redis: RedisProcess;
+  before(async () => {
+    redis = await startRedis();
+  });
+  beforeEach(async () => {
+    await redisCli(redis.port, 'FLUSHALL');
+    cloud = await startCloud();
+  });
+  after(() => redis.end());
+
+  const clusterNode = (properties: object = {}): FlowNode => ({
+    id: 'cluster',
+    type: 'device-cloud-cluster',
+    url: `redis://127.0.0.1:${redis.port}`,
+    lease: '2',
+    ...properties,
+  });
+  const flow = (...nodes: FlowNode[]): FlowNode[] => [
+    clusterNode(),
+    cloudApp(cloud, { cluster: 'cluster' }),
+    ...nodes,
+  ];
+  const members = async (): Promise<string[]> => {
+    const text = await redisCli(redis.port, 'KEYS', '*:members');
+    const keys = text.split('\n').filter((key) => key !== '');
+    const found = await Promise.all(keys.map((key) => redisCli(redis.port, 'HKEYS', key)));
+    return found.flatMap((each) => each.split('\n').filter((member) => member !== ''));
+  };
+
+  it('shows how many processes share the devices', async () => {
+    await load(flow(node('listen', { chipids: [one, two] })));
+    await shows('listen', '2/2 · 1 process');
+    cloud.upload(one, 'hello');
+    await until(() => arrivedAt('out').length === 1, 'an upload is emitted');
+  });
+
+  it('keeps its membership over a deploy, and leaves at once when flows stop', async () => {
+    await load(flow(node('listen', { chipids: [one] })));
+    await shows('listen', '1/1 · 1 process');
+    const before = await members();
+    assert.equal(before.length, 1);
+    await deploy(flow(node('listen', { chipids: [one, two] })));
+    await shows('listen', '2/2 · 1 process');
+    assert.deepEqual(await members(), before);
+    await helper.unload();
+    assert.deepEqual(await members(), []);
+  });
+
+  it('has one membership for two applications with the same address and App ID', async () => {
+    const twin = { ...cloudApp(cloud, { cluster: 'cluster' }), id: 'app2' };
+    const other = node('listen', { id: 'other', app: 'app2', chipids: [two] });
+    await load(flow(node('listen', { chipids: [one] }), twin, other));
+    await shows('listen', '1/1 · 1 process');
+    await shows('other', '1/1 · 1 process');
+    assert.equal((await members()).length, 1);
+  });
+
+  it('shows which process holds a device', async () => {
+    await load(flow(node('listen', { chipids: [one] })));
+    await shows('listen', '1/1 · 1 process');
+    const { body } = await helper.request().get('/device-cloud/apps/app/fleet');
+    const { devices } = body as { devices: { chipid: string; process?: string }[] };
+    const held = devices.find(({ chipid }) => chipid === one);
+    assert.deepEqual([held?.process], await members());
+  });
+
+  it('is tested: the server, settings that lose positions, processes and clock', async () => {
+    await redisCli(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    await load(flow(node('listen', { chipids: [one] })));
+    await shows('listen', '1/1 · 1 process');
+    const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}`, lease: '2' };
+    const answer = await helper.request().post('/device-cloud/clusters/test').send(settings);
+    await redisCli(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+    const { version, clockSkew, apps, ...rest } = answer.body as ClusterTestResult;
+    assert.deepEqual(rest, {
+      ...{ ok: true, product: 'Redis', persistence: 'none', eviction: 'allkeys-lru' },
+    });
+    assert.match(version ?? '', /^\d+\.\d+/);
+    assert.ok(Math.abs(clockSkew ?? NaN) < 5);
+    const here = await members();
+    assert.deepEqual(apps, [{ name: cloud.appid, members: here }]);
+    // The test itself has not joined.
+    assert.equal(here.length, 1);
+  });
+
+  it('shows no password, whether the server takes it or not', async () => {
+    const { username: user, password } = PROXY_CANARIES;
+    const stored = { app: { ...CANARIES }, cluster: { password } };
+    const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}` };
+    const test = async (credentials: object): Promise<ClusterTestResult> => {
+      const route = helper.request().post('/device-cloud/clusters/test');
+      const { text, body } = await route.send({ ...settings, credentials });
+      journal.answers.push(text);
+      return body as ClusterTestResult;
+    };
+    await redisCli(redis.port, 'CONFIG', 'SET', 'requirepass', password);
+    try {
+      await load(flow(node('listen', { chipids: [one] })), stored);
+      await shows('listen', '1/1 · 1 process');
+      assert.equal((await test({})).ok, true);
+      assert.equal((await test({ user, password })).code, 'UNREACHABLE');
+    } finally {
+      await redisCli(redis.port, '-a', password, 'CONFIG', 'SET', 'requirepass', '');
+    }
+  });
+
+  it('puts uploads into the queue, from which a worker takes them in order', async () => {
+    await load(
+      flow(
+        node('listen', { chipids: [one], deliver: 'queue', wires: [['caught']] }),
+        node('work', { wires: [['out']] }),
+      ),
+    );
+    await shows('work', 'status.connected');
+    await shows('listen', '1/1 · 1 process');
+    for (const text of ['a', 'b', 'c']) cloud.upload(one, text);
+    await until(() => arrivedAt('out').length === 3, 'all are worked on');
+    assert.deepEqual(
+      arrivedAt('out').map(({ topic, payload, ack }) => [topic, payload, ack]),
+      ['a', 'b', 'c'].map((text) => [one, text, undefined]),
+    );
+    assert.deepEqual(arrivedAt('caught'), []);
+  });
+
+  it('delivers the next upload of a device when the one before is acknowledged', async () => {
+    await load(
+      flow(
+        node('listen', { chipids: [one], deliver: 'queue', wires: [[]] }),
+        node('work', { acknowledge: 'ack', redeliver: 1, wires: [['out']] }),
+        node('ack', { wires: [[]] }),
+      ),
+    );
+    await shows('listen', '1/1 · 1 process');
+    cloud.upload(one, 'first');
+    cloud.upload(one, 'second');
+    const seen = (text: string, again?: true) => () =>
+      arrivedAt('out').some(
+        ({ payload, redelivered }) => payload === text && redelivered === again,
+      );
+    await until(seen('first'), 'the first is delivered');
+    await until(seen('first', true), 'it is delivered again, since nobody acknowledges it');
+    assert.equal(seen('second')(), false);
+    const [{ ack } = {}] = arrivedAt('out') as { ack?: unknown }[];
+    assert.equal(typeof ack, 'string');
+    // The second time, it has been acknowledged.
+    const ends = [await send('ack', { ack }), await send('ack', { ack })];
+    assert.deepEqual(
+      ends.map(({ error }) => error),
+      [undefined, undefined],
+    );
+    await until(seen('second'), 'the second follows');
+    await fail('ack', { ack: 'nonsense' }, 'INVALID_INPUT');
+    await fail('ack', {}, 'INVALID_INPUT');
+  });
+
+  it('says that it awaits the cluster while the server is away', async () => {
+    await load(flow(node('listen', { chipids: [one] }), node('work', { wires: [[]] })));
+    await shows('listen', '1/1 · 1 process');
+    redis.stop();
+    await shows('listen', 'status.awaiting-cluster');
+    await shows('work', 'status.awaiting-cluster');
+    redis.cont();
+    await shows('listen', '1/1 · 1 process');
+    await shows('work', 'status.connected');
+  });
+});
