@@ -19,6 +19,8 @@ export class Gate {
   private readonly left = new Set<string>();
   /** Uploads for the queue that have no position yet, as texts. */
   private queued: string[] = [];
+  /** Is written once what was let out has reached the flow. */
+  private unsaved: Position | undefined;
 
   constructor(
     private readonly chipid: string,
@@ -51,8 +53,26 @@ export class Gate {
     const before = this.position;
     this.position = position;
     this.left.clear();
-    if (this.queued.length > 0) this.append(before, position);
-    else this.cluster.savePosition(this.chipid, positionToText(position));
+    if (this.queued.length > 0) {
+      this.unsaved = undefined;
+      this.append(before, position);
+      return;
+    }
+    // Node-RED passes a message on in the next turn, and drops it if it is stopped before: then it has not been emitted.
+    if (!this.unsaved) setImmediate(() => this.flush());
+    this.unsaved = position;
+  }
+
+  /** Writes the position of what was let out, at once. */
+  flush(): void {
+    const position = this.unsaved;
+    this.unsaved = undefined;
+    if (position) this.cluster.savePosition(this.chipid, positionToText(position));
+  }
+
+  /** Nobody listens any more: what was let out in this turn is let out again by the next one who does. */
+  close(): void {
+    this.unsaved = undefined;
   }
 
   private enqueue(upload: Upload): void {

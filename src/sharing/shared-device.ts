@@ -101,6 +101,8 @@ export class SharedDevice implements ChannelListener, ChannelView {
     this.waiting?.release();
     this.waiting = undefined;
     this.epoch = undefined;
+    if (this.places.size > 0) this.gate.flush();
+    else this.gate.close();
     this.gate = this.newGate();
   }
 
