@@ -12,6 +12,7 @@ try {
   const child = spawn(process.execPath, ['--enable-source-maps', main, ...parameters], {
     stdio: 'inherit',
   });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.once('close', (code) => (process.exitCode = code ?? 1));
 } catch (error) {
   fail(error);

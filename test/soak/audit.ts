@@ -17,6 +17,12 @@ export interface Audit {
   examples: string[];
 }
 
+/** An upload and the message that it became. */
+export interface Match {
+  accepted: Accepted;
+  emitted: Emitted;
+}
+
 const EXAMPLES = 5;
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
@@ -29,14 +35,29 @@ function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
   return groups;
 }
 
+const byDevice = <T extends { chipid: string }>(items: readonly T[]): Map<string, T[]> =>
+  groupBy(items, ({ chipid }) => chipid);
+
+/** Each upload with the message that it became; a message that is left over is a doubled one. */
+export function matchUploads(accepted: readonly Accepted[], emitted: readonly Emitted[]): Match[] {
+  const waiting = groupBy(accepted, ({ chipid, body }) => `${chipid} ${body}`);
+  return emitted.flatMap((message) => {
+    const source = waiting.get(`${message.chipid} ${message.body}`)?.shift();
+    return source ? [{ accepted: source, emitted: message }] : [];
+  });
+}
+
 /** Holds what one device's listener has emitted against what the service has accepted. */
 function auditDevice(accepted: readonly Accepted[], emitted: readonly Emitted[], unique: boolean) {
-  const waiting = groupBy(accepted, ({ body }) => body);
+  const sources = new Map(
+    matchUploads(accepted, emitted).map((match) => [match.emitted, match.accepted]),
+  );
   const taken = new Set<Accepted>();
   const result = { doubled: 0, outOfOrder: 0, longestDelay: 0, examples: [] as string[] };
   let newest = 0;
-  for (const { at, body, chipid, replayed } of emitted) {
-    const source = waiting.get(body)?.shift();
+  for (const message of emitted) {
+    const { at, body, chipid, replayed } = message;
+    const source = sources.get(message);
     if (!source) {
       result.doubled++;
       result.examples.push(`doubled: ${chipid} ${body.slice(0, 40)} replayed ${replayed}`);
@@ -65,8 +86,8 @@ export function audit(
   accepted: readonly Accepted[],
   emitted: readonly Emitted[],
 ): Audit {
-  const acceptedBy = groupBy(accepted, ({ chipid }) => chipid);
-  const emittedBy = groupBy(emitted, ({ chipid }) => chipid);
+  const acceptedBy = byDevice(accepted);
+  const emittedBy = byDevice(emitted);
   const total: Audit = {
     accepted: accepted.length,
     emitted: emitted.length,

@@ -17,6 +17,8 @@ export interface Front {
   cut(count: number, reset: boolean, roll: (sides: number) => number): void;
   /** Carries nothing for a while, either way, closing nothing; then goes on, or drops the connections. */
   silence(count: number, ms: number, goesOn: boolean, roll: (sides: number) => number): void;
+  /** Carries nothing for a while, on present connections and on new ones, which are accepted. */
+  hang(ms: number): void;
   /** The service is gone: every connection is reset and new ones are refused for a while. */
   restart(ms: number): void;
   /** From now on cuts each connection so many milliseconds after it was opened, as some middleboxes do. */
@@ -34,6 +36,7 @@ export async function startFront(target: number): Promise<Front> {
   const troubles = new Map<NodeJS.Timeout, () => void>();
   const ages = new Map<Pair, NodeJS.Timeout>();
   let oldest: number | undefined;
+  let isHung = false;
   let aged = 0;
 
   const drop = (pair: Pair, reset: boolean): void => {
@@ -44,6 +47,14 @@ export async function startFront(target: number): Promise<Front> {
       if (reset) socket.resetAndDestroy();
       else socket.destroy();
     }
+  };
+  const carry = ({ client, service }: Pair): void => {
+    client.pipe(service);
+    service.pipe(client);
+  };
+  const hold = ({ client, service }: Pair): void => {
+    client.unpipe(service).pause();
+    service.unpipe(client).pause();
   };
   const startAge = (pair: Pair, ms: number): void => {
     const timer = setTimeout(() => {
@@ -60,8 +71,7 @@ export async function startFront(target: number): Promise<Front> {
       socket.on('error', () => undefined);
       socket.once('close', () => drop(pair, false));
     }
-    client.pipe(pair.service);
-    pair.service.pipe(client);
+    if (!isHung) carry(pair);
   });
 
   const listen = (port: number): Promise<void> =>
@@ -101,17 +111,21 @@ export async function startFront(target: number): Promise<Front> {
     },
     silence(count, ms, goesOn, roll) {
       for (const pair of some(count, roll)) {
-        pair.client.unpipe(pair.service).pause();
-        pair.service.unpipe(pair.client).pause();
+        hold(pair);
         after(ms, () => {
           if (!pairs.has(pair)) return;
-          if (!goesOn) drop(pair, true);
-          else {
-            pair.client.pipe(pair.service);
-            pair.service.pipe(pair.client);
-          }
+          if (goesOn) carry(pair);
+          else drop(pair, true);
         });
       }
+    },
+    hang(ms) {
+      isHung = true;
+      for (const pair of pairs) hold(pair);
+      after(ms, () => {
+        isHung = false;
+        for (const pair of pairs) carry(pair);
+      });
     },
     restart(ms) {
       if (!server.listening) return;

@@ -30,6 +30,12 @@ export interface Accepted {
   body: string;
 }
 
+/** A channel that a client has opened. */
+export interface Opened {
+  chipid: string;
+  at: number;
+}
+
 /** A message that the listen node has emitted. */
 export interface Emitted {
   at: number;
@@ -45,6 +51,8 @@ export interface Usage {
 }
 
 const parse = <T>(lines: string[]): T[] => lines.map((line) => JSON.parse(line) as T);
+
+export const readOpened = (path: string): Opened[] => parse<Opened>(readLines(path));
 
 export const readAccepted = (path: string): Accepted[] => parse<Accepted>(readLines(path));
 

@@ -16,7 +16,7 @@ export interface SoakOptions {
   kill: boolean;
 }
 
-function positive(name: string, text: string, max: number): number {
+export function positive(name: string, text: string, max: number): number {
   const value = Number(text);
   if (value > 0 && value <= max) return value;
   throw new Error(`--${name} must be a number above 0, at most ${max}, but is ${text}.`);

@@ -87,7 +87,7 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
     devices,
     rate,
     seed,
-    cut,
+    trouble: { cut },
     history,
     acceptedFile: files.accepted,
   });

@@ -3,12 +3,14 @@ export interface ServiceSettings {
   devices: number;
   rate: number;
   seed: string;
-  /** Seconds after which each connection is cut. */
-  cut: number;
+  /** None: the devices upload, and nothing goes wrong. */
+  trouble?: { /** Seconds after which each connection is cut. */ cut: number };
   /** How bodies are written in the history. */
   history: 'text' | 'base64';
   /** Where it writes down what it has accepted. */
   acceptedFile: string;
+  /** Where it writes down each channel that is opened. */
+  openedFile?: string;
 }
 
 export type Command = 'begin' | 'state' | 'calm' | 'acted';
@@ -26,11 +28,23 @@ export interface ServiceAddress {
   peers: string[];
 }
 
+/** Calls that reached a device while it was answering another one. */
+export interface AtOnce {
+  calls: number;
+  overlaps: number;
+  /** How many calls a device was answering at most. */
+  most: number;
+  /** How many channels a device had at most. */
+  channels: number;
+}
+
 /** What the service tells after each command. */
 export interface ServiceState {
   command: Command;
-  /** Of devices whose uploads are owed, those with an open channel. */
+  /** Of devices whose uploads are owed, those with an open channel; without trouble, all channels. */
   channels: number;
+  /** Channels that are open, of all devices. */
+  open: number;
   /** Channels opened so far. */
   upgrades: number;
   /** Histories answered so far. */
@@ -45,6 +59,8 @@ export interface ServiceState {
   troubles: Record<string, number>;
   /** After `acted`: how often the peers got the push with each serial. */
   acted?: Record<string, number>;
+  /** After `acted`: the calls that the peers answered while another one was under way. */
+  atOnce?: AtOnce;
 }
 
 export type Report = { ready: ServiceAddress } | ServiceState;

@@ -1,10 +1,11 @@
-import { startSimulator, type RequestRecord, type Simulator } from '../../src/simulator';
+import { startSimulator, type Simulator } from '../../src/simulator';
 import { startChaos, type Chaos } from './chaos';
+import { createCounter } from './counter';
 import { createDice } from './dice';
 import { startFront } from './front';
-import { appendTo, shortOf } from './lines';
+import { appendTo, shortOf, type Opened } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
-import { actedOn, PEERS, startSleeping } from './peers';
+import { actedOn, atOnce, PEERS, PEERS_ANSWER, startSleeping, watchPeers } from './peers';
 import { createSpoiling } from './spoiling';
 import { startTraffic } from './traffic';
 
@@ -17,33 +18,6 @@ const EARLIER = 3;
 const LOOK = 100;
 
 const answer = (report: Report): void => void process.send?.(report);
-
-/** Counts requests before the simulator forgets them, until the process ends. */
-function createCounter(requests: readonly RequestRecord[]) {
-  const open = new Set<RequestRecord>();
-  const devicesRead = new Set<string>();
-  let lastSeen: RequestRecord | undefined;
-  let upgrades = 0;
-  let readings = 0;
-
-  const look = (): void => {
-    const from = lastSeen === undefined ? 0 : requests.lastIndexOf(lastSeen) + 1;
-    for (const request of requests.slice(from)) open.add(request);
-    lastSeen = requests.at(-1);
-    for (const request of open) {
-      const device = /up_messages\/dev\/(\d+)/.exec(request.path)?.[1];
-      if (request.status === 101) upgrades++;
-      else if (request.status === 200 && device !== undefined) {
-        readings++;
-        devicesRead.add(device);
-      }
-      // Without a status it may still get one; with one it is done.
-      if (request.status !== 0 || Date.now() - request.at > 30_000) open.delete(request);
-    }
-  };
-  setInterval(look, LOOK);
-  return () => ({ upgrades, readings, devicesRead: devicesRead.size });
-}
 
 /** How many of the devices have an open channel. */
 const openChannels = (simulator: Simulator, chipids: readonly string[]): number =>
@@ -62,7 +36,7 @@ function watchChannels(simulator: Simulator, chipids: readonly string[]): () => 
 }
 
 async function serve(settings: ServiceSettings): Promise<void> {
-  const { devices, rate, seed, cut, history, acceptedFile } = settings;
+  const { devices, rate, seed, trouble, history, acceptedFile, openedFile } = settings;
   const simulator = await startSimulator({
     devices: devices + PEERS,
     interval: 0,
@@ -71,7 +45,10 @@ async function serve(settings: ServiceSettings): Promise<void> {
     historyEncoding: history,
   });
   const front = await startFront(simulator.port);
-  const counts = createCounter(simulator.requests);
+  const writeOpened = openedFile === undefined ? undefined : appendTo(openedFile);
+  const counts = createCounter(simulator.requests, (opened: Opened) =>
+    writeOpened?.(JSON.stringify(opened)),
+  );
   const append = appendTo(acceptedFile);
   const all = [...simulator.devices.keys()];
   const [chipids, peers] = [all.slice(0, devices), all.slice(devices)];
@@ -90,9 +67,15 @@ async function serve(settings: ServiceSettings): Promise<void> {
     for (let count = 0; count < EARLIER; count++) simulator.upload(chipid, `earlier ${count}`);
   }
 
+  for (const chipid of peers) simulator.delay(chipid, PEERS_ANSWER);
+  const channelsAtOnce = watchPeers(simulator, peers);
+
   const begin = (): void => {
-    simulator.rewriteHistory(spoiling.rewrite);
     stopTraffic = startTraffic(chipids, rate, createDice(`${seed} uploads`), upload);
+    if (trouble) beginTrouble(trouble.cut);
+  };
+  const beginTrouble = (cut: number): void => {
+    simulator.rewriteHistory(spoiling.rewrite);
     chaos = startChaos(simulator, front, createDice(`${seed} chaos`), history, chipids, upload);
     wakeAll = startSleeping(simulator, peers, createDice(`${seed} sleep`));
     front.age(cut * 1000);
@@ -112,12 +95,17 @@ async function serve(settings: ServiceSettings): Promise<void> {
     if (front.aged > 0) troubles['connections cut for their age'] = front.aged;
     answer({
       command,
-      channels: openChannels(simulator, chipids),
+      // To look for each device costs too much with thousands of them.
+      channels: trouble ? openChannels(simulator, chipids) : simulator.channels(),
+      open: simulator.channels(),
       ...counts(),
       spoilt: spoiling.count,
       connected: connected(),
       troubles,
-      ...(command === 'acted' && { acted: actedOn(simulator, peers) }),
+      ...(command === 'acted' && {
+        acted: actedOn(simulator, peers),
+        atOnce: { ...atOnce(simulator, peers), channels: channelsAtOnce() },
+      }),
     });
   };
   process.on('message', (command: Command) => {

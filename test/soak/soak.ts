@@ -1,3 +1,4 @@
+import { soakCluster } from './cluster/soak';
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
 import { megabytes, number, seconds, table } from '../../tooling/table';
@@ -61,6 +62,10 @@ function print(options: SoakOptions, outcome: Outcome): void {
 }
 
 async function main(): Promise<void> {
+  if (process.argv.includes('--cluster')) {
+    process.exitCode = (await soakCluster(process.argv.slice(2))) ? 0 : 1;
+    return;
+  }
   const options = readOptions(process.argv.slice(2));
   const limit = (options.minutes + AROUND) * 60_000;
   setTimeout(() => process.exit(1), limit).unref();
@@ -69,7 +74,9 @@ async function main(): Promise<void> {
   process.exitCode = isGood(outcome) ? 0 : 1;
 }
 
+// Whatever was started ends with this process.
 process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 main()
   .catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);

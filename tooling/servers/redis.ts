@@ -15,17 +15,30 @@ export interface RedisProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+/** Folders of servers that run, for the end of this process. */
+const folders = new Set<string>();
+process.once('exit', () => folders.forEach(remove));
+
+function remove(folder: string): void {
+  folders.delete(folder);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
 async function start(
   program: 'redis-server' | 'redis-sentinel',
   port: number,
   config: readonly string[],
+  kept?: string,
 ): Promise<RedisProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-redis-'));
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'device-cloud-redis-'));
   const file = join(folder, 'redis.conf');
   const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...config];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const child = keep(program, spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'] }));
-  void child.ended.then(() => rmSync(folder, { recursive: true, force: true }));
+  if (kept === undefined) {
+    folders.add(folder);
+    void child.ended.then(() => remove(folder));
+  }
   await child.logged(/Ready to accept connections|Sentinel ID is/);
   const signal = (name: NodeJS.Signals): void => void child.process.kill(name);
   return {
@@ -36,12 +49,18 @@ async function start(
   };
 }
 
-/** @param options `port`, to start one again where one was; further lines of its configuration */
-export async function startRedis(
-  options: { port?: number; config?: readonly string[] } = {},
-): Promise<RedisProcess> {
-  const { port = await freePort(), config = [] } = options;
-  return start('redis-server', port, ['save ""', 'appendonly no', ...config]);
+interface RedisOptions {
+  /** To start one again where one was. */
+  port?: number;
+  /** Further lines of its configuration. */
+  config?: readonly string[];
+  /** A folder that its files are kept in. */
+  folder?: string;
+}
+
+export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
+  const { port = await freePort(), config = [], folder } = options;
+  return start('redis-server', port, ['save ""', 'appendonly no', ...config], folder);
 }
 
 /** A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree. */
