@@ -68,7 +68,7 @@ export function pageText(
     reached: String(rows.filter(({ verdict }) => verdict === 'reached').length),
     count: String(rows.length),
     open: String(rows.filter(({ verdict }) => verdict === '').length),
-    missed: missed.map(({ work, measured }) => `${work} (${measured})`).join('; ') || 'nothing',
+    missed: String(missed.length),
     tables: results.map(section).join('\n\n') || 'Nothing is recorded yet.',
   };
   return template.replace(

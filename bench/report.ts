@@ -74,8 +74,10 @@ function goalText(scenario: Scenario, { by, column: key, most, least, enough }: 
 export function goalResult(scenario: Scenario, goal: Goal, rows?: readonly Row[]): GoalResult {
   const { of, by, column, most, least, enough, work = scenario.title } = goal;
   const text = goalText(scenario, goal);
-  if (!rows) return { work, goal: text, measured: NOT_MEASURED, verdict: '', used: 0 };
-  const value = summarize(valuesOf(rows, column, of));
+  const values = rows ? valuesOf(rows, column, of) : [];
+  if (!rows || values.length === 0)
+    return { work, goal: text, measured: NOT_MEASURED, verdict: '', used: 0 };
+  const value = summarize(values);
   const ratio = summarize(valuesOf(rows, column, of, by));
   const used = [most === undefined ? (least ?? 0) / ratio.median : ratio.median / most];
   if (enough !== undefined) used.push(value.median / enough);
