@@ -38,7 +38,7 @@ describe('the palette', () => {
     const own = Object.keys(shown).map((type) => {
       return [type, readFileSync(join(repository, 'icons', `${type}.svg`), 'utf8')] as const;
     });
-    assert.equal(own.length, 12);
+    assert.equal(own.length, 14);
     assert.deepEqual(shown, Object.fromEntries(own));
   });
 

@@ -4,6 +4,7 @@ import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
 import type { TestResult } from '../../../nodes/app/test-app';
 import { httpService, json } from '../../../tooling/servers/http-service';
+import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { journal } from '../support/journal';
 import { call } from '../support/messages';
@@ -84,8 +85,12 @@ const page = rowsOf('simulator')(
         sent.on('response', (response) => resolve(response.resume().statusCode ?? 0));
         sent.on('error', reject).end();
       });
+    const isBack = (): Promise<void> =>
+      until(() => cloud.device(CHIPID).online, 'the device is back from its reboot');
     const status = await from({ origin: 'https://elsewhere.example' });
+    await isBack();
     assert.equal(await from({}), 200);
+    await isBack();
     await call('reboot', { chipid: CHIPID });
     return `\`${status}\``;
   },

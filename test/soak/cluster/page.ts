@@ -1,7 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { repository } from '../../../tooling/repository';
 import type { Result } from './result';
 
@@ -13,6 +13,8 @@ import type { Result } from './result';
 const BEGIN = '<!-- cluster-soak:begin -->';
 const END = '<!-- cluster-soak:end -->';
 const PAGE = join(repository, 'docs', 'cluster.md');
+
+const FORMATTER = join(repository, 'node_modules', 'oxfmt', 'bin', 'oxfmt');
 
 const HEAD = ['run', 'uploads', 'lost', 'doubled', 'measured', 'reached', 'on'];
 
@@ -62,8 +64,7 @@ export function pageWith(text: string, titles: readonly string[], measured: Resu
 }
 
 /** Writes what a row gave into the page. */
-export async function writeRow(titles: readonly string[], measured: Result): Promise<void> {
-  const text = pageWith(readFileSync(PAGE, 'utf8'), titles, measured);
-  const options = await resolveConfig(PAGE);
-  writeFileSync(PAGE, await format(text, { ...options, filepath: PAGE }));
+export function writeRow(titles: readonly string[], measured: Result): void {
+  writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), titles, measured));
+  execFileSync(process.execPath, [FORMATTER, PAGE], { cwd: repository });
 }

@@ -94,7 +94,7 @@ export async function soakCluster(args: string[]): Promise<boolean> {
     const [result, isWhole] = 'trouble' in row ? await run(row, options) : [await runNone(), true];
     clearTimeout(limit);
     printGoals(result);
-    if (isWhole && options.record) await writeRow(titles, result);
+    if (isWhole && options.record) writeRow(titles, result);
     isReached &&= isGood(result);
   }
   return isReached;
