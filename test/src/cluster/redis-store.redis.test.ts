@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { openRedisStore } from '../../../src/cluster/redis/redis-store';
-import { StoreError, type Store } from '../../../src/cluster/store';
+import { partitionOf, slotOf } from '../../../src/cluster/slots';
+import { StoreError, type FencedEntry, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { freePort } from '../../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
@@ -44,6 +45,44 @@ describe('a store on Redis', () => {
       [product, persistence, eviction, replicas],
       ['Redis', 'none', 'noeviction', 0],
     );
+  });
+
+  describe('that has lost a part of its keys', () => {
+    const chipid = '1';
+    let application: string;
+
+    /** A store, and an entry that the owner of the device's slot writes. */
+    async function owned(): Promise<[Store, FencedEntry]> {
+      const store = await connected(url());
+      application = String(applications);
+      const beat = { member: 'm', takes: ['devices'] as const, generation: 'g' };
+      const none = { holdings: [], release: [], dead: [] };
+      const first = await store.beat({ ...beat, ...none, beat: 1, settled: undefined });
+      const reply = await store.beat({ ...beat, ...none, beat: 2, settled: first?.incarnation });
+      const held = reply?.mine.find(({ slot }) => slot === slotOf(chipid));
+      assert.ok(held);
+      return [store, { ...held, chipid, sequence: 1, position: 'p', upload: 'u' }];
+    }
+    const key = (name: string): string => `{device-cloud:${application}}:${name}`;
+    const uploads = async (store: Store): Promise<string[]> =>
+      (await store.read(partitionOf(chipid), undefined, 10)).map(({ upload }) => upload);
+
+    it('goes on from a position of a later epoch than any that it still knows', async () => {
+      const [store, entry] = await owned();
+      await redisCli(redis.port, 'HSET', key('positions'), chipid, '9999 9 old');
+      assert.deepEqual(await store.save('m', [entry]), ['saved']);
+      assert.deepEqual([await store.load([chipid]), await uploads(store)], [['p'], ['u']]);
+    });
+
+    it('writes no position whose upload could not be appended', async () => {
+      const [store, entry] = await owned();
+      const stream = key(`queue:${partitionOf(chipid)}`);
+      await redisCli(redis.port, 'SET', stream, 'not a stream');
+      await assert.rejects(store.save('m', [entry]), StoreError);
+      await redisCli(redis.port, 'DEL', stream);
+      assert.deepEqual(await store.save('m', [entry]), ['saved']);
+      assert.deepEqual(await uploads(store), ['u']);
+    });
   });
 
   it('works after the engine has forgotten its scripts', async () => {

@@ -37,14 +37,18 @@ local function readSlot(value)
 end
 `;
 
-/** A position is kept as "epoch sequence position", so that a write that comes late is recognised. */
+/**
+ * A position is kept as "epoch sequence position", so that a write that comes late is recognised. Whose the device is,
+ * its slot alone says: an epoch above that of the slot is left from before the slots were lost.
+ */
 export const PUT = `
-local function put(positions, chipid, epoch, sequence, position)
+local function isNew(positions, chipid, epoch, sequence)
   local e, s = string.match(redis.call('HGET', positions, chipid) or '', '^(%d+) (%d+) ')
-  e, s, epoch, sequence = tonumber(e), tonumber(s), tonumber(epoch), tonumber(sequence)
-  if e and (e > epoch or (e == epoch and s >= sequence)) then return false end
+  return tonumber(e) ~= tonumber(epoch) or tonumber(s) < tonumber(sequence)
+end
+
+local function put(positions, chipid, epoch, sequence, position)
   redis.call('HSET', positions, chipid,
-    string.format('%d %d ', epoch, sequence) .. position)
-  return true
+    string.format('%d %d ', tonumber(epoch), tonumber(sequence)) .. position)
 end
 `;
