@@ -116,6 +116,23 @@ describe('a store on a Redis Cluster', () => {
 });
 
 describe('a Redis that fails', () => {
+  it('has its error shown without the user and the password, though it repeats them', async () => {
+    const [user, password] = ['canary-user', 'Canary+Password%20='];
+    const config = ['rename-command AUTH ""', 'rename-command HELLO ""'];
+    const redis = await startRedis({ config });
+    atEnd(() => redis.end());
+    const url = `redis://127.0.0.1:${redis.port}`;
+    const store = await openRedisStore({ url, user, password, limit: 500, application: '1' });
+    atEnd(() => store.close());
+    let said = '';
+    await until(async () => {
+      said = await store.load(['1']).then(String, String);
+      return said.includes('unknown command');
+    }, 'it has said why');
+    assert.match(said, /'auth'/i);
+    assert.doesNotMatch(said, /canary/i);
+  });
+
   it('rejects every command in its time, and works again by itself', async () => {
     let redis = await startRedis();
     atEnd(() => redis.end());
