@@ -3,7 +3,7 @@ import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
 import { MemoryStore } from '../../../src/cluster/memory-store';
 import { Membership } from '../../../src/cluster/membership';
-import type { BeatReply } from '../../../src/cluster/store';
+import { StoreError, type BeatReply } from '../../../src/cluster/store';
 import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
@@ -21,6 +21,27 @@ describe('a cluster', () => {
     store.wipe();
     await time.runTo(time.now + 2 * LEASE);
     assert.deepEqual(await store.load(['1']), ['here']);
+  });
+
+  it('says why it cannot be reached, once it has not been for a while', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    let isAway = true;
+    const { beat } = MemoryStore.prototype;
+    store.beat = (request) =>
+      isAway ? Promise.reject(new StoreError('WRONGPASS.', false)) : beat.call(store, request);
+    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
+    const faults: string[] = [];
+    cluster.listen({ onFault: (fault) => faults.push(fault) });
+    cluster.start();
+    await time.runTo(1000);
+    assert.deepEqual(faults, []);
+    await time.runTo(30_000);
+    assert.deepEqual(faults, ['the cluster cannot be reached: WRONGPASS.']);
+    isAway = false;
+    await time.runTo(120_000);
+    assert.deepEqual([cluster.state, faults.length], ['member', 1]);
   });
 
   it('writes and leaves when it is closed, and acts no more', async () => {
