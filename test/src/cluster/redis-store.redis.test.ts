@@ -47,7 +47,7 @@ describe('a store on Redis', () => {
     );
   });
 
-  describe('that has lost a part of its keys', () => {
+  describe('that has lost a part of its keys, or has others', () => {
     const chipid = '1';
     let application: string;
 
@@ -72,6 +72,16 @@ describe('a store on Redis', () => {
       await redisCli(redis.port, 'HSET', key('positions'), chipid, '9999 9 old');
       assert.deepEqual(await store.save('m', [entry]), ['saved']);
       assert.deepEqual([await store.load([chipid]), await uploads(store)], [['p'], ['u']]);
+    });
+
+    it('has what is no member or slot removed or overwritten, and goes on', async () => {
+      const [store] = await owned();
+      await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
+      await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
+      const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
+      const none = { holdings: [], release: [], dead: [], settled: undefined };
+      const reply = await store.beat({ ...request, ...none });
+      assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);
     });
 
     it('writes no position whose upload could not be appended', async () => {

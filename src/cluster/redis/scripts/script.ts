@@ -29,11 +29,11 @@ local function isSettled(state)
 end
 `;
 
-/** A slot is kept as "epoch owner", without an owner once it was released. */
+/** A slot is kept as "epoch owner", without an owner once it was released; anything else is nobody's. */
 export const SLOT = `
 local function readSlot(value)
-  local epoch, owner = string.match(value or '0 ', '^(%d+) (.*)$')
-  return tonumber(epoch), owner
+  local epoch, owner = string.match(value or '', '^(%d+) (.*)$')
+  return tonumber(epoch) or 0, owner or ''
 end
 `;
 
