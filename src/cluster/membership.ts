@@ -144,9 +144,9 @@ export class Membership {
   }
 
   private request(now: number): BeatRequest {
-    const { member, takes, generation } = this.options;
+    const { member, lease, takes, generation } = this.options;
     return {
-      ...{ member, takes: takes(), beat: ++this.beats, generation: generation() },
+      ...{ member, lease, takes: takes(), beat: ++this.beats, generation: generation() },
       holdings: this.slots.holdings,
       release: this.slots.released,
       dead: this.observed.dead(now),

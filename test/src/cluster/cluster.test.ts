@@ -44,6 +44,29 @@ describe('a cluster', () => {
     assert.deepEqual([cluster.state, faults.length], ['member', 1]);
   });
 
+  it('judges another member by the longer lease of both, since settings are changed one by one', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const start = (member: string, lease: number): Cluster => {
+      const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
+      cluster.start();
+      return cluster;
+    };
+    const slow = start('slow', 60);
+    await time.runTo(120_000);
+    const quick = start('quick', 2);
+    const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+    for (let now = 121_000; now < 300_000; now += 1000) {
+      await time.runTo(now);
+      assert.ok(!chipids.some((each) => slow.mayEmit(each) && quick.mayEmit(each)), `at ${now}`);
+    }
+    const shares = [slow, quick].map((each) => chipids.filter((id) => each.mayEmit(id)).length);
+    assert.ok(
+      shares.every((share) => share > 0),
+      shares.join(),
+    );
+  });
+
   it('writes and leaves when it is closed, and acts no more', async () => {
     const time = new VirtualTime();
     const store = new MemoryStore(() => time.now);

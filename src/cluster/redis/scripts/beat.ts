@@ -22,7 +22,8 @@ local settled = isSettled(state)
 local known = redis.call('HGET', members, me)
 if redis.call('EXISTS', left) == 1 then return false end
 if (tonumber(string.match(known or '', '^%d+')) or 0) >= request.beat then return false end
-redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes)
+redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes ..
+  (request.lease and string.format(' %d', request.lease) or ''))
 
 -- Epochs go on from the highest that anybody knows, though the store may have been set back.
 local top = tonumber(redis.call('HGET', state, 'top') or '0')
