@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RecoverOptions } from '../../src/index';
-import { readShard, type Shard } from '../../src/input';
+import { readShard, show, type Shard } from '../../src/input';
 import { choiceOf } from '../common/choice';
 import { substitute } from '../common/substitute';
 import type { ListenConfig } from './listen.config';
@@ -25,7 +25,9 @@ export function readProcesses(
   { recover, shard, deliver: to }: Partial<ListenConfig>,
   { cluster }: DeviceCloudClient,
 ): Processes {
-  const text = (shard ?? '').trim();
+  // A flow that was written by hand may have anything there.
+  const given: unknown = shard ?? '';
+  const text = typeof given === 'string' ? given.trim() : show(given);
   const deliver = choiceOf(to, 'deliver', ['here', 'queue']);
   if (!cluster) {
     if (deliver === 'queue')

@@ -31,7 +31,8 @@ export interface ClusterListener {
   /** Processes have joined, left or died: {@link Cluster.members}. */
   onMembers?(): void;
   /**
-   * Something that came from the engine or another process is not what it should be, and is ignored.
+   * The engine cannot be reached, or something that came from it or another process is not what it should be, and is
+   * ignored.
    * @param fault text for the log
    * @param kind the same for all faults of a kind
    */
@@ -95,6 +96,10 @@ export class Cluster {
       lost: (slot) => this.lost(slot),
       ended: (slot) => this.writer.forget(slot),
       validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
+      failed: (error) => {
+        const why = error instanceof Error ? error.message : String(error);
+        this.report(`the cluster cannot be reached: ${why}`, 'away');
+      },
       beaten: (reply) => this.beaten(reply),
     });
   }
@@ -190,8 +195,9 @@ export class Cluster {
     return () => this.listeners.delete(listener);
   }
 
-  /** Reports what an engine or another process has sent and this one cannot use; of a kind once a minute. */
+  /** Reports what is wrong with the engine, or with what it or another process has sent; of a kind once a minute. */
   report(fault: string, kind: string): void {
+    if (this.listeners.size === 0) return;
     const now = this.clock.monotonic();
     if (now - (this.reported.get(kind) ?? -Infinity) < REPORT_EVERY) return;
     this.reported.set(kind, now);

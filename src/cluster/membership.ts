@@ -13,6 +13,9 @@ const VALID = 3 / 4;
 /** More than {@link VALID}: who heard from the store before its restart is no longer valid then. */
 const SETTLE = 4 / 5;
 
+/** Beats that fail in a row until it is said why: a connection takes a moment, and a single one may get lost. */
+const TELLING = 5;
+
 /** The least pause between two beats, in ms, when something is to be done at once. */
 const SHORTEST = 10;
 
@@ -39,6 +42,8 @@ export interface MembershipOptions {
   readonly ended: (slot: number) => void;
   /** Whether anything may be emitted has changed. */
   readonly validity: (isValid: boolean) => void;
+  /** Beats have failed for a while, and nothing may be emitted. */
+  readonly failed?: (error: unknown) => void;
   /** A beat was answered. */
   readonly beaten: (reply: BeatReply) => void;
 }
@@ -127,8 +132,9 @@ export class Membership {
     try {
       reply = await store.beat(request);
       this.failures = 0;
-    } catch {
-      this.failures++;
+    } catch (error) {
+      if (++this.failures >= TELLING && !this.isValid && !this.isClosed)
+        this.options.failed?.(error);
     }
     // An answer may come after the one to a later beat, or after the end.
     if (reply && !this.isClosed && request.beat > this.answered) {
@@ -138,9 +144,9 @@ export class Membership {
   }
 
   private request(now: number): BeatRequest {
-    const { member, takes, generation } = this.options;
+    const { member, lease, takes, generation } = this.options;
     return {
-      ...{ member, takes: takes(), beat: ++this.beats, generation: generation() },
+      ...{ member, lease, takes: takes(), beat: ++this.beats, generation: generation() },
       holdings: this.slots.holdings,
       release: this.slots.released,
       dead: this.observed.dead(now),

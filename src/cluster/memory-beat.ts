@@ -9,6 +9,7 @@ export interface OwnedSlot {
 
 export interface KnownMember {
   beat: number;
+  lease: number | undefined;
   takes: readonly Pool[];
 }
 
@@ -40,7 +41,7 @@ export function applyBeat(state: MembersState, request: BeatRequest): BeatReply 
   state.generation ??= request.generation;
   if (request.settled === incarnationOf(state)) state.settled = request.settled;
   if (state.left.has(member) || beat <= (state.members.get(member)?.beat ?? 0)) return undefined;
-  state.members.set(member, { beat, takes: request.takes });
+  state.members.set(member, { beat, lease: request.lease, takes: request.takes });
   for (const { epoch } of request.holdings) state.top = Math.max(state.top, epoch);
   release(state, member, request.release);
   if (isSettled(state)) {
@@ -116,6 +117,7 @@ function replyTo(state: MembersState, { member, holdings, takes }: BeatRequest):
     members: [...state.members].map(([id, known]): MemberBeat => ({
       member: id,
       beat: known.beat,
+      lease: known.lease,
     })),
     surplus: Object.fromEntries(surplus) as Record<Pool, number>,
   };

@@ -104,8 +104,7 @@ export class MemoryStore implements Store {
   /** @returns whether it is later than what was there */
   private put({ chipid, epoch, sequence, position }: FencedEntry): boolean {
     const before = this.state.positions.get(chipid);
-    if (before && (before.epoch > epoch || (before.epoch === epoch && before.sequence >= sequence)))
-      return false;
+    if (before?.epoch === epoch && before.sequence >= sequence) return false;
     this.state.positions.set(chipid, { epoch, sequence, position });
     return true;
   }

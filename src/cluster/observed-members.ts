@@ -1,12 +1,15 @@
 import type { MemberBeat } from './store';
 
+/** More than any lease, in ms: what the engine says may be anything. */
+const LONGEST = 60_000;
+
 /**
  * Whom one member has seen beat, by its own monotonic clock. Another one counts as dead when its number has stood
- * still for a lease under this member's eyes: since its beat was sent before it was seen here, its own validity has
+ * still for a lease, the longer one of both, under this member's eyes: since its beat was sent before it was seen here, its own validity has
  * ended by then, whatever the clocks of the machines and of the store show.
  */
 export class ObservedMembers {
-  private readonly seen = new Map<string, { beat: number; since: number }>();
+  private readonly seen = new Map<string, { beat: number; since: number; patience: number }>();
   private incarnation: string | undefined;
   private last = -Infinity;
 
@@ -22,9 +25,11 @@ export class ObservedMembers {
     this.last = now;
     const ids = new Set(members.map(({ member }) => member));
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
-    for (const { member, beat } of members) {
+    for (const { member, beat, lease = 0 } of members) {
+      // While settings are changed, one process after the other, they have different ones.
+      const patience = Math.max(this.lease, Math.min(lease, LONGEST));
       const before = this.seen.get(member);
-      if (isGap || before?.beat !== beat) this.seen.set(member, { beat, since: now });
+      if (isGap || before?.beat !== beat) this.seen.set(member, { beat, since: now, patience });
     }
   }
 
@@ -32,7 +37,7 @@ export class ObservedMembers {
   dead(now: number): MemberBeat[] {
     if (this.isGap(now)) return [];
     return [...this.seen]
-      .filter(([, { since }]) => now - since >= this.lease)
+      .filter(([, { since, patience }]) => now - since >= patience)
       .map(([member, { beat }]) => ({ member, beat }));
   }
 
@@ -44,6 +49,6 @@ export class ObservedMembers {
   /** When the next of the others would count as dead, monotonic. */
   nextDeath(self: string): number {
     const others = [...this.seen].filter(([member]) => member !== self);
-    return Math.min(Infinity, ...others.map(([, { since }]) => since + this.lease));
+    return Math.min(Infinity, ...others.map(([, { since, patience }]) => since + patience));
   }
 }

@@ -6,10 +6,11 @@ export interface Holding {
   readonly epoch: number;
 }
 
-/** A member as the store shows it: its id and the number of its last beat. */
+/** A member as the store shows it: its id, the number of its last beat, and its lease in ms if that is known. */
 export interface MemberBeat {
   readonly member: string;
   readonly beat: number;
+  readonly lease?: number | undefined;
 }
 
 /** What a member says once in a while, and by which it stays a member. */
@@ -17,6 +18,8 @@ export interface BeatRequest {
   readonly member: string;
   /** Counts the member's beats from 1. One that arrives after a later one has no effect. */
   readonly beat: number;
+  /** Its lease in ms, by which others judge whether it is dead. */
+  readonly lease?: number | undefined;
   /** What it takes a share of. */
   readonly takes: readonly Pool[];
   /** What it holds, so that a store that was set back is noticed. */

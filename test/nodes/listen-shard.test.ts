@@ -32,6 +32,12 @@ describe('a listener to a share of the devices', () => {
     assert.equal(new Set(open()).size, open().length);
   });
 
+  it('is not configured with a share that is no text', async () => {
+    await load([cloudApp(cloud), node('listen', { chipids: devices, shard: { 0: 3 } })]);
+    await shows('listen', 'status.not-configured');
+    assert.equal(cloud.channels(), 0);
+  });
+
   it('has the variables of its environment substituted inside the text', async () => {
     process.env['TEST_ORDINAL'] = '0';
     process.env['TEST_COUNT'] = '1';

@@ -11,12 +11,17 @@ export class Commands {
   /** Why the last connection failed. */
   private reason = 'it has not been reached yet';
 
-  /** @param limit milliseconds */
+  /**
+   * @param limit milliseconds
+   * @param redact takes out what is secret: an engine may repeat a command that it does not know, AUTH with the
+   *   password among them
+   */
   constructor(
     private readonly connection: Connection,
     private readonly limit: number,
+    private readonly redact: (text: string) => string,
   ) {
-    connection.on('error', (error) => (this.reason = textOf(error)));
+    connection.on('error', (error) => (this.reason = this.textOf(error)));
   }
 
   /** @throws StoreError */
@@ -57,13 +62,15 @@ export class Commands {
 
   /** A new error: that of the library contains the command, which may be the one with the password. */
   private failure(error: unknown): StoreError {
-    if (isReply(error)) return new StoreError(`Refused: ${textOf(error)}.`, false);
-    return new StoreError(`Connection lost: ${textOf(error)}.`, true);
+    if (isReply(error)) return new StoreError(`Refused: ${this.textOf(error)}.`, false);
+    return new StoreError(`Connection lost: ${this.textOf(error)}.`, true);
+  }
+
+  private textOf(error: unknown): string {
+    const text = this.redact(error instanceof Error ? error.message : 'unknown');
+    return oneLine(text, MAX_TEXT).replace(/\.$/, '');
   }
 }
 
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';
-
-const textOf = (error: unknown): string =>
-  oneLine(error instanceof Error ? error.message : 'unknown', MAX_TEXT).replace(/\.$/, '');

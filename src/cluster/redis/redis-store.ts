@@ -1,4 +1,5 @@
 import type { TlsSettings } from '../../http/tls';
+import { redactor } from '../../http/redact';
 import { partitionOf, POOLS } from '../slots';
 import {
   queueTopic,
@@ -46,7 +47,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const endpoints = readAddress(options);
   const connect = await loadClient();
   const open = (): Connection => connect({ endpoints, tls, limit, name: 'device-cloud' });
-  return new RedisStore(open, keysOf(application), limit);
+  const { user, password } = endpoints;
+  const redact = redactor([user, password]);
+  return new RedisStore(open, keysOf(application), limit, redact);
 }
 
 /** The store of several processes. */
@@ -59,9 +62,10 @@ class RedisStore implements Store {
     open: () => Connection,
     private readonly keys: Keys,
     limit: number,
+    redact: (text: string) => string,
   ) {
     this.connection = open();
-    this.commands = new Commands(this.connection, limit);
+    this.commands = new Commands(this.connection, limit, redact);
     this.topics = new Topics(open);
   }
 

@@ -1,5 +1,11 @@
 import type { Pool } from '../slots';
-import { StoreError, type BeatReply, type BeatRequest, type QueueEntry } from '../store';
+import {
+  StoreError,
+  type BeatReply,
+  type BeatRequest,
+  type MemberBeat,
+  type QueueEntry,
+} from '../store';
 
 /** Letters by which members' records name what they take a share of. */
 const LETTERS: Readonly<Record<Pool, string>> = { devices: 'd', queue: 'q' };
@@ -9,12 +15,12 @@ export function beatArgs(
   request: BeatRequest,
   pools: Readonly<Record<Pool, readonly [number, number]>>,
 ): string[] {
-  const { member, beat, takes, holdings, release, dead, settled = '', generation } = request;
+  const { member, beat, lease, takes, holdings, release, dead, settled = '', generation } = request;
   const pairs = (list: readonly { slot: number; epoch: number }[]): number[][] =>
     list.map(({ slot, epoch }) => [slot, epoch]);
   return [
     JSON.stringify({
-      ...{ member, beat, settled, generation },
+      ...{ member, beat, lease, settled, generation },
       takes: takes.map((pool) => LETTERS[pool]).join(''),
       pools: [pools.devices, pools.queue],
       holdings: pairs(holdings),
@@ -36,6 +42,12 @@ export function readTexts(value: unknown): string[] {
 
 const split = (text: string): string[] => (text === '' ? [] : text.split(','));
 
+/** A member's record is "beat takes lease"; one of an earlier version has no lease. */
+function memberBeat(member: string, record: string): MemberBeat {
+  const [beat = '', , lease] = record.split(' ');
+  return { member, beat: Number.parseInt(beat, 10), lease: Number(lease) || undefined };
+}
+
 /** The answer of the script `beat`. @throws StoreError */
 export function readBeat(value: unknown): BeatReply | undefined {
   if (value === null) return undefined;
@@ -51,7 +63,7 @@ export function readBeat(value: unknown): BeatReply | undefined {
     }),
     behind: split(String(behind)).map(Number),
     members: list.flatMap((member, index) =>
-      index % 2 === 0 ? [{ member, beat: Number.parseInt(list[index + 1] ?? '', 10) }] : [],
+      index % 2 === 0 ? [memberBeat(member, list[index + 1] ?? '')] : [],
     ),
     surplus: { devices: Number(devices), queue: Number(queue) },
   };

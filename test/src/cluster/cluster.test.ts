@@ -3,7 +3,7 @@ import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
 import { MemoryStore } from '../../../src/cluster/memory-store';
 import { Membership } from '../../../src/cluster/membership';
-import type { BeatReply } from '../../../src/cluster/store';
+import { StoreError, type BeatReply } from '../../../src/cluster/store';
 import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
@@ -21,6 +21,50 @@ describe('a cluster', () => {
     store.wipe();
     await time.runTo(time.now + 2 * LEASE);
     assert.deepEqual(await store.load(['1']), ['here']);
+  });
+
+  it('says why it cannot be reached, once it has not been for a while', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const { clock } = new Process(time, 1);
+    let isAway = true;
+    const { beat } = MemoryStore.prototype;
+    store.beat = (request) =>
+      isAway ? Promise.reject(new StoreError('WRONGPASS.', false)) : beat.call(store, request);
+    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
+    const faults: string[] = [];
+    cluster.listen({ onFault: (fault) => faults.push(fault) });
+    cluster.start();
+    await time.runTo(1000);
+    assert.deepEqual(faults, []);
+    await time.runTo(30_000);
+    assert.deepEqual(faults, ['the cluster cannot be reached: WRONGPASS.']);
+    isAway = false;
+    await time.runTo(120_000);
+    assert.deepEqual([cluster.state, faults.length], ['member', 1]);
+  });
+
+  it('judges another member by the longer lease of both, since settings are changed one by one', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const start = (member: string, lease: number): Cluster => {
+      const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
+      cluster.start();
+      return cluster;
+    };
+    const slow = start('slow', 60);
+    await time.runTo(120_000);
+    const quick = start('quick', 2);
+    const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+    for (let now = 121_000; now < 300_000; now += 1000) {
+      await time.runTo(now);
+      assert.ok(!chipids.some((each) => slow.mayEmit(each) && quick.mayEmit(each)), `at ${now}`);
+    }
+    const shares = [slow, quick].map((each) => chipids.filter((id) => each.mayEmit(id)).length);
+    assert.ok(
+      shares.every((share) => share > 0),
+      shares.join(),
+    );
   });
 
   it('writes and leaves when it is closed, and acts no more', async () => {

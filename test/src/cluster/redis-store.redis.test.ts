@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { openRedisStore } from '../../../src/cluster/redis/redis-store';
-import { StoreError, type Store } from '../../../src/cluster/store';
+import { partitionOf, slotOf } from '../../../src/cluster/slots';
+import { StoreError, type FencedEntry, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { freePort } from '../../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
@@ -46,6 +47,54 @@ describe('a store on Redis', () => {
     );
   });
 
+  describe('that has lost a part of its keys, or has others', () => {
+    const chipid = '1';
+    let application: string;
+
+    /** A store, and an entry that the owner of the device's slot writes. */
+    async function owned(): Promise<[Store, FencedEntry]> {
+      const store = await connected(url());
+      application = String(applications);
+      const beat = { member: 'm', takes: ['devices'] as const, generation: 'g' };
+      const none = { holdings: [], release: [], dead: [] };
+      const first = await store.beat({ ...beat, ...none, beat: 1, settled: undefined });
+      const reply = await store.beat({ ...beat, ...none, beat: 2, settled: first?.incarnation });
+      const held = reply?.mine.find(({ slot }) => slot === slotOf(chipid));
+      assert.ok(held);
+      return [store, { ...held, chipid, sequence: 1, position: 'p', upload: 'u' }];
+    }
+    const key = (name: string): string => `{device-cloud:${application}}:${name}`;
+    const uploads = async (store: Store): Promise<string[]> =>
+      (await store.read(partitionOf(chipid), undefined, 10)).map(({ upload }) => upload);
+
+    it('goes on from a position of a later epoch than any that it still knows', async () => {
+      const [store, entry] = await owned();
+      await redisCli(redis.port, 'HSET', key('positions'), chipid, '9999 9 old');
+      assert.deepEqual(await store.save('m', [entry]), ['saved']);
+      assert.deepEqual([await store.load([chipid]), await uploads(store)], [['p'], ['u']]);
+    });
+
+    it('has what is no member or slot removed or overwritten, and goes on', async () => {
+      const [store] = await owned();
+      await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
+      await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
+      const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
+      const none = { holdings: [], release: [], dead: [], settled: undefined };
+      const reply = await store.beat({ ...request, ...none });
+      assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);
+    });
+
+    it('writes no position whose upload could not be appended', async () => {
+      const [store, entry] = await owned();
+      const stream = key(`queue:${partitionOf(chipid)}`);
+      await redisCli(redis.port, 'SET', stream, 'not a stream');
+      await assert.rejects(store.save('m', [entry]), StoreError);
+      await redisCli(redis.port, 'DEL', stream);
+      assert.deepEqual(await store.save('m', [entry]), ['saved']);
+      assert.deepEqual(await uploads(store), ['u']);
+    });
+  });
+
   it('works after the engine has forgotten its scripts', async () => {
     const store = await connected(url());
     await store.unlock('1', 'x');
@@ -77,6 +126,23 @@ describe('a store on a Redis Cluster', () => {
 });
 
 describe('a Redis that fails', () => {
+  it('has its error shown without the user and the password, though it repeats them', async () => {
+    const [user, password] = ['canary-user', 'Canary+Password%20='];
+    const config = ['rename-command AUTH ""', 'rename-command HELLO ""'];
+    const redis = await startRedis({ config });
+    atEnd(() => redis.end());
+    const url = `redis://127.0.0.1:${redis.port}`;
+    const store = await openRedisStore({ url, user, password, limit: 500, application: '1' });
+    atEnd(() => store.close());
+    let said = '';
+    await until(async () => {
+      said = await store.load(['1']).then(String, String);
+      return said.includes('unknown command');
+    }, 'it has said why');
+    assert.match(said, /'auth'/i);
+    assert.doesNotMatch(said, /canary/i);
+  });
+
   it('rejects every command in its time, and works again by itself', async () => {
     let redis = await startRedis();
     atEnd(() => redis.end());

@@ -21,8 +21,9 @@ local settled = isSettled(state)
 -- A beat that was held up on its way must neither undo a later one nor bring back a member that has left.
 local known = redis.call('HGET', members, me)
 if redis.call('EXISTS', left) == 1 then return false end
-if known and tonumber(string.match(known, '^%d+')) >= request.beat then return false end
-redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes)
+if (tonumber(string.match(known or '', '^%d+')) or 0) >= request.beat then return false end
+redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes ..
+  (request.lease and string.format(' %d', request.lease) or ''))
 
 -- Epochs go on from the highest that anybody knows, though the store may have been set back.
 local top = tonumber(redis.call('HGET', state, 'top') or '0')
@@ -33,7 +34,7 @@ local owners, epochs = {}, {}
 local raw = redis.call('HGETALL', slots)
 for i = 1, #raw, 2 do
   local slot = tonumber(raw[i])
-  epochs[slot], owners[slot] = readSlot(raw[i + 1])
+  if slot then epochs[slot], owners[slot] = readSlot(raw[i + 1]) end
 end
 local function set(slot, epoch, owner)
   epochs[slot], owners[slot] = epoch, owner
@@ -52,10 +53,19 @@ if settled then
   end
 end
 
-local alive, list, takers = {}, redis.call('HGETALL', members), { d = 0, q = 0 }
-for i = 1, #list, 2 do
-  alive[list[i]] = true
-  for pool in string.gmatch(list[i + 1], '%a') do takers[pool] = takers[pool] + 1 end
+-- What is no record would count as a member for ever; a later version of the package may take shares of more.
+local alive, list, takers = {}, {}, { d = 0, q = 0 }
+local records = redis.call('HGETALL', members)
+for i = 1, #records, 2 do
+  local name, record = records[i], records[i + 1]
+  if string.find(record, '^%d+ ') then
+    alive[name] = true
+    list[#list + 1] = name
+    list[#list + 1] = record
+    for pool in string.gmatch(record, '%a') do takers[pool] = (takers[pool] or 0) + 1 end
+  else
+    redis.call('HDEL', members, name)
+  end
 end
 
 -- The share is the same whole number for all; what nobody alive holds is claimed up to it.

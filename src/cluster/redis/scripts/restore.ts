@@ -20,6 +20,9 @@ if known ~= epoch or owner ~= me then
   local top = tonumber(redis.call('HGET', state, 'top') or '0')
   redis.call('HSET', state, 'top', string.format('%d', math.max(top, epoch)))
 end
-for i = 4, #ARGV, 3 do put(positions, ARGV[i], epoch, ARGV[i + 1], ARGV[i + 2]) end
+for i = 4, #ARGV, 3 do
+  local chipid, sequence = ARGV[i], ARGV[i + 1]
+  if isNew(positions, chipid, epoch, sequence) then put(positions, chipid, epoch, sequence, ARGV[i + 2]) end
+end
 return 1
 `);

@@ -29,22 +29,26 @@ local function isSettled(state)
 end
 `;
 
-/** A slot is kept as "epoch owner", without an owner once it was released. */
+/** A slot is kept as "epoch owner", without an owner once it was released; anything else is nobody's. */
 export const SLOT = `
 local function readSlot(value)
-  local epoch, owner = string.match(value or '0 ', '^(%d+) (.*)$')
-  return tonumber(epoch), owner
+  local epoch, owner = string.match(value or '', '^(%d+) (.*)$')
+  return tonumber(epoch) or 0, owner or ''
 end
 `;
 
-/** A position is kept as "epoch sequence position", so that a write that comes late is recognised. */
+/**
+ * A position is kept as "epoch sequence position", so that a write that comes late is recognised. Whose the device is,
+ * its slot alone says: an epoch above that of the slot is left from before the slots were lost.
+ */
 export const PUT = `
-local function put(positions, chipid, epoch, sequence, position)
+local function isNew(positions, chipid, epoch, sequence)
   local e, s = string.match(redis.call('HGET', positions, chipid) or '', '^(%d+) (%d+) ')
-  e, s, epoch, sequence = tonumber(e), tonumber(s), tonumber(epoch), tonumber(sequence)
-  if e and (e > epoch or (e == epoch and s >= sequence)) then return false end
+  return tonumber(e) ~= tonumber(epoch) or tonumber(s) < tonumber(sequence)
+end
+
+local function put(positions, chipid, epoch, sequence, position)
   redis.call('HSET', positions, chipid,
-    string.format('%d %d ', epoch, sequence) .. position)
-  return true
+    string.format('%d %d ', tonumber(epoch), tonumber(sequence)) .. position)
 end
 `;
