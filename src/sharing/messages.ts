@@ -15,7 +15,7 @@ export const isChipid = (value: unknown): value is string =>
 /** A device whose uploads somebody asks for, and whether this continues what another owner has passed. */
 export type Wanted = readonly [chipid: string, again: boolean];
 
-/** Reads the devices that somebody asks for; what is none is left out. */
+/** Reads the devices that somebody asks for; anything else is left out. */
 export function readWanted(value: unknown): Wanted[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
@@ -37,7 +37,7 @@ export interface OwnerState {
 
 const STATES: readonly unknown[] = ['connecting', 'connected', 'disconnected'];
 
-/** Reads states; what is none is left out. */
+/** Reads states; anything else is left out. */
 export function readStates(value: unknown): OwnerState[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {

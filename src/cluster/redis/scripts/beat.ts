@@ -53,7 +53,7 @@ if settled then
   end
 end
 
--- What is no record would count as a member for ever; a later version of the package may take shares of more.
+-- Anything but a record is removed, or it would count as a member forever. A later version may take shares of more pools.
 local alive, list, takers = {}, {}, { d = 0, q = 0 }
 local records = redis.call('HGETALL', members)
 for i = 1, #records, 2 do
