@@ -100,7 +100,7 @@ export class Watch implements FleetWatch {
     this.#list.unknown = saved.unknown;
     for (const each of saved.devices) {
       const device = this.#at(each[0]);
-      // Of `current`, the others are told afresh.
+      // With `start: current`, the rest is found out, and emitted, anew.
       if (device) this.#set(device, each, this.#settings.start === 'none');
     }
   }

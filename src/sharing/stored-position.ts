@@ -8,7 +8,7 @@ export const positionToText = (position: Position): string => JSON.stringify(pos
 
 /**
  * Reads a position of any process.
- * @returns undefined if there is none yet, `invalid` if it is not what this package has written
+ * @returns undefined if no position is stored yet, `invalid` if the text was not written by this package
  */
 export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {
   if (text === undefined || text === '') return undefined;

@@ -58,7 +58,7 @@ const PAUSE = { low: 500, high: 3500 };
 /**
  * Starts trouble on the network and in the service, as the dice have it.
  * @param history how bodies are written in it: in Base64 a whole one with a large upload exceeds 16 MiB
- * @param chipids the devices whose uploads are owed
+ * @param chipids the devices whose uploads count
  * @param upload lets a device upload, and writes down that the service has accepted it
  */
 export function startChaos(

@@ -33,7 +33,7 @@ const QUIET_LIMIT = 180_000;
 /** Nothing has come for so long: nothing more is under way. */
 const REST = 10_000;
 
-/** Every channel is open and every history has been read: from now on each upload is owed. */
+/** Every channel is open and every history has been read: from now on each upload counts. */
 async function ready(service: ServiceProcess, devices: number): Promise<void> {
   const isReady = async (): Promise<boolean> => {
     const { channels, devicesRead } = await service.tell('state');

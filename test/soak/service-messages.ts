@@ -22,7 +22,7 @@ export interface ServiceAddress {
   appkey: string;
   serverKey: string;
   serverPassword: string;
-  /** The devices whose uploads are owed. */
+  /** The devices whose uploads count. */
   chipids: string[];
   /** Devices that come and go, reply, and get commands. */
   peers: string[];
@@ -41,7 +41,7 @@ export interface AtOnce {
 /** What the service tells after each command. */
 export interface ServiceState {
   command: Command;
-  /** Of devices whose uploads are owed, those with an open channel; without trouble, all channels. */
+  /** Those of the devices with an open channel; all of them while nothing is wrong. */
   channels: number;
   /** Channels that are open, of all devices. */
   open: number;

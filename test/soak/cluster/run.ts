@@ -155,7 +155,7 @@ class Run {
     };
   }
 
-  /** Each device has one channel, and its history has been read: from now on each upload is owed. */
+  /** Each device has one channel, and its history has been read: from now on each upload counts. */
   private async ready(): Promise<void> {
     const { devices } = this.settings.row;
     let since = Date.now();

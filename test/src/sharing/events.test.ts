@@ -46,7 +46,7 @@ const sorted = (event: string, chipids: readonly string[]): string[] =>
   chipids.map((chipid) => `${event} ${chipid}`).sort();
 
 describe('the events of a client with a cluster', () => {
-  it('are told once, by the owner of the device, also when the device has moved', async () => {
+  it('are emitted once, by the owner of the device, also when the device has moved', async () => {
     const subject = await watched();
     const { world, events } = subject;
     await subject.read();
@@ -66,7 +66,7 @@ describe('the events of a client with a cluster', () => {
     assert.deepEqual(events.sort(), sorted('online', world.chipids));
   });
 
-  it('of all devices are told by one process', async () => {
+  it('of all devices are emitted by one process', async () => {
     const subject = await watched();
     const lift = subject.world.simulator.fail('server-error', { path: 'devices' });
     await until(() => subject.events.length > 0);

@@ -100,7 +100,7 @@ describe('what passes between the processes of a cluster', () => {
     assert.equal(await other.client.fleet.findLatest(CHIPID), undefined);
   });
 
-  it('ignores messages that are none, with one fault for each kind', async () => {
+  it('ignores malformed messages, with one fault for each kind', async () => {
     const { world, owner } = await processes();
     const { store } = world;
     const send = async (kind: string, data: unknown): Promise<void> =>
