@@ -1,9 +1,13 @@
 import type { Upload } from '../channel/frames';
 import type { Cluster } from '../cluster/cluster';
 import { uploadToText } from '../cluster/upload-text';
+import { joinKeys, liveKeys } from '../recovery/keys';
 import type { Position } from '../recovery/position';
 import type { Place } from './place';
 import { positionToText } from './stored-position';
+
+/** A position has at most as many keys: of a longer batch that is broken off, the first part is recovered again. */
+const MOST_KEYS = 10_000;
 
 /** What a gate uses of the cluster. */
 export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
@@ -15,8 +19,8 @@ export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
 export class Gate {
   /** Of what has left. */
   position: Position | undefined;
-  /** Ids of recovered uploads that have left since the position: they would be recovered again. */
-  private readonly left = new Set<string>();
+  /** Keys of the uploads that have left since the position, if there is one. */
+  private left: string[] = [];
   /** Uploads for the queue that have no position yet, as texts. */
   private queued: string[] = [];
   /** Is written once what was let out has reached the flow. */
@@ -31,13 +35,9 @@ export class Gate {
   /** Lets an upload out. @returns false if nothing may leave now */
   pass(upload: Upload): boolean {
     if (!this.cluster.mayEmit(this.chipid)) return false;
-    const { id } = upload;
-    if (id !== undefined) {
-      if (this.left.has(String(id))) return true;
-      this.left.add(String(id));
-    }
     const places = [...this.places];
     // First, since a flow may change the bytes.
+    if (this.position) this.left.push(joinKeys(liveKeys(upload.body)));
     if (places.some(({ deliver }) => deliver === 'queue')) this.enqueue(upload);
     let isShared = false;
     for (const { listener, deliver } of places) {
@@ -52,7 +52,7 @@ export class Gate {
   save(position: Position): void {
     const before = this.position;
     this.position = position;
-    this.left.clear();
+    this.left = [];
     if (this.queued.length > 0) {
       this.unsaved = undefined;
       this.append(before, position);
@@ -61,6 +61,14 @@ export class Gate {
     // Node-RED passes a message on in the next turn, and drops it if it is stopped before: then it has not been emitted.
     if (!this.unsaved) setImmediate(() => this.flush());
     this.unsaved = position;
+  }
+
+  /** Nothing more of a batch will leave: what has left of it follows the position, and would be recovered again. */
+  breakOff(): void {
+    const { position, left } = this;
+    if (position && left.length > 0 && left.length <= MOST_KEYS)
+      this.save({ ...position, keys: [...(position.keys ?? []), ...left] });
+    this.left = [];
   }
 
   /** Writes the position of what was let out, at once. */
@@ -76,7 +84,7 @@ export class Gate {
   }
 
   private enqueue(upload: Upload): void {
-    // Without a position are those of a batch that was broken off, and of a device that has none yet.
+    // For a device that has no position yet.
     if (this.queued.length === 0) queueMicrotask(() => this.append(this.position, this.position));
     this.queued.push(uploadToText(upload));
   }

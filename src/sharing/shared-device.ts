@@ -144,6 +144,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
   private stop(): void {
     this.recovering?.release();
     this.recovering = undefined;
+    this.gate.breakOff();
   }
 
   private newGate(): Gate {

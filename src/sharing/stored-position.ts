@@ -1,7 +1,7 @@
 import { isPosition, type Position } from '../recovery/position';
 
 /** Longer than any position: one with the keys of 10,000 uploads. */
-const LONGEST = 2 * 1024 * 1024;
+const LONGEST = 8 * 1024 * 1024;
 
 /** A position as the cluster keeps it. */
 export const positionToText = (position: Position): string => JSON.stringify(position);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { until } from '../../../tooling/until';
 import { clusterOf, joinOn } from '../../../src/cluster/join';
 import { MemoryStore } from '../../../src/cluster/memory-store';
-import type { ClusterJob } from '../../../src';
+import type { ClusterJob, Upload } from '../../../src';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
 import { gone, resources } from '../support/resources';
@@ -91,6 +91,53 @@ describe('listening with a cluster', () => {
     const reopened = world.simulator.requests.filter(({ path }) => path.includes('/noticed/'));
     assert.equal(reopened.length, opened);
   });
+
+  for (const [at, queue] of [
+    ['missed 2', false],
+    ['held 2', false],
+    ['held 2', true],
+  ] as const)
+    it(`repeats nothing if the flow blocks the process at '${at}' of a batch${queue ? ', nor in the queue' : ''}`, async () => {
+      const world = await processes(1);
+      const [{ client, member }] = world.all as [ProcessModel];
+      const [chipid = ''] = world.chipids;
+      const texts: string[] = [];
+      const queued: string[] = [];
+      const onUpload = ({ body }: Upload): void => {
+        const text = body.toString();
+        texts.push(text);
+        // Longer than a lease.
+        if (text === at) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+      };
+      const opened = (): number =>
+        world.simulator.requests.filter(({ path }) => path.includes('/noticed/')).length;
+      const { channel } = client.listen(chipid, { onUpload }, {});
+      if (queue) {
+        client.listen(chipid, {}, { deliver: 'queue' });
+        member.work({
+          deliver({ upload, token }) {
+            queued.push(upload.body.toString());
+            void member.acknowledge(token);
+          },
+        });
+      }
+      await until(() => channel.state === 'connected');
+      world.simulator.upload(chipid, 'first');
+      await until(() => texts.includes('first') && queued.includes('first') === queue);
+      const lift = world.simulator.fail('server-error', { path: 'up_messages' });
+      world.simulator.disconnect(chipid);
+      for (const index of [1, 2, 3]) world.simulator.upload(chipid, `missed ${index}`);
+      await until(() => opened() === 2 && channel.state === 'connected');
+      for (const index of [1, 2, 3]) world.simulator.upload(chipid, `held ${index}`);
+      lift();
+      const missed = ['missed 1', 'missed 2', 'missed 3'];
+      const all = ['first', ...missed, 'held 1', 'held 2', 'held 3', 'last'];
+      await until(() => texts.includes('held 3'));
+      world.simulator.upload(chipid, 'last');
+      await until(() => texts.includes('last') && queued.includes('last') === queue);
+      assert.deepEqual(texts, all);
+      assert.deepEqual(queued, queue ? all : []);
+    });
 
   it('goes on at the position with a new client on the same membership', async () => {
     const world = await processes(1);
