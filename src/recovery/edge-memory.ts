@@ -38,11 +38,10 @@ export class EdgeMemory {
       const [id = '', mark = ''] = entry.split(' ');
       this.seen.set(BigInt(id), mark);
     }
-    const marks = new Map(this.seen);
-    for (const record of records) {
-      if (marks.has(record.id) && marks.get(record.id) === markOf(record)) marks.delete(record.id);
+    for (const [id, mark] of this.seen) {
+      const record = recordOf(id, records);
+      if (!record || markOf(record) !== mark) this.missing.push(mark);
     }
-    this.missing = [...marks.values()];
     const latest = hash(edge.time);
     const ofLatest = [...this.seen.values()].filter((mark) => secondOf(mark) === latest);
     this.isWhole = ofLatest.length < NEWEST;
@@ -52,11 +51,21 @@ export class EdgeMemory {
     return this.edge.time !== '' && time > this.edge.time && TIME.test(time);
   }
 
+  /** The lowest id that was that of another record. */
+  lowestReused(): bigint | undefined {
+    let lowest: bigint | undefined;
+    for (const id of this.seen.keys()) {
+      const record = recordOf(id, this.records);
+      if (record && this.isReused(record) && (lowest === undefined || id < lowest)) lowest = id;
+    }
+    return lowest;
+  }
+
   /**
    * Whether its id was that of another record. A body alone may be another because the service has
    * begun to write bodies in another way: that of the latest second is compared as text and as Base64.
    */
-  isReused(record: Recorded): boolean {
+  private isReused(record: Recorded): boolean {
     const seen = this.seen.get(record.id);
     if (seen === undefined || record.mark === undefined) return false;
     const mark = markOf(record);
@@ -83,12 +92,12 @@ export class EdgeMemory {
     const before = records.filter(({ id }) => id <= newest);
     const moved = toUnix(latestTime(before), 0) - toUnix(edge.time, 0);
     if (moved === 0 || moved % QUARTER !== 0 || Math.abs(moved) > 2 * WIDEST) return false;
-    return before.every((record) => {
-      const seen = this.seen.get(record.id);
-      if (seen === undefined) return true;
-      const mark = markOf(record);
-      return bodyOf(mark) === bodyOf(seen) && mark !== seen;
-    });
+    for (const [id, seen] of this.seen) {
+      const record = recordOf(id, before);
+      const mark = record && markOf(record);
+      if (mark !== undefined && (bodyOf(mark) !== bodyOf(seen) || mark === seen)) return false;
+    }
+    return true;
   }
 
   /** What can be told of a record in a history all of whose ids are below those of before. */
@@ -114,6 +123,19 @@ export class EdgeMemory {
     this.missing.splice(place, 1);
     return true;
   }
+}
+
+/** The record of an id: few are asked for, so that an index would take longer. @param records by id, oldest first */
+function recordOf(id: bigint, records: readonly Recorded[]): Recorded | undefined {
+  let [from, to] = [0, records.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const record = records[middle] as Recorded;
+    if (record.id === id) return record;
+    if (record.id < id) from = middle + 1;
+    else to = middle;
+  }
+  return undefined;
 }
 
 /** Whether a body is one that was seen, now in Base64 or no longer. @param seen hash of its key */

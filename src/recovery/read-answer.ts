@@ -30,7 +30,7 @@ export interface ReadAnswer {
 
 /** Reads an answer for recovery. What is no record is left out and named; the rest is used. */
 export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadAnswer {
-  const byId = new Map<bigint, HistoryRecord>();
+  const records: HistoryRecord[] = [];
   const faults = new Set<string>();
   for (const item of answer) {
     const id = isObject(item) ? idOf(item['id']) : undefined;
@@ -47,14 +47,24 @@ export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadA
     }
     const isWhole = typeof record.body === 'string';
     if (!isWhole) faults.add('its body is not text');
-    const earlier = byId.get(id);
-    if (earlier && isWhole && earlier.body !== undefined && earlier.body !== record.body)
-      faults.add('its id is that of another record');
-    // Of two with one id the first that can be read: each id is one upload.
-    if (earlier?.body !== undefined) continue;
-    byId.set(id, new HistoryRecord(id, isWhole ? record : undefined, form));
+    records.push(new HistoryRecord(id, isWhole ? record : undefined, form));
   }
-  const records = [...byId.values()];
+  // Most histories are in order, one way or the other: then this is one pass.
   records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return { records, faults };
+  return { records: withoutRepeated(records, faults), faults };
+}
+
+/** Keeps of those with one id the first that can be read: each id is one upload. @param records by id, in stable order */
+function withoutRepeated(records: HistoryRecord[], faults: Set<string>): HistoryRecord[] {
+  const isRepeated = records.some(({ id }, index) => id === records[index - 1]?.id);
+  if (!isRepeated) return records;
+  const kept: HistoryRecord[] = [];
+  for (const record of records) {
+    const earlier = kept.at(-1);
+    if (earlier?.id !== record.id) kept.push(record);
+    else if (earlier.body === undefined) kept[kept.length - 1] = record;
+    else if (record.body !== undefined && record.body !== earlier.body)
+      faults.add('its id is that of another record');
+  }
+  return kept;
 }

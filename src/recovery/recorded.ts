@@ -43,21 +43,22 @@ export class HistoryRecord implements Recorded {
   private text: string | undefined;
   private bytes: string | false | undefined;
 
+  /** When it was accepted; empty if that is well ahead of this clock, which says nothing. */
+  readonly time: string;
+
   constructor(
     readonly id: bigint,
     /** The record; undefined if there is no body in it. */
     private readonly record: UploadRecord | undefined,
     private readonly form: HistoryForm,
-  ) {}
+  ) {
+    const { written } = this;
+    // Each reading looks at the times of all records several times.
+    this.time = written > form.latest ? '' : written;
+  }
 
   get body(): string | undefined {
     return this.record?.body;
-  }
-
-  /** When it was accepted; empty if that is well ahead of this clock, which says nothing. */
-  get time(): string {
-    const { written } = this;
-    return written > this.form.latest ? '' : written;
   }
 
   private get written(): string {

@@ -22,7 +22,7 @@ function ongoing<T extends Recorded>(
   position: bigint,
   edge: EdgeMemory | undefined,
 ): Since<T> {
-  const reused = edge && records.find((record) => edge.isReused(record))?.id;
+  const reused = edge?.lowestReused();
   const timed = edge?.isInOtherZone() ? undefined : edge;
   const isAgain = (record: T): boolean =>
     timed?.isLater(record) === true ||
