@@ -80,7 +80,12 @@ export class Delivery {
   /** Emits what a reading of the history gave, in its order; each upload is made when it is its turn. */
   emitAll(due: readonly (() => Upload)[]): void {
     this.letGo();
-    for (const upload of due) this.emit(upload());
+    let next = due[0]?.();
+    for (let index = 1; next; index++) {
+      const upload = next;
+      next = due[index]?.();
+      this.emit(upload, next);
+    }
     this.count();
     this.save();
   }
@@ -127,11 +132,12 @@ export class Delivery {
     return new Ledger(start, known);
   }
 
-  private emit(upload: Upload): void {
+  /** @param next what follows at once: of many missed uploads the observer is shown the last */
+  private emit(upload: Upload, next?: Upload): void {
     if (this.closed) return;
     if (upload.replayed) {
       this.replayed++;
-      this.shared.observer?.onReplayed(upload);
+      if (!next?.replayed) this.shared.observer?.onReplayed(upload);
     }
     this.device.listener.onUpload(upload);
   }

@@ -14,7 +14,7 @@ import type { ReadLimiter } from './read-limiter';
 export interface RecoveryObserver {
   /** A recovery begins to read the history after a gap. */
   onRecovering(chipid: string): void;
-  /** A missed upload is given back. Called before the listener gets it. */
+  /** Missed uploads are given back; this is the last of them. Called before the listener gets it. */
   onReplayed(upload: Upload): void;
   /** A recovery that began has ended. @param count the uploads that it gave back */
   onRecovered(chipid: string, count: number): void;
