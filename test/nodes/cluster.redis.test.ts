@@ -102,6 +102,25 @@ describe('an application with a cluster', () => {
     assert.equal(here.length, 1);
   });
 
+  it('is tested: the rights that its user lacks, which the log names as well', async () => {
+    const { password } = PROXY_CANARIES;
+    const rights = ['allkeys', 'allchannels', '+@all', '-@dangerous', '-publish'];
+    await redisCli(redis.port, 'ACL', 'SETUSER', 'few', 'reset', 'on', `>${password}`, ...rights);
+    const stored = { app: { ...CANARIES }, cluster: { user: 'few', password } };
+    await load(flow(node('listen', { chipids: [one] })), stored);
+    const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}` };
+    const answer = await helper.request().post('/device-cloud/clusters/test').send(settings);
+    journal.answers.push(answer.text);
+    const { ok, forbidden, version } = answer.body as ClusterTestResult;
+    assert.deepEqual([ok, forbidden, version], [true, ['+info', '+publish'], '']);
+    await shows('listen', 'status.awaiting-cluster');
+    await until(
+      () =>
+        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish$/.test(String(msg))),
+      'the log names them',
+    );
+  });
+
   it('shows no password, whether the server takes it or not', async () => {
     const { username: user, password } = PROXY_CANARIES;
     const stored = { app: { ...CANARIES }, cluster: { password } };

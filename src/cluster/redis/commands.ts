@@ -10,6 +10,8 @@ const MAX_TEXT = 200;
 export class Commands {
   /** Why the last connection failed. */
   private reason = 'it has not been reached yet';
+  /** Who waits for the connection. */
+  private waiting: (() => void)[] = [];
 
   /**
    * @param limit milliseconds
@@ -22,6 +24,19 @@ export class Commands {
     private readonly redact: (text: string) => string,
   ) {
     connection.on('error', (error) => (this.reason = this.textOf(error)));
+    connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
+  }
+
+  /** Resolves when there is a connection, or when it takes too long: then commands say why. */
+  async ready(): Promise<void> {
+    if (this.connection.status === 'ready') return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.limit);
+      this.waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   /** @throws StoreError */
@@ -62,7 +77,7 @@ export class Commands {
 
   /** A new error: that of the library contains the command, which may be the one with the password. */
   private failure(error: unknown): StoreError {
-    if (isReply(error)) return new StoreError(`Refused: ${this.textOf(error)}.`, false);
+    if (isReply(error)) return new StoreError(`Refused: ${this.textOf(error)}.`, false, true);
     return new StoreError(`Connection lost: ${this.textOf(error)}.`, true);
   }
 

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Cluster } from '../../../src/cluster/cluster';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import type { Store } from '../../../src/cluster/store';
+import { repository } from '../../../tooling/repository';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { redisCli } from './redis-cli';
+import { storeContract } from './store-contract';
+
+/** What the page gives a user: the words of `ACL SETUSER` after the name and the password. */
+function documented(): string[] {
+  const page = readFileSync(join(repository, 'docs', 'cluster.md'), 'utf8');
+  const [, words] = /^ACL SETUSER device-cloud reset on '>PASSWORD' ([^`]+)```/m.exec(page) ?? [];
+  assert.ok(words !== undefined, 'docs/cluster.md has an ACL');
+  return words.replaceAll(/[\\']/g, ' ').trim().split(/\s+/);
+}
+
+describe('a user of the engine with few rights', () => {
+  const login = { user: 'few', password: 'few-rights' };
+  let redis: RedisProcess;
+  let applications = 0;
+  before(async () => {
+    redis = await startRedis();
+  });
+  after(() => redis.end());
+
+  const allow = (rights: readonly string[]): Promise<string> =>
+    redisCli(
+      redis.port,
+      'ACL',
+      'SETUSER',
+      login.user,
+      'reset',
+      'on',
+      `>${login.password}`,
+      ...rights,
+    );
+
+  async function open(database = 0): Promise<Store> {
+    const url = `redis://127.0.0.1:${redis.port}/${database}`;
+    const application = String(++applications);
+    const store = await openRedisStore({ url, ...login, application, limit: 5000 });
+    atEnd(() => store.close());
+    return store;
+  }
+  /** What is forbidden to a new connection, as soon as there is one. */
+  async function forbidden(database?: number): Promise<string[]> {
+    const store = await open(database);
+    const look = (): Promise<string[] | undefined> => store.forbidden().catch(() => undefined);
+    let rights: string[] | undefined;
+    await until(async () => (rights = await look()) !== undefined, 'it answers');
+    return rights ?? [];
+  }
+
+  describe('that are those of the page', () => {
+    before(() => allow(documented()));
+    storeContract(async () => {
+      const store = await open();
+      await until(() =>
+        store.forbidden().then(
+          (rights) => rights.length === 0,
+          () => false,
+        ),
+      );
+      return { store, wipe: async () => void (await redisCli(redis.port, 'FLUSHALL')) };
+    });
+  });
+
+  it('finds each one that is missing', async () => {
+    const rights = documented();
+    assert.ok(rights.length > 20);
+    for (const right of rights) {
+      await allow(rights.filter((each) => each !== right));
+      assert.deepEqual(await forbidden(), [right]);
+    }
+    await allow([...rights.filter((each) => !each.startsWith('~')), '~other:*']);
+    assert.deepEqual(await forbidden(), ['~{device-cloud:*']);
+    await allow(['allkeys', 'allchannels', '+@all', '-@dangerous']);
+    assert.deepEqual(await forbidden(), ['+info']);
+  });
+
+  it('needs one more for another database, which has to exist', async () => {
+    await allow(documented());
+    assert.deepEqual(await forbidden(1), ['+select']);
+    await allow([...documented(), '+select']);
+    assert.deepEqual(await forbidden(1), []);
+    const store = await open(99);
+    await until(async () =>
+      /DB index is out of range/.test(await store.info().then(String, String)),
+    );
+  });
+
+  it('leaves nothing behind', async () => {
+    await redisCli(redis.port, 'FLUSHALL');
+    await allow(documented());
+    assert.deepEqual(await forbidden(), []);
+    assert.equal((await redisCli(redis.port, 'DBSIZE')).trim(), '0');
+  });
+
+  it('has it said in the log, whether the cluster works or not', async () => {
+    for (const right of ['+subscribe', '+info']) {
+      await allow(documented().filter((each) => each !== right));
+      const cluster = new Cluster({ store: await open(), lease: 1 });
+      atEnd(() => cluster.close());
+      const faults: string[] = [];
+      cluster.listen({ onFault: (fault) => faults.push(fault) });
+      cluster.start();
+      await until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
+      assert.ok(!faults.some((fault) => /few-rights|cannot be reached/.test(fault)), faults.join());
+    }
+  });
+});
