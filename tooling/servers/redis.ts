@@ -63,12 +63,19 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisProce
   return start('redis-server', port, ['save ""', 'appendonly no', ...config], folder);
 }
 
-/** A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree. */
-export async function startSentinel(primary: number): Promise<RedisProcess> {
+/**
+ * A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree.
+ * @param config further lines of its configuration
+ */
+export async function startSentinel(
+  primary: number,
+  config: readonly string[] = [],
+): Promise<RedisProcess> {
   const port = await freePort();
   return start('redis-sentinel', port, [
     `sentinel monitor primary 127.0.0.1 ${primary} 2`,
     'sentinel down-after-milliseconds primary 500',
     'sentinel failover-timeout primary 2000',
+    ...config,
   ]);
 }

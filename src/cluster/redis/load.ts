@@ -1,6 +1,7 @@
 import { DeviceCloudError } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
 import type { Endpoints } from './addresses';
+import { offerLogin } from './sentinel-login';
 
 /** What is used of a connection of `ioredis`. */
 export interface Connection {
@@ -65,7 +66,7 @@ export async function loadClient(): Promise<Connect> {
       reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     };
     if (master !== undefined) {
-      return new Redis({
+      const redis = new Redis({
         ...common,
         ...(secure.tls ? { sentinelTLS: secure.tls, enableTLSForSentinelMode: true } : {}),
         sentinels: hosts.map((host) => ({ ...host })),
@@ -74,6 +75,8 @@ export async function loadClient(): Promise<Connect> {
         sentinelRetryStrategy: retry,
         retryStrategy: retry,
       });
+      offerLogin(redis, user, password);
+      return redis;
     }
     const [only] = hosts;
     if (hosts.length === 1 && only)
