@@ -1,15 +1,20 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
+import { causeOf, isVague } from './connect-fault';
 import type { Connection } from './load';
 import type { Script } from './scripts/script';
 
 /** The longest text of an engine's error that is repeated. */
 const MAX_TEXT = 200;
 
+const NOT_REACHED = 'it has not been reached yet';
+const NOT_READY =
+  'it was reached, but is loading its data, or is a Redis Cluster that is incomplete or forbids CLUSTER INFO';
+
 /** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
 export class Commands {
-  /** Why the last connection failed. */
-  private reason = 'it has not been reached yet';
+  /** Why there is no connection, or was none at last. */
+  private reason = NOT_REACHED;
   /** Who waits for the connection. */
   private waiting: (() => void)[] = [];
 
@@ -23,7 +28,8 @@ export class Commands {
     private readonly limit: number,
     private readonly redact: (text: string) => string,
   ) {
-    connection.on('error', (error) => (this.reason = this.textOf(error)));
+    connection.on('error', (error) => this.failed(error));
+    connection.on('connect', () => (this.reason = NOT_READY));
     connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
   }
 
@@ -62,6 +68,11 @@ export class Commands {
     return this.limited(() => this.connection.call(command, ...args));
   }
 
+  private failed(error: Error): void {
+    // Often follows one that says more.
+    if (!isVague(error) || this.reason === NOT_REACHED) this.reason = this.textOf(error);
+  }
+
   private limited(send: () => Promise<unknown>): Promise<unknown> {
     if (this.connection.status !== 'ready')
       return Promise.reject(new StoreError(`Not connected: ${this.reason}.`, false));
@@ -82,8 +93,8 @@ export class Commands {
   }
 
   private textOf(error: unknown): string {
-    const text = this.redact(error instanceof Error ? error.message : 'unknown');
-    return oneLine(text, MAX_TEXT).replace(/\.$/, '');
+    const text = this.redact(error instanceof Error ? causeOf(error).message : 'unknown');
+    return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
 

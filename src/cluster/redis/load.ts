@@ -1,6 +1,7 @@
 import { DeviceCloudError } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
 import type { Endpoints } from './addresses';
+import { explainFaults } from './connect-fault';
 import { offerLogin } from './sentinel-login';
 
 /** What is used of a connection of `ioredis`. */
@@ -9,7 +10,7 @@ export interface Connection {
   call(command: string, ...args: (string | number)[]): Promise<unknown>;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
-  on(event: 'ready', listener: () => void): unknown;
+  on(event: 'connect' | 'ready', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'message', listener: (channel: string, text: string) => void): unknown;
   disconnect(): void;
@@ -76,12 +77,13 @@ export async function loadClient(): Promise<Connect> {
         retryStrategy: retry,
       });
       offerLogin(redis, user, password);
+      explainFaults(redis, 'sentinelError', hosts, secure.tls, limit);
       return redis;
     }
     const [only] = hosts;
     if (hosts.length === 1 && only)
       return new Redis({ ...common, ...only, db: database, retryStrategy: retry });
-    return new Cluster(
+    const cluster = new Cluster(
       hosts.map((host) => ({ ...host })),
       {
         redisOptions: common,
@@ -90,5 +92,7 @@ export async function loadClient(): Promise<Connect> {
         slotsRefreshTimeout: limit,
       },
     );
+    explainFaults(cluster, 'error', hosts, secure.tls, limit);
+    return cluster;
   };
 }

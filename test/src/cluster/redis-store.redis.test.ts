@@ -3,10 +3,10 @@ import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { partitionOf, slotOf } from '../../../src/cluster/slots';
 import { StoreError, type FencedEntry, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
-import { freePort } from '../../../tooling/servers/ports';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
+import { startRedisCluster } from './redis-cluster';
 import { storeContract } from './store-contract';
 
 let applications = 0;
@@ -106,13 +106,7 @@ describe('a store on Redis', () => {
 describe('a store on a Redis Cluster', () => {
   let redis: RedisProcess;
   before(async () => {
-    // By itself it would take the port 10,000 above its own, which may be anybody's.
-    const bus = await freePort();
-    redis = await startRedis({
-      config: ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1', `cluster-port ${bus}`],
-    });
-    await redisCli(redis.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until(async () => /cluster_state:ok/.test(await redisCli(redis.port, 'CLUSTER', 'INFO')));
+    redis = await startRedisCluster();
   });
   after(() => redis.end());
 

@@ -9,6 +9,7 @@ import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
+import { startRedisCluster } from './redis-cluster';
 import { storeContract } from './store-contract';
 
 /** What the page gives a user: the words of `ACL SETUSER` after the name and the password. */
@@ -92,6 +93,25 @@ describe('a user of the engine with few rights', () => {
     await until(async () =>
       /DB index is out of range/.test(await store.info().then(String, String)),
     );
+  });
+
+  it('needs two more for a Redis Cluster, without which it says what is missing', async () => {
+    const node = await startRedisCluster();
+    atEnd(() => node.end());
+    const url = `redis://127.0.0.1:${node.port}`;
+    const look = async (more: readonly string[], expected: RegExp): Promise<void> => {
+      const words = ['reset', 'on', `>${login.password}`, ...documented(), ...more];
+      await redisCli(node.port, 'ACL', 'SETUSER', login.user, ...words);
+      const options = { url: `${url},${url}`, ...login, application: '1', limit: 1000 };
+      const store = await openRedisStore(options);
+      atEnd(() => store.close());
+      const said = (): Promise<string> =>
+        store.forbidden().then((rights) => `forbidden: ${rights.join()};`, String);
+      await until(async () => expected.test(await said()), String(expected));
+    };
+    await look(['+cluster|slots', '+cluster|info'], /forbidden: ;/);
+    await look(['+cluster|slots'], /forbids CLUSTER INFO/);
+    await look([], /'cluster\|slots' command/);
   });
 
   it('leaves nothing behind', async () => {
