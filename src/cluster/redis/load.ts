@@ -90,6 +90,8 @@ export async function loadClient(): Promise<Connect> {
         enableOfflineQueue: false,
         clusterRetryStrategy: retry,
         slotsRefreshTimeout: limit,
+        // It would connect to the IP address that a name stands for, which few certificates have.
+        ...(secure.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
       },
     );
     explainFaults(cluster, 'error', hosts, secure.tls, limit);
