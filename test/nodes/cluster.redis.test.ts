@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { ClusterTestResult } from '../../nodes/cluster/test-result';
-import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { ENGINE, startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
 import { redisCli } from '../src/cluster/redis-cli';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -92,7 +92,7 @@ describe('an application with a cluster', () => {
     await redisCli(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     const { version, clockSkew, apps, ...rest } = answer.body as ClusterTestResult;
     assert.deepEqual(rest, {
-      ...{ ok: true, product: 'Redis', persistence: 'none', eviction: 'allkeys-lru' },
+      ...{ ok: true, product: ENGINE, persistence: 'none', eviction: 'allkeys-lru' },
     });
     assert.match(version ?? '', /^\d+\.\d+/);
     assert.ok(Math.abs(clockSkew ?? NaN) < 5);

@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keep, type Child } from '../process';
 import { freePort } from './ports';
+
+/** What answers to the name of `redis-server`, which may be a link to Valkey. */
+export const ENGINE = /valkey/i.test(String(spawnSync('redis-server', ['--version']).stdout))
+  ? 'Valkey'
+  : 'Redis';
 
 /** A `redis-server` or `redis-sentinel` of this machine, on a free port of loopback and in a folder of its own. */
 export interface RedisProcess {

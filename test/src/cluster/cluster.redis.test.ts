@@ -176,7 +176,7 @@ describe('a cluster behind Sentinels', () => {
     await until(() => cluster.state === 'awaiting', 'its time is over');
     await shared(cluster);
     assert.equal(await cluster.loadPosition('1000'), 'here');
-    assert.match(replica.child.log(), /MASTER MODE enabled/);
+    assert.match(replica.child.log(), /(MASTER|PRIMARY) MODE enabled/);
     primary.cont();
   });
 

@@ -3,7 +3,7 @@ import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { partitionOf, slotOf } from '../../../src/cluster/slots';
 import { StoreError, type FencedEntry, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { ENGINE, startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
 import { startRedisCluster } from './redis-cluster';
@@ -41,10 +41,7 @@ describe('a store on Redis', () => {
   it('says what would lose positions', async () => {
     const store = await connected(url());
     const { product, persistence, eviction, replicas } = await store.info();
-    assert.deepEqual(
-      [product, persistence, eviction, replicas],
-      ['Redis', 'none', 'noeviction', 0],
-    );
+    assert.deepEqual([product, persistence, eviction, replicas], [ENGINE, 'none', 'noeviction', 0]);
   });
 
   describe('that has lost a part of its keys, or has others', () => {
