@@ -9,7 +9,8 @@ const MAX_TEXT = 200;
 
 const NOT_REACHED = 'it has not been reached yet';
 const NOT_READY =
-  'it was reached, but is loading its data, or is a Redis Cluster that is incomplete or forbids CLUSTER INFO';
+  'it was reached, but is not ready: it is loading its data, answers slowly, or is a Redis Cluster that is incomplete or ' +
+  'forbids CLUSTER INFO';
 
 /** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
 export class Commands {
@@ -29,7 +30,9 @@ export class Commands {
     private readonly redact: (text: string) => string,
   ) {
     connection.on('error', (error) => this.failed(error));
-    connection.on('connect', () => (this.reason = NOT_READY));
+    connection.on('connect', () => {
+      if (this.reason === NOT_REACHED) this.reason = NOT_READY;
+    });
     connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
   }
 
@@ -74,8 +77,7 @@ export class Commands {
   }
 
   private limited(send: () => Promise<unknown>): Promise<unknown> {
-    if (this.connection.status !== 'ready')
-      return Promise.reject(new StoreError(`Not connected: ${this.reason}.`, false));
+    if (this.connection.status !== 'ready') return Promise.reject(this.notConnected());
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new StoreError(`No answer within ${this.limit} ms.`, true));
@@ -86,10 +88,25 @@ export class Commands {
     });
   }
 
+  private notConnected(): StoreError {
+    const why = this.connection.status === 'connect' ? NOT_READY : this.reason;
+    return new StoreError(`Not connected: ${why}.`, false);
+  }
+
   /** A new error: that of the library contains the command, which may be the one with the password. */
   private failure(error: unknown): StoreError {
-    if (isReply(error)) return new StoreError(`Refused: ${this.textOf(error)}.`, false, true);
-    return new StoreError(`Connection lost: ${this.textOf(error)}.`, true);
+    const text = this.textOf(error);
+    if (isReply(error)) {
+      // The connection is given up for it, and the next commands fail for want of one.
+      if (isReadOnly(error)) this.reason = text;
+      return new StoreError(`Refused: ${text}.`, false, true);
+    }
+    const { name = '', message = '' } = error instanceof Error ? error : {};
+    // The client's words for these speak of its own settings.
+    if (message.startsWith("Stream isn't writeable")) return this.notConnected();
+    if (name === 'MaxRetriesPerRequestError')
+      return new StoreError('The connection was lost before there was an answer.', true);
+    return new StoreError(`Connection lost: ${text}.`, true);
   }
 
   private textOf(error: unknown): string {
@@ -97,6 +114,9 @@ export class Commands {
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
+
+/** A primary that was made a replica refuses to write. */
+export const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
 
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';

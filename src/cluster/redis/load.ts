@@ -1,6 +1,7 @@
 import { DeviceCloudError } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
 import type { Endpoints } from './addresses';
+import { isReadOnly } from './commands';
 import { explainFaults } from './connect-fault';
 import { offerLogin } from './sentinel-login';
 
@@ -63,8 +64,8 @@ export async function loadClient(): Promise<Connect> {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      // A primary that was made a replica refuses to write: the connection must find the new one.
-      reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+      // The connection must find the new primary.
+      reconnectOnError: isReadOnly,
     };
     if (master !== undefined) {
       const redis = new Redis({

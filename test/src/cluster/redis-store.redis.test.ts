@@ -134,6 +134,23 @@ describe('a Redis that fails', () => {
     assert.doesNotMatch(said, /canary/i);
   });
 
+  it('says that it is a replica, or is not ready yet, and not how its client is set', async () => {
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const store = await connected(`redis://127.0.0.1:${redis.port}`, 500);
+    await redisCli(redis.port, 'REPLICAOF', '127.0.0.1', '1');
+    const said: string[] = [];
+    const isKnown = (text: string): boolean => /READONLY|is not ready/.test(text);
+    await until(async () => {
+      said.push(await store.leave('m').then(String, String));
+      return said.length >= 30 && said.some((text) => text.includes('READONLY'));
+    });
+    assert.deepEqual(
+      said.filter((text) => !isKnown(text)),
+      [],
+    );
+  });
+
   it('rejects every command in its time, and works again by itself', async () => {
     let redis = await startRedis();
     atEnd(() => redis.end());
