@@ -245,13 +245,13 @@ export class Cluster {
   private failed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     const isRefusal = error instanceof StoreError && error.isRefusal;
-    if (isRefusal) this.rights.run();
+    if (isRefusal) this.rights.run(true);
     const what = isRefusal ? 'answers, but does not work' : 'cannot be reached';
     this.report(`the cluster ${what}: ${why}`, 'away');
   }
 
   private beaten(reply: BeatReply): void {
-    this.rights.run();
+    this.rights.run(false);
     this.membersAre(reply.members.map(({ member }) => member));
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();

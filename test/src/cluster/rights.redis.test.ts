@@ -121,16 +121,37 @@ describe('a user of the engine with few rights', () => {
     assert.equal((await redisCli(redis.port, 'DBSIZE')).trim(), '0');
   });
 
+  /** A member, and what it has said so far. */
+  async function member(): Promise<{ cluster: Cluster; faults: string[] }> {
+    const cluster = new Cluster({ store: await open(), lease: 1 });
+    atEnd(() => cluster.close());
+    const faults: string[] = [];
+    cluster.listen({ onFault: (fault) => faults.push(fault) });
+    cluster.start();
+    return { cluster, faults };
+  }
+  const without = (right: string): Promise<string> =>
+    allow(documented().filter((each) => each !== right));
+  const saysMissing = (faults: readonly string[], right: string): Promise<void> =>
+    until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
+
   it('has it said in the log, whether the cluster works or not', async () => {
     for (const right of ['+subscribe', '+info']) {
-      await allow(documented().filter((each) => each !== right));
-      const cluster = new Cluster({ store: await open(), lease: 1 });
-      atEnd(() => cluster.close());
-      const faults: string[] = [];
-      cluster.listen({ onFault: (fault) => faults.push(fault) });
-      cluster.start();
-      await until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
+      await without(right);
+      const { faults } = await member();
+      await saysMissing(faults, right);
       assert.ok(!faults.some((fault) => /few-rights|cannot be reached/.test(fault)), faults.join());
     }
+  });
+
+  it('has it said at once when a right is taken away, and works again with it', async () => {
+    await allow(documented());
+    const { cluster, faults } = await member();
+    await until(() => cluster.state === 'member');
+    await without('+evalsha');
+    await saysMissing(faults, '+evalsha');
+    assert.equal(cluster.state, 'awaiting');
+    await allow(documented());
+    await until(() => cluster.state === 'member');
   });
 });
