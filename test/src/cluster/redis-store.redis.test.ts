@@ -75,6 +75,7 @@ describe('a store on Redis', () => {
       const [store] = await owned();
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
+      await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
       const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
       const none = { holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
