@@ -1,6 +1,6 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
-import { causeOf, isVague } from './connect-fault';
+import { causeOf, isReadOnly, isVague } from './connect-fault';
 import type { Connection } from './load';
 import type { Script } from './scripts/script';
 
@@ -114,9 +114,6 @@ export class Commands {
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
-
-/** A primary that was made a replica refuses to write. */
-export const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
 
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';

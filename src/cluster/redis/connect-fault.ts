@@ -20,6 +20,9 @@ export function causeOf(error: Error): Error {
 export const isVague = (error: Error): boolean =>
   causeOf(error).message.includes('Connection is closed');
 
+/** A primary that was made a replica refuses to write. */
+export const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
+
 /**
  * Has a connection emit why a Sentinel or a node of a Redis Cluster cannot be reached, such as a wrong certificate: all that
  * the client says of it is that the connection was closed.

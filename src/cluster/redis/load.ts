@@ -1,8 +1,7 @@
 import { DeviceCloudError } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
 import type { Endpoints } from './addresses';
-import { isReadOnly } from './commands';
-import { explainFaults } from './connect-fault';
+import { explainFaults, isReadOnly } from './connect-fault';
 import { offerLogin } from './sentinel-login';
 
 /** What is used of a connection of `ioredis`. */
