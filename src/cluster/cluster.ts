@@ -3,13 +3,13 @@ import { hostname } from 'node:os';
 import { Bus } from './bus';
 import { systemClock, type Clock } from './clock';
 import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
+import { EngineFaults } from './engine-faults';
 import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
 import { QueueShare, type WorkOptions } from './queue-share';
-import { RightsCheck } from './rights-check';
 import { isPartition, slotOf, type Pool } from './slots';
-import { StoreError, type BeatReply, type Store } from './store';
+import type { BeatReply, Store } from './store';
 
 export interface ClusterOptions {
   readonly store: Store;
@@ -48,9 +48,6 @@ export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
 
 const DEFAULT_LEASE = 5;
 
-const FORBIDDEN =
-  "the user of the cluster's engine is not allowed all that is needed; missing in its ACL: ";
-
 /** Milliseconds between two reports of a kind. */
 const REPORT_EVERY = 60_000;
 
@@ -64,7 +61,7 @@ export class Cluster {
   private readonly lock: CommandLock;
   private readonly listeners = new Set<ClusterListener>();
   private readonly queue: QueueShare;
-  private readonly rights: RightsCheck;
+  private readonly faults: EngineFaults;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
   private readonly clock: Clock;
@@ -89,10 +86,7 @@ export class Cluster {
     this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
     this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
     this.lock = new CommandLock({ ...shared, random });
-    this.rights = new RightsCheck({
-      ...shared,
-      forbidden: (rights) => this.report(FORBIDDEN + rights.join(' '), 'forbidden'),
-    });
+    this.faults = new EngineFaults({ ...shared, report: this.report.bind(this) });
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
@@ -105,7 +99,7 @@ export class Cluster {
       lost: (slot) => this.lost(slot),
       ended: (slot) => this.writer.forget(slot),
       validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
-      failed: (error) => this.failed(error),
+      failed: (error) => this.faults.failed(error),
       beaten: (reply) => this.beaten(reply),
     });
   }
@@ -242,16 +236,8 @@ export class Cluster {
     });
   }
 
-  private failed(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    const isRefusal = error instanceof StoreError && error.isRefusal;
-    if (isRefusal) this.rights.run(true);
-    const what = isRefusal ? 'answers, but does not work' : 'cannot be reached';
-    this.report(`the cluster ${what}: ${why}`, 'away');
-  }
-
   private beaten(reply: BeatReply): void {
-    this.rights.run(false);
+    this.faults.checkRights();
     this.membersAre(reply.members.map(({ member }) => member));
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();

@@ -25,7 +25,7 @@ type Command = readonly [name: string, ...args: (string | number)[]];
  * where they need something else.
  */
 const uses = ({ key, topic, database }: Trial): readonly Command[] => [
-  // Who may not select one works in database 0, and is not told.
+  // Who may not select one works in database 0, without an error.
   ...(database === 0 ? [] : [['SELECT', database] as const]),
   ['SET', key, '', 'PX', 1000],
   ['EVAL', NOTHING.text, 1, key],
