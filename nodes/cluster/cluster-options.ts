@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { ClusterSettings } from '../../src/index';
+import { DeviceCloudError, type ClusterSettings } from '../../src/index';
+import { show } from '../../src/input';
 import { tlsOf } from '../app/network';
 import { textOf } from '../app/options';
 import { substitute } from '../common/substitute';
@@ -14,10 +15,20 @@ export type SavedCluster = Partial<ClusterConfig> & {
 /** Where a cluster is, without what tells applications apart in it. */
 export type Engine = Omit<ClusterSettings, 'application'>;
 
+function leaseOf(text: string): number {
+  const lease = numberOf(text, LEASE.usual);
+  if (!Number.isNaN(lease)) return lease;
+  throw new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `The lease of the cluster must be a number of seconds from ${LEASE.min} to ${LEASE.max}, but is ${show(text)}.`,
+  );
+}
+
 /**
  * Reads the settings of a cluster node. What they must be like is checked by the library.
  * @param node the deployed config node, or undefined for settings that were only typed
- * @throws DeviceCloudError `NOT_CONFIGURED` if a variable is not set, or the TLS configuration is missing
+ * @throws DeviceCloudError `NOT_CONFIGURED` if a variable is not set, the lease is not a number, or the TLS configuration
+ *   is missing
  */
 export function engineOf(RED: NodeAPI, node: Node | undefined, saved: SavedCluster): Engine {
   const text = (value: unknown): string =>
@@ -31,7 +42,7 @@ export function engineOf(RED: NodeAPI, node: Node | undefined, saved: SavedClust
     // A password may well contain what looks like a variable inside a text.
     user: textOf(RED, node, user),
     password: textOf(RED, node, password),
-    lease: numberOf(textOf(RED, node, saved.lease), LEASE.usual),
+    lease: leaseOf(textOf(RED, node, saved.lease)),
     ...(tls ? { tls } : {}),
   };
 }

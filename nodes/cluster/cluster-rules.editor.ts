@@ -13,11 +13,14 @@ const partsOf = (text: string): string[] => text.split(',').map((part) => part.t
 /** How the engine is found. It is not saved: Sentinels that are given stand for themselves. */
 export const kindField = (): JQuery => $('#device-cloud-cluster-kind');
 
+function isOpen(node: Node): boolean {
+  const form = kindField().closest('form');
+  return form.length > 0 && form.data('editing') === node.id;
+}
+
 /** Whether the engine is found through Sentinels: as the open form has it, else as saved. */
 export function bySentinels(node: Node): boolean {
-  const form = kindField().closest('form');
-  if (form.length > 0 && form.data('editing') === node.id)
-    return fieldValue(kindField()) === 'sentinels';
+  if (isOpen(node)) return fieldValue(kindField()) === 'sentinels';
   return current(node, 'sentinels') !== '';
 }
 
@@ -38,6 +41,12 @@ function oneUrlError(text: string): string | undefined {
   if (url.username !== '' || url.password !== '') return t('error.user');
   const isPlain = /^(\/\d{0,4})?$/.test(url.pathname) && url.search === '' && url.hash === '';
   return isPlain ? undefined : t('error.url');
+}
+
+/** The address of a node: one written by hand may have Sentinels as well, which its form would not save. */
+export function addressError(value: string, node: Node): string | undefined {
+  if (byUrl(node)) return urlError(value);
+  return isOpen(node) || value.trim() === '' ? undefined : t('error.both');
 }
 
 /** Addresses, by the rules of the library. A password in one would be saved where all can read it. */

@@ -8,7 +8,13 @@ import {
   type ClusterConfig,
   type ClusterCredentials,
 } from './cluster.config';
-import { bySentinels, byUrl, kindField, sentinelsError, urlError } from './cluster-rules.editor';
+import {
+  addressError,
+  bySentinels,
+  byUrl,
+  kindField,
+  sentinelsError,
+} from './cluster-rules.editor';
 import { prepareTest } from './test-button.editor';
 
 type Config = ClusterConfig & Named;
@@ -29,7 +35,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
     color: '#a58bf0',
     defaults: {
       name: { value: '' },
-      url: { value: '', label: t('label.url'), validate: validator<Config>(urlError, byUrl) },
+      url: { value: '', label: t('label.url'), validate: validator<Config>(addressError) },
       sentinels: {
         value: '',
         label: t('label.sentinels'),

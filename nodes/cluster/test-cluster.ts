@@ -63,13 +63,14 @@ export async function testEngine(
     const engine = engineOf(RED, node, exact);
     const asked = Date.now();
     const info = await testCluster({ ...engine, application: NO_APPLICATION });
-    const { product, version, persistence = 'unknown', eviction, time } = info;
+    const { product, version, persistence = 'unknown', eviction, time, forbidden } = info;
     return {
       ok: true,
       ...{ product, version, persistence },
       ...(eviction === undefined ? {} : { eviction }),
       // The answer was made at some time between.
-      clockSkew: skew(time, asked, Date.now()),
+      ...(Number.isNaN(time) ? {} : { clockSkew: skew(time, asked, Date.now()) }),
+      ...(forbidden.length === 0 ? {} : { forbidden }),
       apps: isDeployed ? (membersOf(RED, id) ?? []) : [],
     };
   } catch (error) {

@@ -39,11 +39,16 @@ function evictionRows({ eviction = 'noeviction' }: ClusterTestResult): ResultRow
   return eviction === 'noeviction' ? [] : [warning(t('test.eviction', { policy: eviction }))];
 }
 
-function clockRow({ clockSkew = 0 }: ClusterTestResult): ResultRow {
+function clockRows({ clockSkew }: ClusterTestResult): ResultRow[] {
+  if (clockSkew === undefined) return [];
   const seconds = Math.round(Math.abs(clockSkew));
-  return seconds < CLOCK_NOISE
-    ? good(t('test.clock-right'))
-    : warning(t('test.clock-off', { seconds }));
+  if (seconds < CLOCK_NOISE) return [good(t('test.clock-right'))];
+  return [warning(t('test.clock-off', { seconds }))];
+}
+
+function forbiddenRows({ forbidden = [] }: ClusterTestResult): ResultRow[] {
+  if (forbidden.length === 0) return [];
+  return [{ icon: 'fa-times', text: t('test.forbidden-rights'), detail: forbidden.join(' ') }];
 }
 
 function memberRows({ apps = [] }: ClusterTestResult): ResultRow[] {
@@ -58,12 +63,14 @@ function memberRows({ apps = [] }: ClusterTestResult): ResultRow[] {
 /** Puts the result of a test into words. */
 export function resultRows(result: ClusterTestResult): ResultRow[] {
   if (!result.ok) return [failedRow(result)];
-  const { product = '', version = '' } = result;
+  const { product, version } = result;
+  const server = product ? t('test.reached', { product, version }) : t('test.unknown');
   return [
-    good(said(t('test.server'), t('test.reached', { product, version }))),
+    good(said(t('test.server'), server)),
+    ...forbiddenRows(result),
     persistenceRow(result),
     ...evictionRows(result),
     ...memberRows(result),
-    clockRow(result),
+    ...clockRows(result),
   ];
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { Bus } from './bus';
 import { systemClock, type Clock } from './clock';
 import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
+import { EngineFaults } from './engine-faults';
 import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
@@ -60,6 +61,7 @@ export class Cluster {
   private readonly lock: CommandLock;
   private readonly listeners = new Set<ClusterListener>();
   private readonly queue: QueueShare;
+  private readonly faults: EngineFaults;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
   private readonly clock: Clock;
@@ -84,6 +86,7 @@ export class Cluster {
     this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
     this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
     this.lock = new CommandLock({ ...shared, random });
+    this.faults = new EngineFaults({ ...shared, report: this.report.bind(this) });
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
@@ -96,10 +99,7 @@ export class Cluster {
       lost: (slot) => this.lost(slot),
       ended: (slot) => this.writer.forget(slot),
       validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
-      failed: (error) => {
-        const why = error instanceof Error ? error.message : String(error);
-        this.report(`the cluster cannot be reached: ${why}`, 'away');
-      },
+      failed: (error) => this.faults.failed(error),
       beaten: (reply) => this.beaten(reply),
     });
   }
@@ -237,6 +237,7 @@ export class Cluster {
   }
 
   private beaten(reply: BeatReply): void {
+    this.faults.checkRights();
     this.membersAre(reply.members.map(({ member }) => member));
     // Locks may be gone like all else, and others are given none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();

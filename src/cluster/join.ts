@@ -48,7 +48,9 @@ async function answerOf(store: Store): Promise<StoreInfo> {
       if (performance.now() - began >= TEST.patience)
         throw new DeviceCloudError(
           'UNREACHABLE',
-          `The engine of the cluster was not reached within ${TEST.patience / 1000} s. ${error.message}`,
+          error.isRefusal
+            ? `The engine of the cluster answers, but does not work. ${error.message}`
+            : `The engine of the cluster was not reached within ${TEST.patience / 1000} s. ${error.message}`,
         );
     }
     await new Promise((resolve) => setTimeout(resolve, TEST.pause));

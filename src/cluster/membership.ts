@@ -64,7 +64,7 @@ export class Membership {
 
   constructor(private readonly options: MembershipOptions) {
     this.observed = new ObservedMembers(options.lease);
-    this.settling = new Settling(SETTLE * options.lease);
+    this.settling = new Settling(options.lease, SETTLE);
     this.validity = new Validity(options.clock, VALID * options.lease, options.validity);
   }
 
@@ -168,7 +168,7 @@ export class Membership {
     const { clock } = this.options;
     const now = clock.monotonic();
     this.observed.update(reply.members, reply.incarnation, now);
-    this.settling.update(reply.incarnation, now);
+    this.settling.update(reply.incarnation, reply.members, now);
     // A store that may have gone back in time could take one who was away for an owner that it no longer is.
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);

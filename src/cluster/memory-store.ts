@@ -181,8 +181,12 @@ export class MemoryStore implements Store {
     return Promise.resolve({
       ...{ product: 'memory', version: '', time: this.now() },
       members: [...this.state.members.keys()],
-      ...{ persistence: 'none', eviction: 'noeviction', replicas: 0 },
+      ...{ persistence: 'none', eviction: 'noeviction', replicas: 0, forbidden: [] },
     });
+  }
+
+  forbidden(): Promise<string[]> {
+    return Promise.resolve([]);
   }
 
   close(): Promise<void> {

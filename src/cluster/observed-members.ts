@@ -1,7 +1,5 @@
+import { LONGEST_LEASE } from './settling';
 import type { MemberBeat } from './store';
-
-/** More than any lease, in ms: what the engine says may be anything. */
-const LONGEST = 60_000;
 
 /**
  * Whom one member has seen beat, by its own monotonic clock. Another one counts as dead when its number has stood
@@ -27,7 +25,7 @@ export class ObservedMembers {
     for (const id of this.seen.keys()) if (!ids.has(id)) this.seen.delete(id);
     for (const { member, beat, lease = 0 } of members) {
       // While settings are changed, one process after the other, they have different ones.
-      const patience = Math.max(this.lease, Math.min(lease, LONGEST));
+      const patience = Math.max(this.lease, Math.min(lease, LONGEST_LEASE));
       const before = this.seen.get(member);
       if (isGap || before?.beat !== beat) this.seen.set(member, { beat, since: now, patience });
     }

@@ -84,11 +84,11 @@ export interface QueueEntry {
 
 /** What the Test button of the configuration shows. */
 export interface StoreInfo {
-  /** Redis or Valkey, and its version. */
+  /** Redis or Valkey; empty where it does not say. */
   readonly product: string;
-  /** As the engine writes it. */
+  /** As the engine writes it; empty where it does not. */
   readonly version: string;
-  /** Milliseconds since 1970 by the store's clock. */
+  /** Milliseconds since 1970 by the store's clock; NaN where it may not be read. */
   readonly time: number;
   /** The ids of the processes that share the application's devices. */
   readonly members: readonly string[];
@@ -98,6 +98,8 @@ export interface StoreInfo {
   readonly eviction: string | undefined;
   /** How many are connected; undefined where the store does not say. */
   readonly replicas: number | undefined;
+  /** What the user would have to be allowed in addition, in the words of an ACL, such as `+info`. */
+  readonly forbidden: readonly string[];
 }
 
 /** A command of the store that failed. */
@@ -107,6 +109,8 @@ export class StoreError extends Error {
     message: string,
     /** Whether the store may have carried it out, now or later. */
     readonly uncertain: boolean,
+    /** Whether the store has answered that it does not do it. */
+    readonly isRefusal = false,
   ) {
     super(message);
   }
@@ -146,6 +150,8 @@ export interface Store {
   /** @returns ends the subscription */
   subscribe(topic: string, listener: (text: string) => void): () => void;
   info(): Promise<StoreInfo>;
+  /** What the engine forbids of what is needed, in the words of its ACL, such as `+info`. */
+  forbidden(): Promise<string[]>;
   close(): Promise<void>;
 }
 

@@ -96,6 +96,31 @@ describe('the dialog of a cluster', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
+  it('names the rights that the user of the server lacks', async () => {
+    const { page } = here.editor;
+    const result: ClusterTestResult = { ok: true, forbidden: ['+info', '&{device-cloud:*'] };
+    const route = '**/device-cloud/clusters/test';
+    await page.route(route, (request) => request.fulfill({ json: result }));
+    await openDialog(here.editor, 'cluster');
+    const [server, rights] = await test();
+    assert.match(server?.[1] ?? '', /^Server: reached/);
+    assert.equal(rights?.[0], 'times');
+    assert.match(rights?.[1] ?? '', /Add to its ACL:.*\+info &\{device-cloud:\*$/);
+    await page.unroute(route);
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('marks an address beside Sentinels in a flow written by hand', async () => {
+    const judge = (node: object): Promise<unknown> =>
+      here.editor.run(`RED.nodes.getType('device-cloud-cluster').defaults.url.validate
+        .call({ id: 'by-hand', type: 'device-cloud-cluster', ...${JSON.stringify(node)} },
+          '${'url' in node ? String(node.url) : ''}', {})`);
+    const sentinels = 'a.invalid';
+    assert.equal(await judge({ sentinels, url: '' }), true);
+    assert.equal(await judge({ sentinels: '', url: 'redis://b.invalid' }), true);
+    assert.match(String(await judge({ sentinels, url: 'redis://b.invalid' })), /must be empty/);
+  });
+
   it('belongs to an application whose listeners must recover and have no share', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'listen');

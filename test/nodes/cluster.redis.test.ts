@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { ClusterTestResult } from '../../nodes/cluster/test-result';
-import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
+import { ENGINE, startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { until } from '../../tooling/until';
 import { redisCli } from '../src/cluster/redis-cli';
 import { cloudApp, deploy, load, node } from './support/flow';
@@ -92,7 +92,7 @@ describe('an application with a cluster', () => {
     await redisCli(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     const { version, clockSkew, apps, ...rest } = answer.body as ClusterTestResult;
     assert.deepEqual(rest, {
-      ...{ ok: true, product: 'Redis', persistence: 'none', eviction: 'allkeys-lru' },
+      ...{ ok: true, product: ENGINE, persistence: 'none', eviction: 'allkeys-lru' },
     });
     assert.match(version ?? '', /^\d+\.\d+/);
     assert.ok(Math.abs(clockSkew ?? NaN) < 5);
@@ -100,6 +100,25 @@ describe('an application with a cluster', () => {
     assert.deepEqual(apps, [{ name: cloud.appid, members: here }]);
     // The test itself has not joined.
     assert.equal(here.length, 1);
+  });
+
+  it('is tested: the rights that its user lacks, which the log names as well', async () => {
+    const { password } = PROXY_CANARIES;
+    const rights = ['allkeys', 'allchannels', '+@all', '-@dangerous', '-publish'];
+    await redisCli(redis.port, 'ACL', 'SETUSER', 'few', 'reset', 'on', `>${password}`, ...rights);
+    const stored = { app: { ...CANARIES }, cluster: { user: 'few', password } };
+    await load(flow(node('listen', { chipids: [one] })), stored);
+    const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}` };
+    const answer = await helper.request().post('/device-cloud/clusters/test').send(settings);
+    journal.answers.push(answer.text);
+    const { ok, forbidden, version } = answer.body as ClusterTestResult;
+    assert.deepEqual([ok, forbidden, version], [true, ['+info', '+publish'], '']);
+    await shows('listen', 'status.awaiting-cluster');
+    await until(
+      () =>
+        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish$/.test(String(msg))),
+      'the log names them',
+    );
   });
 
   it('shows no password, whether the server takes it or not', async () => {

@@ -35,6 +35,12 @@ describe('an application whose cluster is not as it should be', () => {
     ['without an address', () => [cluster({ url: '' })], /needs a url/],
     ['at no address of Redis', () => [cluster({ url: 'http://x' })], /redis:\/\/ or rediss:\/\//],
     ['with a lease that is too short', () => [cluster({ lease: '1' })], /lease.*from 2 to 60/],
+    ['with a lease that is no number', () => [cluster({ lease: 'abc' })], /from 2 to 60.*"abc"/],
+    [
+      'with an address and Sentinels',
+      () => [cluster({ sentinels: '127.0.0.1:1', master: 'm' })],
+      /both a url and sentinels/,
+    ],
     ['at a variable that is not set', () => [cluster({ url: '${TEST_NOT_SET}' })], /TEST_NOT_SET/],
     [
       'at an address with a variable that is not set',

@@ -22,5 +22,14 @@ export const LOOPBACK = read('loopback');
 /** What NODE_EXTRA_CA_CERTS names for a process that trusts `LOOPBACK`. */
 export const LOOPBACK_FILE = path('loopback.cert.pem');
 
+/** Self-signed, for localhost alone. */
+export const LOCALHOST = read('localhost');
+
+/** Where a server of another language finds a certificate and its key. */
+export const certificateFiles = (name: 'loopback' | 'localhost'): Certificate => ({
+  cert: path(`${name}.cert.pem`),
+  key: path(`${name}.key.pem`),
+});
+
 /** Self-signed, for elsewhere.test. */
 export const ELSEWHERE = read('elsewhere');

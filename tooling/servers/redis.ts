@@ -1,9 +1,14 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keep, type Child } from '../process';
 import { freePort } from './ports';
+
+/** What answers to the name of `redis-server`, which may be a link to Valkey. */
+export const ENGINE = /valkey/i.test(String(spawnSync('redis-server', ['--version']).stdout))
+  ? 'Valkey'
+  : 'Redis';
 
 /** A `redis-server` or `redis-sentinel` of this machine, on a free port of loopback and in a folder of its own. */
 export interface RedisProcess {
@@ -63,12 +68,19 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisProce
   return start('redis-server', port, ['save ""', 'appendonly no', ...config], folder);
 }
 
-/** A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree. */
-export async function startSentinel(primary: number): Promise<RedisProcess> {
+/**
+ * A Sentinel that watches the primary on a port, under the name `primary`, and needs another one to agree.
+ * @param config further lines of its configuration
+ */
+export async function startSentinel(
+  primary: number,
+  config: readonly string[] = [],
+): Promise<RedisProcess> {
   const port = await freePort();
   return start('redis-sentinel', port, [
     `sentinel monitor primary 127.0.0.1 ${primary} 2`,
     'sentinel down-after-milliseconds primary 500',
     'sentinel failover-timeout primary 2000',
+    ...config,
   ]);
 }

@@ -48,9 +48,11 @@ export function readAddress(address: RedisAddress): Endpoints {
   const { url = '', sentinels = '', master = '' } = address;
   const credentials = { user: address.user || undefined, password: address.password || undefined };
   if (sentinels.trim() !== '') {
+    if (url.trim() !== '')
+      throw notConfigured('The cluster has both a url and sentinels: leave one of them empty.');
     if (master === '') throw notConfigured('The sentinels need the name of the master.');
     const hosts = partsOf(sentinels).map((text) => readHost(text, SENTINEL_PORT));
-    return { hosts, isTls: url.startsWith('rediss:'), database: 0, master, ...credentials };
+    return { hosts, isTls: false, database: 0, master, ...credentials };
   }
   const urls = partsOf(url).map(readUrl);
   const [first] = urls;

@@ -1,15 +1,23 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
+import { causeOf, isReadOnly, isVague } from './connect-fault';
 import type { Connection } from './load';
 import type { Script } from './scripts/script';
 
 /** The longest text of an engine's error that is repeated. */
 const MAX_TEXT = 200;
 
+const NOT_REACHED = 'it has not been reached yet';
+const NOT_READY =
+  'it was reached, but is not ready: it is loading its data, answers slowly, or is a Redis Cluster that is incomplete or ' +
+  'forbids CLUSTER INFO';
+
 /** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
 export class Commands {
-  /** Why the last connection failed. */
-  private reason = 'it has not been reached yet';
+  /** Why there is no connection, or was none at last. */
+  private reason = NOT_REACHED;
+  /** Who waits for the connection. */
+  private waiting: (() => void)[] = [];
 
   /**
    * @param limit milliseconds
@@ -21,7 +29,23 @@ export class Commands {
     private readonly limit: number,
     private readonly redact: (text: string) => string,
   ) {
-    connection.on('error', (error) => (this.reason = this.textOf(error)));
+    connection.on('error', (error) => this.failed(error));
+    connection.on('connect', () => {
+      if (this.reason === NOT_REACHED) this.reason = NOT_READY;
+    });
+    connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
+  }
+
+  /** Resolves when there is a connection, or when it takes too long: then commands say why. */
+  async ready(): Promise<void> {
+    if (this.connection.status === 'ready') return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.limit);
+      this.waiting.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   /** @throws StoreError */
@@ -47,9 +71,13 @@ export class Commands {
     return this.limited(() => this.connection.call(command, ...args));
   }
 
+  private failed(error: Error): void {
+    // Often follows one that says more.
+    if (!isVague(error) || this.reason === NOT_REACHED) this.reason = this.textOf(error);
+  }
+
   private limited(send: () => Promise<unknown>): Promise<unknown> {
-    if (this.connection.status !== 'ready')
-      return Promise.reject(new StoreError(`Not connected: ${this.reason}.`, false));
+    if (this.connection.status !== 'ready') return Promise.reject(this.notConnected());
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new StoreError(`No answer within ${this.limit} ms.`, true));
@@ -60,15 +88,30 @@ export class Commands {
     });
   }
 
+  private notConnected(): StoreError {
+    const why = this.connection.status === 'connect' ? NOT_READY : this.reason;
+    return new StoreError(`Not connected: ${why}.`, false);
+  }
+
   /** A new error: that of the library contains the command, which may be the one with the password. */
   private failure(error: unknown): StoreError {
-    if (isReply(error)) return new StoreError(`Refused: ${this.textOf(error)}.`, false);
-    return new StoreError(`Connection lost: ${this.textOf(error)}.`, true);
+    const text = this.textOf(error);
+    if (isReply(error)) {
+      // The connection is given up for it, and the next commands fail for want of one.
+      if (isReadOnly(error)) this.reason = text;
+      return new StoreError(`Refused: ${text}.`, false, true);
+    }
+    const { name = '', message = '' } = error instanceof Error ? error : {};
+    // The client's words for these speak of its own settings.
+    if (message.startsWith("Stream isn't writeable")) return this.notConnected();
+    if (name === 'MaxRetriesPerRequestError')
+      return new StoreError('The connection was lost before there was an answer.', true);
+    return new StoreError(`Connection lost: ${text}.`, true);
   }
 
   private textOf(error: unknown): string {
-    const text = this.redact(error instanceof Error ? error.message : 'unknown');
-    return oneLine(text, MAX_TEXT).replace(/\.$/, '');
+    const text = this.redact(error instanceof Error ? causeOf(error).message : 'unknown');
+    return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
 

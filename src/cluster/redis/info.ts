@@ -10,24 +10,28 @@ export function readInfo(text: string): Map<string, string> {
  * What the Test button shows.
  * @param text the answer to INFO
  * @param saves the engine's setting `save`, undefined where it may not be read
+ * @param forbidden what else the user would have to be allowed
  */
 export function storeInfo(
   text: string,
   time: number,
   members: readonly string[],
   saves: string | undefined,
+  forbidden: readonly string[],
 ): StoreInfo {
   const info = readInfo(text);
   const valkey = info.get('valkey_version');
+  const redis = info.get('redis_version');
   const replicas = info.get('connected_slaves');
   return {
-    product: valkey === undefined ? 'Redis' : 'Valkey',
-    version: valkey ?? info.get('redis_version') ?? '',
+    product: valkey !== undefined ? 'Valkey' : redis !== undefined ? 'Redis' : '',
+    version: valkey ?? redis ?? '',
     time,
     members,
     persistence: persistenceOf(info, saves),
     eviction: info.get('maxmemory_policy'),
     replicas: replicas === undefined ? undefined : Number(replicas),
+    forbidden,
   };
 }
 

@@ -10,6 +10,8 @@ export interface Keys {
   readonly lock: (key: string) => string;
   readonly queue: (partition: number) => string;
   readonly topic: (topic: string) => string;
+  /** Holds nothing: what the engine allows is tried with it. */
+  readonly trial: string;
 }
 
 /**
@@ -28,5 +30,6 @@ export function keysOf(application: string): Keys {
     lock: (key) => `${prefix}lock:${key}`,
     queue: (partition) => prefix + queueTopic(partition),
     topic: (topic) => prefix + topic,
+    trial: `${prefix}trial`,
   };
 }

@@ -1,6 +1,8 @@
 import { DeviceCloudError } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
 import type { Endpoints } from './addresses';
+import { explainFaults, isReadOnly } from './connect-fault';
+import { offerLogin } from './sentinel-login';
 
 /** What is used of a connection of `ioredis`. */
 export interface Connection {
@@ -8,7 +10,7 @@ export interface Connection {
   call(command: string, ...args: (string | number)[]): Promise<unknown>;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
-  on(event: 'ready', listener: () => void): unknown;
+  on(event: 'connect' | 'ready', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'message', listener: (channel: string, text: string) => void): unknown;
   disconnect(): void;
@@ -61,11 +63,11 @@ export async function loadClient(): Promise<Connect> {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      // A primary that was made a replica refuses to write: the connection must find the new one.
-      reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+      // The connection must find the new primary.
+      reconnectOnError: isReadOnly,
     };
     if (master !== undefined) {
-      return new Redis({
+      const redis = new Redis({
         ...common,
         ...(secure.tls ? { sentinelTLS: secure.tls, enableTLSForSentinelMode: true } : {}),
         sentinels: hosts.map((host) => ({ ...host })),
@@ -74,18 +76,25 @@ export async function loadClient(): Promise<Connect> {
         sentinelRetryStrategy: retry,
         retryStrategy: retry,
       });
+      offerLogin(redis, user, password);
+      explainFaults(redis, 'sentinelError', hosts, secure.tls, limit);
+      return redis;
     }
     const [only] = hosts;
     if (hosts.length === 1 && only)
       return new Redis({ ...common, ...only, db: database, retryStrategy: retry });
-    return new Cluster(
+    const cluster = new Cluster(
       hosts.map((host) => ({ ...host })),
       {
         redisOptions: common,
         enableOfflineQueue: false,
         clusterRetryStrategy: retry,
         slotsRefreshTimeout: limit,
+        // It would connect to the IP address that a name stands for, which few certificates have.
+        ...(secure.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
       },
     );
+    explainFaults(cluster, 'error', hosts, secure.tls, limit);
+    return cluster;
   };
 }

@@ -18,6 +18,7 @@ import { readAddress, type RedisAddress } from './addresses';
 import { Commands } from './commands';
 import { storeInfo } from './info';
 import { keysOf, type Keys } from './keys';
+import { findForbidden } from './rights';
 import { loadClient, type Connection } from './load';
 import { beatArgs, readBeat, readEntries, readOwners, readPosition, readTexts } from './replies';
 import { BEAT } from './scripts/beat';
@@ -47,9 +48,9 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const endpoints = readAddress(options);
   const connect = await loadClient();
   const open = (): Connection => connect({ endpoints, tls, limit, name: 'device-cloud' });
-  const { user, password } = endpoints;
+  const { user, password, database } = endpoints;
   const redact = redactor([user, password]);
-  return new RedisStore(open, keysOf(application), limit, redact);
+  return new RedisStore(open, keysOf(application), limit, redact, database);
 }
 
 /** The store of several processes. */
@@ -63,10 +64,11 @@ class RedisStore implements Store {
     private readonly keys: Keys,
     limit: number,
     redact: (text: string) => string,
+    private readonly database: number,
   ) {
     this.connection = open();
     this.commands = new Commands(this.connection, limit, redact);
-    this.topics = new Topics(open);
+    this.topics = new Topics(open, (connection) => new Commands(connection, limit, redact));
   }
 
   async beat(request: BeatRequest): Promise<BeatReply | undefined> {
@@ -157,20 +159,31 @@ class RedisStore implements Store {
   }
 
   async info(): Promise<StoreInfo> {
+    const forbidden = await this.forbidden();
+    const unless = (right: string, command: string, ...args: string[]): Promise<unknown> =>
+      forbidden.includes(right) ? Promise.resolve([]) : this.commands.call(command, ...args);
     const [info, saves, time, members] = await Promise.all([
-      this.commands.call('INFO'),
+      unless('+info', 'INFO'),
       // Services that run an engine for others often forbid it.
       this.commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
-      this.commands.call('TIME'),
-      this.commands.call('HKEYS', this.keys.members),
+      unless('+time', 'TIME'),
+      forbidden.length === 0 ? this.commands.call('HKEYS', this.keys.members) : [],
     ]);
-    const [seconds = '0', micros = '0'] = readTexts(time);
-    const now = Number(seconds) * 1000 + Number(micros) / 1000;
+    const [seconds = NaN, micros = NaN] = readTexts(time).map(Number);
     const save: unknown = Array.isArray(saves) ? saves[1] : undefined;
     return storeInfo(
-      ...([String(info), now, readTexts(members)] as const),
+      String(info),
+      seconds * 1000 + micros / 1000,
+      readTexts(members),
       typeof save === 'string' ? save : undefined,
+      forbidden,
     );
+  }
+
+  forbidden(): Promise<string[]> {
+    const { trial, topic } = this.keys;
+    const tried = { key: trial, topic: topic('trial'), database: this.database };
+    return findForbidden(this.commands, this.topics.commands, tried);
   }
 
   close(): Promise<void> {

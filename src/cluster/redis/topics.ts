@@ -1,3 +1,4 @@
+import type { Commands } from './commands';
 import type { Connection } from './load';
 
 /** Milliseconds between two pings: a subscriber that only waits would not notice a silent peer. */
@@ -8,52 +9,65 @@ type Listener = (text: string) => void;
 /** Subscriptions, on a connection of their own: one that has subscribed takes no other command. */
 export class Topics {
   private readonly topics = new Map<string, Set<Listener>>();
-  private connection: Connection | undefined;
+  private opened: { connection: Connection; commands: Commands } | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   /** @param open opens the connection, with the first subscription */
-  constructor(private readonly open: () => Connection) {}
+  constructor(
+    private readonly open: () => Connection,
+    private readonly commandsOf: (connection: Connection) => Commands,
+  ) {}
+
+  /** The commands of the connection, which is opened for them if need be. */
+  get commands(): Commands {
+    return this.connected().commands;
+  }
 
   add(topic: string, listener: Listener): () => void {
     const listeners = this.topics.get(topic);
     if (listeners) listeners.add(listener);
     else {
       this.topics.set(topic, new Set([listener]));
-      this.connected().subscribe(topic).catch(ignore);
+      this.connected().connection.subscribe(topic).catch(ignore);
     }
     return () => this.remove(topic, listener);
   }
 
   close(): void {
+    this.isClosed = true;
     clearInterval(this.timer);
     this.topics.clear();
-    this.connection?.disconnect();
+    this.opened?.connection.disconnect();
   }
 
   private remove(topic: string, listener: Listener): void {
     const listeners = this.topics.get(topic);
     if (!listeners?.delete(listener) || listeners.size > 0) return;
     this.topics.delete(topic);
-    this.connection?.unsubscribe(topic).catch(ignore);
+    this.opened?.connection.unsubscribe(topic).catch(ignore);
   }
 
-  private connected(): Connection {
-    if (this.connection) return this.connection;
+  private connected(): { connection: Connection; commands: Commands } {
+    if (this.opened) return this.opened;
     const connection = this.open();
-    this.connection = connection;
-    connection.on('error', ignore);
+    this.opened = { connection, commands: this.commandsOf(connection) };
     connection.on('ready', () => {
       if (this.topics.size > 0) connection.subscribe(...this.topics.keys()).catch(ignore);
     });
     connection.on('message', (topic, text) => {
       for (const listener of [...(this.topics.get(topic) ?? [])]) listener(text);
     });
+    if (this.isClosed) {
+      connection.disconnect();
+      return this.opened;
+    }
     this.timer = setInterval(() => {
       if (connection.status === 'ready') connection.call('PING').catch(ignore);
     }, PING);
-    return connection;
+    return this.opened;
   }
 }
 
-/** The connection subscribes again when it is ready. */
+/** The connection subscribes again when it is ready; what the engine forbids is found out separately. */
 const ignore = (): void => undefined;

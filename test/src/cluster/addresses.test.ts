@@ -43,6 +43,7 @@ describe('the address of a cluster', () => {
       { url: 'redis://:secret@a/1,redis://b' },
       { url: 'redis://a,rediss://:secret@b' },
       { sentinels: 'a:1' },
+      { url: 'redis://:secret@a', sentinels: 'b', master: 'm' },
       { sentinels: 'user:secret@a', master: 'm' },
       { sentinels: 'a:99999', master: 'm' },
     ];

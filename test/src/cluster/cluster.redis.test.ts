@@ -176,7 +176,49 @@ describe('a cluster behind Sentinels', () => {
     await until(() => cluster.state === 'awaiting', 'its time is over');
     await shared(cluster);
     assert.equal(await cluster.loadPosition('1000'), 'here');
-    assert.match(replica.child.log(), /MASTER MODE enabled/);
+    assert.match(replica.child.log(), /(MASTER|PRIMARY) MODE enabled/);
     primary.cont();
+  });
+
+  const login = { user: 'few', password: 'Sentinel+Canary' };
+  const WANTED: readonly [what: string, user: string | undefined, config: readonly string[]][] = [
+    ['no password', undefined, []],
+    ['no password, though the engine has users', login.user, []],
+    ['the password', undefined, [`requirepass ${login.password}`]],
+    ['the password without the user', login.user, [`requirepass ${login.password}`]],
+    [
+      'the user and the password',
+      login.user,
+      ['user default off', `user ${login.user} on >${login.password} ~* &* +@all`],
+    ],
+  ];
+  for (const [what, user, config] of WANTED) {
+    it(`finds the primary through those that want ${what}`, async () => {
+      const { password } = login;
+      const own =
+        user === undefined ? `requirepass ${password}` : `user ${user} on >${password} ~* &* +@all`;
+      const primary = await startRedis({ config: [own] });
+      atEnd(() => primary.end());
+      const sentinel = await startSentinel(primary.port, config);
+      atEnd(() => sentinel.end());
+      const sentinels = `127.0.0.1:${sentinel.port}`;
+      const given = { password, ...(user === undefined ? {} : { user }) };
+      await shared(await join({ sentinels, master: 'primary', ...given }));
+    });
+  }
+
+  it('says that they do not take the password, and does not show it', async () => {
+    const primary = await startRedis();
+    atEnd(() => primary.end());
+    const sentinel = await startSentinel(primary.port, ['requirepass other']);
+    atEnd(() => sentinel.end());
+    const { password } = login;
+    const sentinels = `127.0.0.1:${sentinel.port}`;
+    const cluster = await join({ sentinels, master: 'primary', password });
+    const faults: string[] = [];
+    cluster.listen({ onFault: (fault) => faults.push(fault) });
+    await until(() => faults.length > 0);
+    assert.match(faults.join(), /cannot be reached: .*sentinels.*(NOAUTH|WRONGPASS)/);
+    assert.doesNotMatch(faults.join(), /Canary/);
   });
 });

@@ -44,6 +44,38 @@ describe('a cluster', () => {
     assert.deepEqual([cluster.state, faults.length], ['member', 1]);
   });
 
+  it('gives away nothing of a member with a longer lease after a loss, before it could put that back', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const start = (member: string, lease: number): Cluster => {
+      const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
+      cluster.start();
+      return cluster;
+    };
+    const slow = start('slow', 60);
+    const quick = start('quick', 2);
+    const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+    await time.runTo(200_000);
+    const held = chipids.filter((each) => slow.mayEmit(each));
+    assert.ok(held.length > 0 && held.length < chipids.length, String(held.length));
+    const epochs = held.map((each) => slow.epochOf(each));
+    for (const each of held) slow.savePosition(each, 'here');
+    await time.runTo(time.now + 1000);
+    store.wipe();
+    for (const end = time.now + 120_000; time.now < end;) {
+      await time.runTo(time.now + 500);
+      assert.ok(!chipids.some((each) => slow.mayEmit(each) && quick.mayEmit(each)));
+    }
+    assert.deepEqual(
+      held.map((each) => slow.epochOf(each)),
+      epochs,
+    );
+    assert.deepEqual(
+      await store.load(held),
+      held.map(() => 'here'),
+    );
+  });
+
   it('judges another member by the longer lease of both, since settings are changed one by one', async () => {
     const time = new VirtualTime();
     const store = new MemoryStore(() => time.now);

@@ -65,6 +65,7 @@ export function faultyStore(
         if (!isLost()) time.after(delay(), () => process.run(() => listener(text)));
       }),
     info: () => send(() => store.info()),
+    forbidden: () => send(() => store.forbidden()),
     close: () => Promise.resolve(),
   };
 }

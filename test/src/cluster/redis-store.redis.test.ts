@@ -3,10 +3,10 @@ import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { partitionOf, slotOf } from '../../../src/cluster/slots';
 import { StoreError, type FencedEntry, type Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
-import { freePort } from '../../../tooling/servers/ports';
-import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { ENGINE, startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from './redis-cli';
+import { startRedisCluster } from './redis-cluster';
 import { storeContract } from './store-contract';
 
 let applications = 0;
@@ -41,10 +41,7 @@ describe('a store on Redis', () => {
   it('says what would lose positions', async () => {
     const store = await connected(url());
     const { product, persistence, eviction, replicas } = await store.info();
-    assert.deepEqual(
-      [product, persistence, eviction, replicas],
-      ['Redis', 'none', 'noeviction', 0],
-    );
+    assert.deepEqual([product, persistence, eviction, replicas], [ENGINE, 'none', 'noeviction', 0]);
   });
 
   describe('that has lost a part of its keys, or has others', () => {
@@ -78,6 +75,7 @@ describe('a store on Redis', () => {
       const [store] = await owned();
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
+      await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
       const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
       const none = { holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
@@ -106,13 +104,7 @@ describe('a store on Redis', () => {
 describe('a store on a Redis Cluster', () => {
   let redis: RedisProcess;
   before(async () => {
-    // By itself it would take the port 10,000 above its own, which may be anybody's.
-    const bus = await freePort();
-    redis = await startRedis({
-      config: ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1', `cluster-port ${bus}`],
-    });
-    await redisCli(redis.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until(async () => /cluster_state:ok/.test(await redisCli(redis.port, 'CLUSTER', 'INFO')));
+    redis = await startRedisCluster();
   });
   after(() => redis.end());
 
@@ -141,6 +133,23 @@ describe('a Redis that fails', () => {
     }, 'it has said why');
     assert.match(said, /'auth'/i);
     assert.doesNotMatch(said, /canary/i);
+  });
+
+  it('says that it is a replica, or is not ready yet, and not how its client is set', async () => {
+    const redis = await startRedis();
+    atEnd(() => redis.end());
+    const store = await connected(`redis://127.0.0.1:${redis.port}`, 500);
+    await redisCli(redis.port, 'REPLICAOF', '127.0.0.1', '1');
+    const said: string[] = [];
+    const isKnown = (text: string): boolean => /READONLY|is not ready/.test(text);
+    await until(async () => {
+      said.push(await store.leave('m').then(String, String));
+      return said.length >= 30 && said.some((text) => text.includes('READONLY'));
+    });
+    assert.deepEqual(
+      said.filter((text) => !isKnown(text)),
+      [],
+    );
   });
 
   it('rejects every command in its time, and works again by itself', async () => {

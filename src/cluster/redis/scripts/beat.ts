@@ -26,7 +26,7 @@ redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.ta
   (request.lease and string.format(' %d', request.lease) or ''))
 
 -- Epochs go on from the highest that anybody knows, though the store may have been set back.
-local top = tonumber(redis.call('HGET', state, 'top') or '0')
+local top = tonumber(redis.call('HGET', state, 'top') or '') or 0
 for _, held in ipairs(request.holdings) do top = math.max(top, held[2]) end
 
 local changed = {}

@@ -17,7 +17,7 @@ local known, owner = readSlot(redis.call('HGET', slots, slot))
 if known ~= epoch or owner ~= me then
   if isSettled(state) or known >= epoch then return 0 end
   redis.call('HSET', slots, slot, ARGV[3] .. ' ' .. me)
-  local top = tonumber(redis.call('HGET', state, 'top') or '0')
+  local top = tonumber(redis.call('HGET', state, 'top') or '') or 0
   redis.call('HSET', state, 'top', string.format('%d', math.max(top, epoch)))
 end
 for i = 4, #ARGV, 3 do

@@ -1,0 +1,47 @@
+import type { Clock } from './clock';
+import { StoreError, type Store } from './store';
+
+/** Milliseconds from one look at the rights to the next: usually, and while there is something to be explained. */
+const EVERY = { usually: 60_000, explaining: 1000 };
+
+const FORBIDDEN =
+  "the user of the cluster's engine is not allowed all that is needed; missing in its ACL: ";
+
+export interface EngineFaultsOptions {
+  readonly store: Pick<Store, 'forbidden'>;
+  readonly clock: Clock;
+  /** Is called with a text for the log, and its kind; throws nothing. */
+  readonly report: (fault: string, kind: string) => void;
+}
+
+/** Says what is wrong with the engine. */
+export class EngineFaults {
+  private last = -Infinity;
+  private hasFailed = false;
+
+  constructor(private readonly options: EngineFaultsOptions) {}
+
+  /** Reports why beats fail. */
+  failed(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    const isRefusal = error instanceof StoreError && error.isRefusal;
+    if (isRefusal) this.checkRights(EVERY.explaining);
+    const what = isRefusal ? 'answers, but does not work' : 'cannot be reached';
+    this.options.report(`the cluster ${what}: ${why}`, 'away');
+  }
+
+  /** Looks once in a while whether the engine allows what is needed: some of it is needed rarely, or fails unseen. */
+  checkRights(every = EVERY.usually): void {
+    const { store, clock, report } = this.options;
+    const pause = this.hasFailed ? EVERY.explaining : every;
+    if (clock.monotonic() - this.last < pause) return;
+    this.last = clock.monotonic();
+    store.forbidden().then(
+      (rights) => {
+        this.hasFailed = false;
+        if (rights.length > 0) report(FORBIDDEN + rights.join(' '), 'forbidden');
+      },
+      () => (this.hasFailed = true),
+    );
+  }
+}

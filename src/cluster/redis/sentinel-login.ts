@@ -1,0 +1,28 @@
+/** What is used of a connection of `ioredis` that Sentinels lead to. */
+interface SentinelConnection {
+  readonly options: object;
+  on(event: 'sentinelError', listener: (error: Error) => void): unknown;
+}
+
+/** What a Sentinel says to one without a password, or with a wrong user or password. */
+const REFUSED = /NOAUTH|WRONGPASS/;
+
+/**
+ * Sentinels are asked without a password first. Those that want one are offered the engine's: with its user, then
+ * without, since `requirepass` knows no users.
+ */
+export function offerLogin(
+  redis: SentinelConnection,
+  user: string | undefined,
+  password: string | undefined,
+): void {
+  if (password === undefined) return;
+  const logins = [['', ''], ...(user === undefined ? [] : [[user, password]]), ['', password]];
+  let tried = 0;
+  redis.on('sentinelError', ({ message }) => {
+    if (!REFUSED.test(message)) return;
+    const [sentinelUsername = '', sentinelPassword = ''] = logins[++tried % logins.length] ?? [];
+    // The client reads its options anew for each Sentinel that it asks.
+    Object.assign(redis.options, { sentinelUsername, sentinelPassword });
+  });
+}
