@@ -175,10 +175,14 @@ export default {
       files: ['**/*.ts'],
       rules: {
         ...errors(TYPESCRIPT),
-        // What is loaded with the first client, not with Node-RED.
+        // What is loaded with the first client, node or request of the editor, not with Node-RED.
         'typescript/no-require-imports': [
           'error',
-          { allow: ['^\\./(application|cluster/join|sharing)$'] },
+          {
+            allow: [
+              '^\\./(application|cluster/join|sharing|admin|cluster-route|[a-z-]+\\.runtime)$',
+            ],
+          },
         ],
       },
     },

@@ -1,24 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import { invalidInput, show } from '../../src/input';
-import { registerAction } from '../common/action';
-import { noQueue } from '../common/no-queue';
-import { ACK_TYPE, type AckConfig } from './ack.config';
+import { registerNode } from '../common/register-node';
+import { ACK_TYPE } from './ack.config';
 
-/** Acknowledges uploads of the cluster's queue, whichever process has delivered them. */
 export = function (RED: NodeAPI): void {
-  registerAction<AckConfig, never>(RED, ACK_TYPE, {
-    api: 'open',
-    inputs: () => ({}),
-    async perform({ client, msg }) {
-      const token: unknown = msg['ack'];
-      if (typeof token !== 'string')
-        throw invalidInput(
-          `msg.ack must be the token that a work node has put on the message, but is ${show(token)}.`,
-        );
-      if (!client.cluster) throw noQueue();
-      // One that was acknowledged before is handled: there is nothing to report.
-      await client.cluster.acknowledge(token);
-      return { set: {} };
-    },
-  });
+  registerNode(RED, ACK_TYPE, () => require('./ack.runtime') as typeof import('./ack.runtime'));
 };

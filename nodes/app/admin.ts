@@ -1,10 +1,11 @@
 import type { NodeAPI } from 'node-red';
+import type { Handler, Handlers } from '../common/admin-routes';
 import { toChoices, toProblem, type DeviceChoice } from './answers';
 import { findApp } from './app-node';
-import { addDeviceRoutes } from './device-routes';
-import { addDiagnosticsRoute } from './diagnostics-route';
-import { addExplainRoute } from './explain-route';
-import { addFleetRoutes } from './fleet-routes';
+import { pushRoute, refreshRoute } from './device-routes';
+import { diagnose } from './diagnostics';
+import { explainRoute } from './explain-route';
+import { appsRoute, fleetRoute } from './fleet-routes';
 import { mayWriteFlows } from './flow-rights';
 import { addressHider } from './hidden-addresses';
 import { testApp, type ApiResult, type TestResult } from './test-app';
@@ -72,55 +73,66 @@ const withoutAge = ({
   ...{ chipid, name, latest, vertype },
 });
 
-/** Adds the routes for the editor. Called once per module. */
-export function addAdminRoutes(RED: NodeAPI): void {
+/** Lists the online devices of an application. */
+function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
-  RED.httpAdmin.get(
-    '/device-cloud/apps/:id/devices',
-    RED.auth.needsPermission('device-cloud.read'),
-    (request, response) => {
-      const id = String(request.params['id']);
-      devicesOf(id)
-        .then(
-          (devices) => response.json('ages' in request.query ? devices : devices.map(withoutAge)),
-          async (error: unknown) => {
-            const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-            response.status(502).json({ error: await readableProblem(RED, id, error, may) });
-          },
-        )
-        .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
-    },
-  );
-
-  RED.httpAdmin.post(
-    '/device-cloud/apps/test',
-    RED.auth.needsPermission('device-cloud.write'),
-    (request, response) => {
-      const audit = (more: object): void => {
-        const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', ...more };
-        RED.log.audit(entry, request);
-      };
-      let settings: TestRequest;
-      try {
-        settings = readTestRequest(request.is('json') ? request.body : undefined);
-      } catch (error) {
-        audit({ error: 'invalid_input' });
-        response.status(400).json({ error: toProblem(error) });
-        return;
-      }
-      audit({ id: settings.id });
-      const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-      testApp(RED, settings, may, TIMEOUT)
-        .then((result) => readableResult(RED, settings.id, result, may))
-        .then(
-          (result) => response.json(result),
-          (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-        );
-    },
-  );
-
-  addExplainRoute(RED);
-  addFleetRoutes(RED);
-  addDiagnosticsRoute(RED);
-  addDeviceRoutes(RED);
+  return (request, response) => {
+    const id = String(request.params['id']);
+    devicesOf(id)
+      .then(
+        (devices) => response.json('ages' in request.query ? devices : devices.map(withoutAge)),
+        async (error: unknown) => {
+          const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+          response.status(502).json({ error: await readableProblem(RED, id, error, may) });
+        },
+      )
+      .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
+  };
 }
+
+/** Tries unsaved settings. */
+const testRoute =
+  (RED: NodeAPI): Handler =>
+  (request, response) => {
+    const audit = (more: object): void => {
+      const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', ...more };
+      RED.log.audit(entry, request);
+    };
+    let settings: TestRequest;
+    try {
+      settings = readTestRequest(request.is('json') ? request.body : undefined);
+    } catch (error) {
+      audit({ error: 'invalid_input' });
+      response.status(400).json({ error: toProblem(error) });
+      return;
+    }
+    audit({ id: settings.id });
+    const may = (): Promise<boolean> => mayWriteFlows(RED, request);
+    testApp(RED, settings, may, TIMEOUT)
+      .then((result) => readableResult(RED, settings.id, result, may))
+      .then(
+        (result) => response.json(result),
+        (error: unknown) => response.status(500).json({ error: toProblem(error) }),
+      );
+  };
+
+/** What the editor copies for an issue. */
+const diagnosticsRoute =
+  (RED: NodeAPI): Handler =>
+  (_request, response) => {
+    response.json(diagnose(RED));
+  };
+
+type Name = 'devices' | 'test' | 'explain' | 'apps' | 'fleet' | 'diagnostics' | 'refresh' | 'push';
+
+/** What answers the routes of the editor. */
+export const handlers = (RED: NodeAPI): Handlers<Name> => ({
+  devices: devicesRoute(RED),
+  test: testRoute(RED),
+  explain: explainRoute(RED),
+  apps: appsRoute(RED),
+  fleet: fleetRoute(RED),
+  diagnostics: diagnosticsRoute(RED),
+  refresh: refreshRoute(RED),
+  push: pushRoute(RED),
+});

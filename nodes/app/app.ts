@@ -1,100 +1,29 @@
-import type { NodeAPI, NodeDef } from 'node-red';
-import type { DeviceCloudError } from '../../src/index';
-import { addAdminRoutes } from './admin';
-import { APP_TYPE, FLEET_TOPIC, zoneOf, type AppConfig, type AppCredentials } from './app.config';
-import type { AppNode } from './app-node';
-import { connectionOf } from './connection-of';
-import { FleetProcesses } from './fleet-processes';
-import { FleetView } from './fleet-view';
+import type { NodeAPI } from 'node-red';
+import { addRoutes } from '../common/admin-routes';
+import { registerNode } from '../common/register-node';
+import { APP_TYPE } from './app.config';
 
-/** Anything else in a flow that was written by hand means the default. */
-const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'] =>
-  historyEncoding === 'text' || historyEncoding === 'base64' ? historyEncoding : 'auto';
-
-function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
-  /** By the user's id. */
-  const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const connection = connectionOf(RED, node, config, (problem) => {
-    for (const report of reports.values()) report(problem);
-  });
-  let users = 0;
-  let stopped: Promise<void> = Promise.resolve();
-
-  const enter = (): void => {
-    if (++users === 1) connection.start();
-  };
-  const exit = (): void => {
-    if (--users > 0) return;
-    stopped = Promise.all([stopped, connection.stop()]).then(
-      () => undefined,
-      () => undefined,
-    );
-  };
-
-  const { baseUrl, tls, proxy } = config;
-  node.users = {};
-  node.endpoint = { baseUrl, tls, proxy };
-  node.historyEncoding = encodingOf(config);
-  node.historyZone = zoneOf(config);
-  node.problem = (api) => connection.problem(api);
-  node.client = (api) => connection.client(api);
-  node.join = (user, onProblem) => {
-    if (onProblem) reports.set(user.id, onProblem);
-    if (!(user.id in node.users)) enter();
-    node.users[user.id] = user;
-  };
-  node.leave = (user) => {
-    if (node.users[user.id] !== user) return;
-    Reflect.deleteProperty(node.users, user.id);
-    reports.delete(user.id);
-    exit();
-  };
-  node.borrow = async (api, use) => {
-    enter();
-    try {
-      return await use(await connection.client(api));
-    } finally {
-      exit();
-    }
-  };
-  node.fleet = () => connection.current()?.fleet;
-  node.cluster = () => connection.current()?.cluster;
-  node.processes = config.cluster
-    ? new FleetProcesses({ fleet: node.fleet, cluster: node.cluster })
-    : undefined;
-  const view = new FleetView({
-    fleet: node.fleet,
-    mayPoll: () => connection.problem('open') === undefined,
-    onRevision: (revision) => RED.comms.publish(FLEET_TOPIC, { id: node.id, revision }, false),
-    hasMoved: () => node.processes?.read() ?? Promise.resolve(false),
-  });
-  node.viewFleet = () => {
-    if (Object.keys(node.users).length > 0) view.look();
-  };
-  node.on('close', (_removed: boolean, done: () => void) => {
-    view.close();
-    Promise.all([stopped, connection.stop()]).then(
-      () => done(),
-      () => done(),
-    );
-  });
-}
-
-/** The config node: one application of the service, shared by the nodes that use it. */
 export = function (RED: NodeAPI): void {
-  RED.nodes.registerType<AppNode, NodeDef & AppConfig, unknown, AppCredentials>(
-    APP_TYPE,
-    function (this: AppNode, def: NodeDef & AppConfig) {
-      RED.nodes.createNode(this, def);
-      setUp(RED, this, def);
+  registerNode(RED, APP_TYPE, () => require('./app.runtime') as typeof import('./app.runtime'), {
+    credentials: {
+      appkey: { type: 'password' },
+      serverKey: { type: 'text' },
+      serverPassword: { type: 'password' },
     },
+  });
+  const apps = '/device-cloud/apps';
+  addRoutes(
+    RED,
     {
-      credentials: {
-        appkey: { type: 'password' },
-        serverKey: { type: 'text' },
-        serverPassword: { type: 'password' },
-      },
+      devices: ['get', `${apps}/:id/devices`, 'device-cloud.read'],
+      test: ['post', `${apps}/test`, 'device-cloud.write'],
+      explain: ['post', `${apps}/explain`, 'device-cloud.write'],
+      apps: ['get', apps, 'device-cloud.read'],
+      fleet: ['get', `${apps}/:id/fleet`, 'device-cloud.read'],
+      diagnostics: ['get', '/device-cloud/diagnostics', 'device-cloud.read'],
+      refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
+      push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
     },
+    () => require('./admin') as typeof import('./admin'),
   );
-  addAdminRoutes(RED);
 };

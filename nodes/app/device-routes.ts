@@ -1,6 +1,7 @@
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
 import { invalidInput, parseChipid, parseFormat } from '../../src/input';
+import type { Handler } from '../common/admin-routes';
 import { isObject } from '../common/values';
 import { toProblem } from './answers';
 import { findApp, findAppNode } from './app-node';
@@ -31,57 +32,52 @@ const statusOf = (error: unknown): number => {
   return error.code === 'INVALID_INPUT' ? 400 : 502;
 };
 
-function addRoute(RED: NodeAPI, name: string, action: Action): void {
-  RED.httpAdmin.post(
-    `/device-cloud/apps/:id/devices/:chipid/${name}`,
-    RED.auth.needsPermission('device-cloud.write'),
-    (request, response) => {
-      const id = String(request.params['id']);
-      const node = findAppNode(RED, id);
-      // Without the body: a message may hold anything.
-      const audit = (more: object): void => {
-        const entry = { level: RED.log.AUDIT, event: `device-cloud.devices.${name}`, ...more };
-        RED.log.audit(entry, request);
-      };
-      if (!node) {
-        audit({ error: 'not_found' });
-        response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
-        return;
+const deviceRoute =
+  (name: string, action: Action) =>
+  (RED: NodeAPI): Handler =>
+  (request, response) => {
+    const id = String(request.params['id']);
+    const node = findAppNode(RED, id);
+    // Without the body: a message may hold anything.
+    const audit = (more: object): void => {
+      const entry = { level: RED.log.AUDIT, event: `device-cloud.devices.${name}`, ...more };
+      RED.log.audit(entry, request);
+    };
+    if (!node) {
+      audit({ error: 'not_found' });
+      response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
+      return;
+    }
+    let call: ReturnType<Action>;
+    try {
+      // Another site's page cannot send JSON without being asked for its origin.
+      const body: unknown = request.is('json') ? request.body : undefined;
+      if (!isObject(body)) {
+        throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
       }
-      let call: ReturnType<Action>;
-      try {
-        // Another site's page cannot send JSON without being asked for its origin.
-        const body: unknown = request.is('json') ? request.body : undefined;
-        if (!isObject(body)) {
-          throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
-        }
-        const chipid = parseChipid(request.params['chipid']);
-        call = action(body, chipid);
-        audit({ id, chipid });
-      } catch (error) {
-        audit({ id, error: 'invalid_input' });
-        response.status(statusOf(error)).json({ error: toProblem(error) });
-        return;
-      }
-      node
-        .borrow('open', call)
-        .then(
-          // What the device has answered is no answer of this route: it may hold anything.
-          () => response.json({ ok: true }),
-          async (error: unknown) => {
-            const problem = toProblem(error);
-            const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));
-            const shown = { ...problem, message: hide(problem.message) };
-            response.status(statusOf(error)).json({ error: shown });
-          },
-        )
-        .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
-    },
-  );
-}
+      const chipid = parseChipid(request.params['chipid']);
+      call = action(body, chipid);
+      audit({ id, chipid });
+    } catch (error) {
+      audit({ id, error: 'invalid_input' });
+      response.status(statusOf(error)).json({ error: toProblem(error) });
+      return;
+    }
+    node
+      .borrow('open', call)
+      .then(
+        // What the device has answered is no answer of this route: it may hold anything.
+        () => response.json({ ok: true }),
+        async (error: unknown) => {
+          const problem = toProblem(error);
+          const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));
+          const shown = { ...problem, message: hide(problem.message) };
+          response.status(statusOf(error)).json({ error: shown });
+        },
+      )
+      .catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
+  };
 
-/** Adds the routes for the editor's commands to a device. */
-export function addDeviceRoutes(RED: NodeAPI): void {
-  addRoute(RED, 'refresh', refresh);
-  addRoute(RED, 'push', push);
-}
+/** The editor's commands to a device. */
+export const refreshRoute = deviceRoute('refresh', refresh);
+export const pushRoute = deviceRoute('push', push);

@@ -1,4 +1,5 @@
 import type { NodeAPI } from 'node-red';
+import type { Handler } from '../common/admin-routes';
 import { toProblem } from './answers';
 import { findApp, findAppNode } from './app-node';
 import { hasErrors, readRevision, toFleetAnswer, withMessages } from './fleet-answers';
@@ -27,14 +28,17 @@ function toAppChoice({ saved, node }: RunningApp): AppChoice {
   };
 }
 
-/** Adds the routes that show the fleets. None of them starts what no node uses. */
-export function addFleetRoutes(RED: NodeAPI): void {
-  const mayRead = RED.auth.needsPermission('device-cloud.read');
-  RED.httpAdmin.get('/device-cloud/apps', mayRead, (_request, response) => {
+/** Lists the applications. It starts nothing. */
+export const appsRoute =
+  (RED: NodeAPI): Handler =>
+  (_request, response) => {
     response.json(runningApps(RED).map(toAppChoice));
-  });
+  };
 
-  RED.httpAdmin.get('/device-cloud/apps/:id/fleet', mayRead, (request, response) => {
+/** Shows the fleet of an application. It starts nothing that no node uses. */
+export const fleetRoute =
+  (RED: NodeAPI): Handler =>
+  (request, response) => {
     const id = String(request.params['id']);
     const node = findAppNode(RED, id);
     if (!node) {
@@ -53,5 +57,4 @@ export function addFleetRoutes(RED: NodeAPI): void {
     // Only a cluster has to be asked first.
     const ready = node.processes ? node.processes.read().then(send) : send();
     ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
-  });
-}
+  };

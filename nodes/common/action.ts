@@ -1,10 +1,11 @@
-import type { Node, NodeAPI, NodeDef, NodeMessage, NodeMessageInFlow } from 'node-red';
+import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import { findApp, type Api, type App } from '../app/app-node';
 import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
 import { inputReader, type InputTable, type InputValues, type ReadInputs } from './inputs';
 import { endLogged } from './logged-end';
+import type { Runtime } from './register-node';
 import { SerialQueue } from './serial-queue';
 import { failureStatus } from './status';
 import { closedMeanwhile, createWaits } from './unless-closed';
@@ -19,6 +20,7 @@ export interface ActionCall<C, K extends string> {
   inputs: InputValues<K>;
   msg: NodeMessage;
   node: Node;
+  RED: NodeAPI;
   /** Ends the call when the node closes. */
   signal: AbortSignal;
   /** Shows what the call waits for. */
@@ -56,21 +58,17 @@ const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
 
 /**
- * Registers an action node. All that action nodes share is here: config node, inputs in the order of
+ * Makes the run time of an action node. All that action nodes share is here: config node, inputs in the order of
  * arrival, status, output, errors, and one `done` for each message, whatever happens.
  */
-export function registerAction<C extends object, K extends string>(
-  RED: NodeAPI,
-  type: string,
-  action: Action<C, K>,
-): void {
-  RED.nodes.registerType(type, function (this: Node, def: NodeDef & C) {
-    RED.nodes.createNode(this, def);
-    const life = new ActionLife(RED, this, def, action);
-    this.on('input', (msg, send, done) => life.take(msg, send, done));
-    this.on('close', (_removed: boolean, done: () => void) => life.close(done));
-  });
-}
+export const actionRuntime =
+  <C extends object, K extends string>(action: Action<C, K>): Runtime<C> =>
+  (RED) =>
+  (node, def) => {
+    const life = new ActionLife(RED, node, def, action);
+    node.on('input', (msg, send, done) => life.take(msg, send, done));
+    node.on('close', (_removed: boolean, done: () => void) => life.close(done));
+  };
 
 /** The life of an action node: what becomes of each message, and of all of them when it closes. */
 class ActionLife<C extends object, K extends string> {
@@ -175,7 +173,7 @@ class ActionLife<C extends object, K extends string> {
     msg: NodeMessage,
     onProgress: (progress: RequestProgress) => void,
   ): Promise<Outcome> {
-    const { node, config, action } = this;
+    const { RED, node, config, action } = this;
     const { signal } = this.#closing;
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
     this.#throwIfClosed();
@@ -185,7 +183,7 @@ class ActionLife<C extends object, K extends string> {
     const ready = this.#app.client(action.api);
     const client = ready instanceof Promise ? await ready : ready;
     const app = this.#app;
-    return action.perform({ client, app, config, inputs, msg, node, signal, onProgress });
+    return action.perform({ client, app, config, inputs, msg, node, RED, signal, onProgress });
   }
 
   #throwIfClosed(): void {

@@ -1,19 +1,11 @@
 import type { NodeAPI } from 'node-red';
-import { registerAction } from '../common/action';
-import { CHIPID_INPUT } from '../common/inputs';
-import { latestOfAll } from './all';
-import { LATEST_TYPE, type LatestConfig } from './latest.config';
-import { latestOfOne } from './one';
+import { registerNode } from '../common/register-node';
+import { LATEST_TYPE } from './latest.config';
 
-const isAll = ({ chipid }: Partial<LatestConfig>): boolean => chipid === '';
-
-/** Returns the latest upload of one device, or of all, that the application has received. */
 export = function (RED: NodeAPI): void {
-  registerAction<LatestConfig, 'chipid'>(RED, LATEST_TYPE, {
-    api: 'open',
-    inputs: (config) => (isAll(config) ? {} : CHIPID_INPUT),
-    // Of many devices it takes several turns: a later message must not overtake an earlier one.
-    sequential: isAll,
-    perform: (call) => (isAll(call.config) ? latestOfAll(call) : latestOfOne(call)),
-  });
+  registerNode(
+    RED,
+    LATEST_TYPE,
+    () => require('./latest.runtime') as typeof import('./latest.runtime'),
+  );
 };

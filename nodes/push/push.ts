@@ -1,45 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { PushMessage } from '../../src/index';
-import { pushMessage } from '../../src/input';
-import { registerAction } from '../common/action';
-import { choiceOf } from '../common/choice';
-import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import { PUSH_TYPE, type PushConfig } from './push.config';
+import { registerNode } from '../common/register-node';
+import { PUSH_TYPE } from './push.config';
 
-const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
-
-/** Pushes to devices, or to all online devices of the application (endpoints 3 and 4, section 6). */
 export = function (RED: NodeAPI): void {
-  registerAction<PushConfig, 'chipid' | 'message'>(RED, PUSH_TYPE, {
-    api: 'open',
-    inputs: ({ target }) =>
-      target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
-    async perform(call) {
-      const { client, config, inputs, msg, signal, onProgress } = call;
-      const format = formatOf(config, msg);
-      const target = choiceOf(config.target, 'target', ['device', 'app']);
-      const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
-      const given = inputs.message as PushMessage;
-      if (target === 'app') {
-        const options = { format, timeout: timeoutOf(config), signal, onProgress };
-        return { set: answerFields(await client.pushToApp(given, options)) };
-      }
-      // For many devices it is converted once.
-      const message = config.many === true ? pushMessage(given, format) : given;
-      if (transport === 'channel') {
-        return callDevice(call, async (chipid, options) => {
-          await client.pushOverChannel(chipid, message, { ...options, format });
-          // There is no answer over a channel (section 6).
-          return { payload: { msg: 'sent' } };
-        });
-      }
-      return callDevice(
-        call,
-        async (chipid, options) =>
-          answerFields(await client.push(chipid, message, { ...options, format })),
-        waitOf(config),
-      );
-    },
-  });
+  registerNode(RED, PUSH_TYPE, () => require('./push.runtime') as typeof import('./push.runtime'));
 };

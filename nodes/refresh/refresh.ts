@@ -1,36 +1,11 @@
 import type { NodeAPI } from 'node-red';
-import { isDeviceCloudError } from '../../src/index';
-import { registerAction } from '../common/action';
-import { choiceOf } from '../common/choice';
-import { answerFields, callDevice } from '../common/device-call';
-import type { CallFields, CallOne } from '../common/many';
-import { CHIPID_INPUT } from '../common/inputs';
-import { REFRESH_TYPE, type RefreshConfig } from './refresh.config';
+import { registerNode } from '../common/register-node';
+import { REFRESH_TYPE } from './refresh.config';
 
-/** That a device did not answer, as an answer. Of a call that was not sent nothing follows. */
-function offlineAnswer(error: unknown): CallFields {
-  if (!isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY') || !error.uncertain) throw error;
-  const { message, statusCode } = error;
-  const fields = { payload: { status: null, msg: message }, online: false };
-  return statusCode === undefined ? fields : { ...fields, statusCode };
-}
-
-/** Has the service probe devices; it may take 10 seconds (endpoint 11). */
 export = function (RED: NodeAPI): void {
-  registerAction<RefreshConfig, 'chipid'>(RED, REFRESH_TYPE, {
-    api: 'open',
-    inputs: () => CHIPID_INPUT,
-    async perform(call) {
-      const offline = choiceOf(call.config.offline, 'offline', ['error', 'answer']);
-      const refresh: CallOne = async (chipid, options) => {
-        const answer = await call.client.refresh(chipid, options);
-        return { ...answerFields(answer), online: answer.body.status === 'online' };
-      };
-      return callDevice(call, (chipid, options) =>
-        offline === 'answer'
-          ? refresh(chipid, options).catch(offlineAnswer)
-          : refresh(chipid, options),
-      );
-    },
-  });
+  registerNode(
+    RED,
+    REFRESH_TYPE,
+    () => require('./refresh.runtime') as typeof import('./refresh.runtime'),
+  );
 };

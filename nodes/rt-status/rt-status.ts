@@ -1,19 +1,11 @@
 import type { NodeAPI } from 'node-red';
-import { registerAction } from '../common/action';
-import { answerFields, callDevice } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import { RT_STATUS_TYPE, type RtStatusConfig } from './rt-status.config';
+import { registerNode } from '../common/register-node';
+import { RT_STATUS_TYPE } from './rt-status.config';
 
-/** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
 export = function (RED: NodeAPI): void {
-  registerAction<RtStatusConfig, 'chipid' | 'key'>(RED, RT_STATUS_TYPE, {
-    api: 'open',
-    inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
-    perform(call) {
-      const key = call.inputs.key as string;
-      return callDevice(call, async (chipid, options) =>
-        answerFields(await call.client.rtStatus(chipid, key, options)),
-      );
-    },
-  });
+  registerNode(
+    RED,
+    RT_STATUS_TYPE,
+    () => require('./rt-status.runtime') as typeof import('./rt-status.runtime'),
+  );
 };

@@ -24,7 +24,9 @@ describe('each node has all that CONTRIBUTING asks for', () => {
     it(`${name}: its files, its icon, its test`, () => {
       const folder = `nodes/${name}`;
       for (const path of [
-        ...['.ts', '.config.ts', '.editor.ts', '.html'].map((end) => `${folder}/${name}${end}`),
+        ...['.ts', '.runtime.ts', '.config.ts', '.editor.ts', '.html'].map(
+          (end) => `${folder}/${name}${end}`,
+        ),
         ...['en-US', 'zh-CN'].flatMap((language) =>
           ['json', 'md'].map((end) => `${folder}/locales/${language}.${end}`),
         ),

@@ -1,0 +1,74 @@
+import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
+import { actionRuntime, type ActionCall, type Outcome } from '../common/action';
+import { choiceOf } from '../common/choice';
+import { aboutDevice, deviceOf } from '../common/device-call';
+import { nameField, nameOf } from '../common/device-name';
+import { CHIPID_INPUT, type InputTable } from '../common/inputs';
+import { decodeRecord, type HistoryRecord } from './body';
+import type { HistoryConfig } from './history.config';
+import { onlyNew } from './incremental';
+import { splitRecords } from './split';
+
+type HistoryInput = 'chipid' | 'begin' | 'end';
+type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
+type Operation = HistoryConfig['operation'];
+
+const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
+
+const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
+
+const operationOf = ({ operation }: HistoryConfig): Operation =>
+  choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
+
+/** Endpoints 5, 6 and 7. */
+function read({ client, config, inputs, signal }: HistoryCall): Promise<Answer<HistoryRecord[]>> {
+  const device = deviceOf(inputs);
+  switch (operationOf(config)) {
+    case 'sync':
+      return client.sync(inputs.begin as Day, inputs.end as Day, { signal });
+    case 'pushes':
+      return client.pushes(device, { signal });
+    case 'uploads':
+      return client.uploads(device, { signal });
+  }
+}
+
+/** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
+function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecord[]): Encoding {
+  if (app.historyEncoding !== 'auto') return app.historyEncoding;
+  return client.historyEncoding ?? guessEncoding(records.map(({ body }) => body));
+}
+
+/** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
+async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
+  const { app, client, config, msg, node, RED } = call;
+  const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
+  const { statusCode, body } = await read(call);
+  const operation = operationOf(config);
+  const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
+  const encoding = encodingOf(call, body);
+  const records = due?.fresh ?? body;
+  const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
+  const ofDevice = chipid === undefined ? {} : { chipid, ...nameField(client, chipid, msg) };
+  const fields = { statusCode, ...ofDevice };
+  const sent = due && { sent: due.remember };
+  if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
+  const messages = splitRecords(RED, msg, records, decoded, {
+    zone: app.historyZone,
+    nameOf: (device) => nameOf(client, device),
+    fields,
+  });
+  return { messages, ...sent };
+}
+
+/** Reads a device's uploads, its pushed commands, or all uploads between two days. */
+export const runtime = actionRuntime<HistoryConfig, HistoryInput>({
+  api: 'open',
+  inputs: ({ operation }) => (operation === 'sync' ? PERIOD : CHIPID_INPUT),
+  // Two readings at once would emit the same new records twice.
+  sequential: ({ incremental }) => incremental,
+  async perform(call) {
+    if (operationOf(call.config) === 'sync') return readHistory(call);
+    return aboutDevice(call, (chipid) => readHistory(call, chipid));
+  },
+});

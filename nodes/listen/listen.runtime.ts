@@ -1,0 +1,221 @@
+import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
+import {
+  DeviceCloudError,
+  isDeviceCloudError,
+  type Datatype,
+  type DeviceCloudClient,
+  type Upload,
+} from '../../src/index';
+import { parseDatatype } from '../../src/input';
+import { findApp, type App } from '../app/app-node';
+import { asError, messageOf } from '../common/errors';
+import { createFaultLog } from '../common/fault-log';
+import { readListEntry } from '../common/list-entry';
+import type { Runtime } from '../common/register-node';
+import { failureStatus, StatusLine } from '../common/status';
+import { numberOf } from '../common/values';
+import { channelsStatus, isAge } from './channels-status';
+import { changeDevices } from './dynamic';
+import type { ListenConfig } from './listen.config';
+import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
+import { uploadMessage } from '../common/upload-message';
+import { watchOnline } from './online';
+import { contextPositions, memoryPositions, type Positions } from './positions';
+import { readProcesses, type Processes } from './processes';
+
+/** Milliseconds until a listener that could not start tries again by itself. */
+const RETRY = 10_000;
+
+/** Milliseconds between two statuses that differ in the age of an upload alone. */
+const MINUTE = 60_000;
+
+const closed = (): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', 'Nothing was changed, since the listener was closed.');
+
+/** The life of a listener: it starts once its application does, and listens until it closes. */
+class ListenLife implements DevicesListener {
+  readonly #app: App;
+  readonly #status: StatusLine;
+  readonly #log = createFaultLog((line) => this.node.warn(line));
+  /** Keeps up the age of the last upload, which only a listener to one device shows. */
+  readonly #minutes = setInterval(() => this.#showAge(), MINUTE).unref();
+  #showsAge = false;
+  #datatype: Datatype = 'auto-detect';
+  readonly #closing = new AbortController();
+  /** Undefined until it has started, as the devices are. */
+  #client: DeviceCloudClient | undefined;
+  #devices: ListenedDevices | undefined;
+  #positions: Positions | undefined;
+  #stopWatching: (() => void) | undefined;
+  /** Ends the listening to the cluster. */
+  #leaveCluster: (() => void) | undefined;
+  /** The latest attempt to start, which never rejects, and why it failed. */
+  #starting: Promise<void>;
+  #failure: unknown;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: Partial<ListenConfig>,
+  ) {
+    this.#app = findApp(RED, config.app ?? '');
+    this.#status = new StatusLine(node);
+    this.#app.join(node);
+    this.#starting = this.#start();
+  }
+
+  /** Carries out what a message asks of a dynamic listener. @returns the message to send on, if any */
+  async change(msg: NodeMessage): Promise<NodeMessage | undefined> {
+    await this.#startAgain();
+    if (this.#closing.signal.aborted) throw closed();
+    if (!this.#devices) throw asError(this.#failure);
+    return changeDevices(this.#devices, msg);
+  }
+
+  /** Resolves once everything is released and the positions are saved. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#retry);
+    this.#status.close();
+    clearInterval(this.#minutes);
+    this.#stopWatching?.();
+    this.#leaveCluster?.();
+    this.#devices?.close();
+    this.#log.close();
+    this.#app.leave(this.node);
+    await this.#positions?.flush();
+  }
+
+  onUpload(upload: Upload): void {
+    if (this.#showsAge) this.onChange();
+    const name = this.#client?.fleet.name(upload.chipid);
+    const { message, error } = uploadMessage(upload, this.#datatype, name);
+    if (error) this.node.error(error, message);
+    else this.node.send(message);
+  }
+
+  onChange(): void {
+    this.#status.update(() => this.#channelsStatus());
+  }
+
+  onFault(chipid: string, fault: string, kind: string): void {
+    // Some faults end with a full stop, some do not.
+    this.#log.write(kind, `Device ${chipid}: ${fault.replace(/\.$/, '')}.`);
+  }
+
+  #channelsStatus(): NodeStatus {
+    const status = this.#statusOfDevices();
+    this.#showsAge = isAge(status);
+    return status;
+  }
+
+  /** Replaces `connected` only: without a device, the status may say what has failed. */
+  #showAge(): void {
+    if (isAge(this.#statusOfDevices())) this.onChange();
+  }
+
+  #statusOfDevices(): NodeStatus {
+    const states = this.#devices?.states() ?? [];
+    return channelsStatus(states, Date.now(), this.#client?.cluster);
+  }
+
+  async #start(): Promise<void> {
+    try {
+      this.#datatype = parseDatatype(this.config.datatype ?? '');
+      const client = await this.#app.client('open');
+      const processes = readProcesses(this.RED, this.node, this.config, client);
+      const recover = await this.#recoverBy(client, processes);
+      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      this.#failure = error;
+      this.#failed(error);
+      // What the configuration is not to blame for, such as a simulator that could not start, may pass.
+      if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => void this.#startAgain(), RETRY);
+    }
+  }
+
+  /** Waits for the attempt that is under way, and makes another if it has failed. */
+  #startAgain(): Promise<void> {
+    const isDone = (): boolean => this.#devices !== undefined || this.#closing.signal.aborted;
+    this.#starting = this.#starting.then(() => (isDone() ? undefined : this.#start()));
+    return this.#starting;
+  }
+
+  async #recoverBy(
+    { cluster }: DeviceCloudClient,
+    { deliver }: Processes,
+  ): Promise<Recover | undefined> {
+    if (this.config.recover === 'off') return undefined;
+    const { historyEncoding: encoding, historyZone: zone } = this.#app;
+    const failed = (error: unknown): void => this.#failed(error);
+    const positions =
+      // A cluster keeps them itself.
+      this.config.recover === 'restart' && !cluster
+        ? await contextPositions(this.node, failed, this.#closing.signal)
+        : memoryPositions();
+    this.#positions = positions;
+    return { encoding, zone, positions, deliver };
+  }
+
+  /** Subscribes to the channels of the devices that the properties name. */
+  #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
+    const { devices: mode, refresh, chipids } = this.config;
+    const devices = new ListenedDevices(client, this, recover, shard);
+    this.#client = client;
+    this.#devices = devices;
+    this.#leaveCluster = client.cluster?.listen({
+      onState: () => this.onChange(),
+      onMembers: () => this.onChange(),
+      onFault: (fault, kind = fault) => this.#log.write(kind, fault),
+    });
+    if (mode === 'online') {
+      const found = (online: string[]): void => devices.replace(online);
+      const failed = (error: unknown): void => this.#failed(error);
+      this.#stopWatching = watchOnline(client, numberOf(refresh, 60), found, failed);
+    } else if (mode !== 'dynamic') {
+      for (const entry of chipids ?? []) {
+        try {
+          devices.add(readListEntry(entry));
+        } catch (error) {
+          // The others are listened to all the same.
+          this.node.error(asError(error));
+        }
+      }
+    }
+    this.onChange();
+  }
+
+  #failed(error: unknown): void {
+    const message = messageOf(error);
+    this.#log.write(message, message);
+    const isIdle = !this.#devices || this.#devices.chipids().length === 0;
+    if (isIdle) this.#status.show(failureStatus(error));
+  }
+}
+
+/** Emits each upload of its devices live (interface C). */
+export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
+  const life = new ListenLife(RED, node, def);
+  if (def.devices === 'dynamic') {
+    node.on('input', (msg, send, done) => {
+      life
+        .change(msg)
+        .then((answer) => {
+          if (answer) send(answer);
+        })
+        .then(
+          () => done(),
+          (error: unknown) => done(asError(error)),
+        )
+        // An error out of `done` itself must not end the process.
+        .catch((error: unknown) => node.error(asError(error)));
+    });
+  }
+  node.on('close', (_removed: boolean, done: () => void) => {
+    life.close().then(done, done);
+  });
+};

@@ -1,0 +1,42 @@
+import type { PushMessage } from '../../src/index';
+import { pushMessage } from '../../src/input';
+import { actionRuntime } from '../common/action';
+import { choiceOf } from '../common/choice';
+import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
+import { CHIPID_INPUT } from '../common/inputs';
+import type { PushConfig } from './push.config';
+
+const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
+
+/** Pushes to devices, or to all online devices of the application (endpoints 3 and 4, section 6). */
+export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
+  api: 'open',
+  inputs: ({ target }) =>
+    target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
+  async perform(call) {
+    const { client, config, inputs, msg, signal, onProgress } = call;
+    const format = formatOf(config, msg);
+    const target = choiceOf(config.target, 'target', ['device', 'app']);
+    const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
+    const given = inputs.message as PushMessage;
+    if (target === 'app') {
+      const options = { format, timeout: timeoutOf(config), signal, onProgress };
+      return { set: answerFields(await client.pushToApp(given, options)) };
+    }
+    // For many devices it is converted once.
+    const message = config.many === true ? pushMessage(given, format) : given;
+    if (transport === 'channel') {
+      return callDevice(call, async (chipid, options) => {
+        await client.pushOverChannel(chipid, message, { ...options, format });
+        // There is no answer over a channel (section 6).
+        return { payload: { msg: 'sent' } };
+      });
+    }
+    return callDevice(
+      call,
+      async (chipid, options) =>
+        answerFields(await client.push(chipid, message, { ...options, format })),
+      waitOf(config),
+    );
+  },
+});

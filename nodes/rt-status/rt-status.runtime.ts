@@ -1,0 +1,16 @@
+import { actionRuntime } from '../common/action';
+import { answerFields, callDevice } from '../common/device-call';
+import { CHIPID_INPUT } from '../common/inputs';
+import type { RtStatusConfig } from './rt-status.config';
+
+/** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
+export const runtime = actionRuntime<RtStatusConfig, 'chipid' | 'key'>({
+  api: 'open',
+  inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
+  perform(call) {
+    const key = call.inputs.key as string;
+    return callDevice(call, async (chipid, options) =>
+      answerFields(await call.client.rtStatus(chipid, key, options)),
+    );
+  },
+});

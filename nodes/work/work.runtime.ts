@@ -1,0 +1,120 @@
+import type { Node, NodeAPI } from 'node-red';
+import {
+  isDeviceCloudError,
+  type ClusterJob,
+  type ClusterMember,
+  type Datatype,
+  type DeviceCloudClient,
+} from '../../src/index';
+import { parseDatatype } from '../../src/input';
+import { findApp, type App } from '../app/app-node';
+import { choiceOf } from '../common/choice';
+import { nameOf } from '../common/device-name';
+import { messageOf } from '../common/errors';
+import { createFaultLog } from '../common/fault-log';
+import { noQueue } from '../common/no-queue';
+import type { Runtime } from '../common/register-node';
+import { failureStatus, STATUS, StatusLine } from '../common/status';
+import { uploadMessage } from '../common/upload-message';
+import { numberOf } from '../common/values';
+import { LIMITS, type WorkConfig } from './work.config';
+
+/** Milliseconds until a node that could not start tries again: another one may work on the queue until then. */
+const RETRY = 10_000;
+
+/** The life of a work node: it works on the queue once its application has joined the cluster, until it closes. */
+class WorkLife {
+  readonly #app: App;
+  readonly #status: StatusLine;
+  readonly #log = createFaultLog((line) => this.node.warn(line));
+  #client: DeviceCloudClient | undefined;
+  #datatype: Datatype = 'auto-detect';
+  #waitsForAck = false;
+  #ends: (() => void)[] = [];
+  #closed = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(
+    RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: Partial<WorkConfig>,
+  ) {
+    this.#app = findApp(RED, config.app ?? '');
+    this.#status = new StatusLine(node);
+    this.#app.join(node);
+    void this.#start();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#status.close();
+    for (const end of this.#ends) end();
+    this.#log.close();
+    this.#app.leave(this.node);
+  }
+
+  /** Never rejects. */
+  async #start(): Promise<void> {
+    try {
+      const { acknowledge, datatype } = this.config;
+      this.#waitsForAck = choiceOf(acknowledge, 'acknowledge', ['sent', 'ack']) === 'ack';
+      this.#datatype = parseDatatype(datatype ?? '');
+      const client = await this.#app.client('open');
+      if (this.#closed) return;
+      if (!client.cluster) throw noQueue();
+      this.#client = client;
+      this.#work(client.cluster);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#failed(error);
+      if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
+      this.#retry = setTimeout(() => void this.#start(), RETRY);
+    }
+  }
+
+  #work(cluster: ClusterMember): void {
+    const { inFlight, redeliver } = this.config;
+    const showState = (): void =>
+      this.#status.show(cluster.state === 'member' ? STATUS.connected : STATUS.clusterAway);
+    const end = cluster.work({
+      inFlight: numberOf(inFlight, LIMITS.inFlight.usual),
+      redeliver: numberOf(redeliver, LIMITS.redeliver.usual),
+      deliver: (job) => this.#deliver(cluster, job),
+    });
+    const leave = cluster.listen({
+      onState: showState,
+      onFault: (fault, kind = fault) => this.#log.write(kind, fault),
+    });
+    this.#ends = [end, leave];
+    showState();
+  }
+
+  #deliver(cluster: ClusterMember, { token, upload, redelivered }: ClusterJob): void {
+    const name = this.#client && nameOf(this.#client, upload.chipid);
+    const { message, error } = uploadMessage(upload, this.#datatype, name);
+    if (this.#waitsForAck) message['ack'] = token;
+    if (redelivered) message['redelivered'] = true;
+    try {
+      if (error) this.node.error(error, message);
+      else this.node.send(message);
+    } finally {
+      if (!this.#waitsForAck) {
+        // It is delivered again.
+        cluster.acknowledge(token).catch((failure: unknown) => this.#failed(failure));
+      }
+    }
+  }
+
+  #failed(error: unknown): void {
+    const message = messageOf(error);
+    this.#log.write(message, message);
+    if (this.#ends.length === 0) this.#status.show(failureStatus(error));
+  }
+}
+
+/** Emits the uploads of the cluster's queue that this process handles. */
+export const runtime: Runtime<WorkConfig> = (RED) => (node, def) => {
+  const life = new WorkLife(RED, node, def);
+  node.on('close', () => life.close());
+};

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { repository } from '../../tooling/repository';
+
+const execute = promisify(execFile);
+
+const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+  'node-red': { nodes: Record<string, string> };
+};
+const nodes = Object.entries(manifest['node-red'].nodes);
+
+/** Registers all nodes in a process of their own, as Node-RED does, and says what that has loaded. */
+const SCRIPT = `
+  const [folder, ...entries] = process.argv.slice(1);
+  const [types, routes] = [[], []];
+  const add = (method) => (path, permission) => routes.push([method, path, permission].join(' '));
+  const RED = {
+    nodes: { registerType: (type) => types.push(type) },
+    httpAdmin: { get: add('get'), post: add('post') },
+    auth: { needsPermission: (permission) => permission },
+  };
+  for (const entry of entries) require(require('node:path').join(folder, entry))(RED);
+  console.log(JSON.stringify({ types, routes, loaded: Object.keys(require.cache) }));`;
+
+/** What a registration needs: the node's own entry, its type, and how types and routes are added. */
+const NEEDED = /^dist\/nodes\/(?:([^/]+)\/\1(\.config)?|common\/(register-node|admin-routes))\.js$/;
+
+describe('the start of Node-RED with the package', () => {
+  it('registers each node and route, and loads nothing that is needed only later', async () => {
+    const entries = nodes.map(([, path]) => path);
+    const { stdout } = await execute(process.execPath, ['-e', SCRIPT, repository, ...entries]);
+    const { types, routes, loaded } = JSON.parse(stdout) as Record<string, string[]>;
+    assert.deepEqual(
+      types,
+      nodes.map(([name]) => `device-cloud-${name}`),
+    );
+    assert.deepEqual(routes?.sort(), [
+      'get /device-cloud/apps device-cloud.read',
+      'get /device-cloud/apps/:id/devices device-cloud.read',
+      'get /device-cloud/apps/:id/fleet device-cloud.read',
+      'get /device-cloud/diagnostics device-cloud.read',
+      'post /device-cloud/apps/:id/devices/:chipid/push device-cloud.write',
+      'post /device-cloud/apps/:id/devices/:chipid/refresh device-cloud.write',
+      'post /device-cloud/apps/explain device-cloud.write',
+      'post /device-cloud/apps/test device-cloud.write',
+      'post /device-cloud/clusters/test device-cloud.write',
+    ]);
+    const files = loaded?.map((path) => relative(repository, path).replaceAll('\\', '/')) ?? [];
+    assert.ok(files.length >= nodes.length, files.join(' '));
+    assert.deepEqual(
+      files.filter((path) => !NEEDED.test(path)),
+      [],
+    );
+  });
+});
