@@ -65,13 +65,34 @@ describe('an application with a cluster', () => {
     assert.deepEqual(await members(), []);
   });
 
-  it('has one membership for two applications with the same address and App ID', async () => {
+  it('has one membership and one channel for two applications with the same address and App ID', async () => {
     const twin = { ...cloudApp(cloud, { cluster: 'cluster' }), id: 'app2' };
-    const other = node('listen', { id: 'other', app: 'app2', chipids: [two] });
-    await load(flow(node('listen', { chipids: [one] }), twin, other));
+    const other = node('listen', { id: 'other', app: 'app2', chipids: [one, two] });
+    const both = flow(node('listen', { chipids: [one] }), twin, other);
+    await load(both);
     await shows('listen', '1/1 · 1 process');
-    await shows('other', '1/1 · 1 process');
+    await shows('other', '2/2 · 1 process');
     assert.equal((await members()).length, 1);
+    cloud.upload(one, 'hello');
+    await until(() => arrivedAt('out').length === 2, 'both emit it');
+    assert.equal(cloud.channels(one), 1);
+    // The other one goes on without it.
+    await deploy([clusterNode(), twin, other], 'nodes');
+    await shows('other', '2/2 · 1 process');
+    cloud.upload(one, 'again');
+    await until(() => arrivedAt('out').length === 3, 'it is emitted');
+  });
+
+  it('refuses a second application with the same App ID and other settings, which would open channels twice', async () => {
+    const twin = { ...cloudApp(cloud, { cluster: 'cluster', deviceGap: '5' }), id: 'app2' };
+    const other = node('listen', { id: 'other', app: 'app2', chipids: [one] });
+    const both = flow(node('listen', { chipids: [one] }), twin, other);
+    await load(both);
+    await shows('listen', '1/1 · 1 process');
+    await shows('other', 'status.not-configured');
+    const line = journal.logs.find(({ id }) => id === 'other');
+    assert.match(String(line?.msg), /has other settings or keys\. Choose one/);
+    assert.equal(cloud.channels(one), 1);
   });
 
   it('shows which process holds a device', async () => {
