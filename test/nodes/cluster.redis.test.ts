@@ -3,11 +3,12 @@ import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { ClusterTestResult } from '../../nodes/cluster/test-result';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
-import { until } from '../../tooling/until';
+import { settled, until } from '../../tooling/until';
+import { heldTimers } from '../support/held-timers';
 import { redisCli } from '../src/cluster/redis-cli';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, fail, send, shows } from './support/messages';
+import { arrivedAt, fail, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -191,6 +192,22 @@ describe('an application with a cluster', () => {
     await until(seen('second'), 'the second follows');
     await fail('ack', { ack: 'nonsense' }, 'INVALID_INPUT');
     await fail('ack', {}, 'INVALID_INPUT');
+  });
+
+  it('lets a second work node go on as soon as the first is removed', async () => {
+    const queued = node('listen', { chipids: [one], deliver: 'queue', wires: [[]] });
+    const second = node('work', { id: 'second' });
+    await load(flow(queued, node('work', { wires: [[]] })));
+    await shows('work', 'status.connected');
+    const expire = heldTimers(1000);
+    await deploy(flow(queued, node('work', { wires: [[]] }), second), 'nodes');
+    await shows('second', 'status.not-configured');
+    await deploy(flow(queued, second), 'nodes');
+    expire();
+    await settled();
+    assert.equal(statusesOf('second').at(-1)?.text, 'status.connected');
+    cloud.upload(one, 'hello');
+    await until(() => arrivedAt('out').length === 1, 'it is worked on');
   });
 
   it('says that it awaits the cluster while the server is away', async () => {
