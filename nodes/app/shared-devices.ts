@@ -1,9 +1,9 @@
 import type { NodeAPI } from 'node-red';
 import {
   DeviceCloudClient,
+  DeviceCloudError,
   isDeviceCloudError,
   type ClientOptions,
-  type DeviceCloudError,
 } from '../../src/index';
 import { dropLeadingZeros } from '../../src/input';
 import { findCluster, noCluster } from '../cluster/cluster-node';
@@ -12,6 +12,13 @@ import type { MembershipUse } from '../cluster/memberships';
 /** What tells the applications of a cluster apart. */
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
+
+const otherOptions = ({ appid = '' }: ClientOptions): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `Another configuration of application ${appid} with the same cluster has other settings or keys. ` +
+      'Choose one of the two in all nodes, or make them the same.',
+  );
 
 /** A client of an application whose devices are shared, with its part in the cluster. */
 export interface SharedClient {
@@ -49,19 +56,15 @@ export class SharedDevices {
   async connect(options: ClientOptions): Promise<SharedClient> {
     const use = this.#share(options);
     try {
-      const cluster = await use?.ready;
-      const client = new DeviceCloudClient({ ...options, ...(cluster ? { cluster } : {}) });
-      return {
-        client,
-        close: async () => {
-          await client.close();
-          await use?.leave();
-        },
-      };
+      const client = use ? await use.client(options) : new DeviceCloudClient(options);
+      if (client) return { client, close: () => (use ? use.leave() : client.close()) };
     } catch (error) {
       await use?.leave();
       throw this.#noted(error);
     }
+    await use?.leave();
+    // Not kept as a problem: it ends when the other one changes.
+    throw otherOptions(options);
   }
 
   #share(options: ClientOptions): MembershipUse | undefined {

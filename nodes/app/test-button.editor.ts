@@ -1,6 +1,5 @@
-import { said, t } from '../common/editor/catalogue';
-import { explainFailure, readDevices, rememberDevices } from '../common/editor/devices';
-import { TestForm, type ResultRow } from '../common/editor/test-form';
+import { readDevices, rememberDevices } from '../common/editor/devices';
+import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import { invalidSettings } from './app-rules.editor';
 import { invalidRow, readAnswer, resultRows } from './test-result.editor';
 
@@ -28,29 +27,15 @@ async function test(id: string): Promise<ResultRow[]> {
   const invalid = sent['service'] === 'simulator' ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map(([setting, error]) => invalidRow(setting, error));
-  try {
-    const body: unknown = await $.ajax({
-      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-      url: 'device-cloud/apps/test',
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(sent),
-    });
+  return testSettings('device-cloud/apps/test', sent, (body) => {
     const answer = readAnswer(body);
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     const [openKey, serverKey] = [typed('appkey') !== '', typed('serverPassword') !== ''];
     return resultRows(answer, { baseUrl: typed('baseUrl'), openKey, serverKey });
-  } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.write',
-      forbidden: t('test.forbidden'),
-    });
-    const row = { icon: 'fa-times', text: said(t('test.failed'), reason) };
-    return [detail === undefined ? row : { ...row, detail }];
-  }
+  });
 }
 
 /** Makes the button test what is typed, before it is saved or deployed. */
 export function prepareTest(id: string): void {
-  form.prepare(t('test.running'), () => test(id));
+  form.prepare(() => test(id));
 }

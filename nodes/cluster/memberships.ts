@@ -1,19 +1,38 @@
-import { joinCluster, type ClusterMember, type ClusterSettings } from '../../src/index';
+import {
+  DeviceCloudClient,
+  joinCluster,
+  type ClientOptions,
+  type ClusterMember,
+  type ClusterSettings,
+} from '../../src/index';
 
 /** Milliseconds that a membership outlives its last user: a deploy ends one user and begins the next. */
 const KEPT = 2000;
 
 /** A use of a membership, which may be shared. */
 export interface MembershipUse {
-  /** Rejects with `NOT_CONFIGURED` if the settings are wrong or a package is missing. */
-  readonly ready: Promise<ClusterMember>;
+  /**
+   * Joins, and makes the client of all who use the membership, since a process has one channel for each device. It is
+   * closed with the last use.
+   * @returns undefined while it is used with other options
+   * @throws DeviceCloudError `NOT_CONFIGURED` if the settings are wrong or a package is missing
+   */
+  client(options: ClientOptions): Promise<DeviceCloudClient | undefined>;
   /** Ends the use. @returns resolves once the devices are free for others, if that is to be now */
   leave(): Promise<void>;
+}
+
+/** A client that is used. */
+interface UsedClient {
+  readonly options: string;
+  readonly made: DeviceCloudClient;
+  users: number;
 }
 
 interface Membership {
   readonly settings: string;
   readonly ready: Promise<ClusterMember>;
+  client: UsedClient | undefined;
   users: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -31,18 +50,40 @@ export class Memberships {
     const membership = this.#membership(key, settings);
     membership.users++;
     clearTimeout(membership.timer);
+    let client: UsedClient | undefined;
     let isOver = false;
     return {
-      ready: membership.ready,
+      client: async (options) => {
+        client = await this.#client(membership, options);
+        return client?.made;
+      },
       leave: async () => {
         if (isOver) return;
         isOver = true;
+        await this.#leaveClient(membership, client);
         if (--membership.users > 0) return;
         const end = (): Promise<void> => this.#end(key, membership);
         if (isStopping()) await end();
         else membership.timer = setTimeout(() => void end(), KEPT);
       },
     };
+  }
+
+  async #client(membership: Membership, options: ClientOptions): Promise<UsedClient | undefined> {
+    const cluster = await membership.ready;
+    const text = JSON.stringify(options);
+    const made = (): DeviceCloudClient => new DeviceCloudClient({ ...options, cluster });
+    membership.client ??= { options: text, made: made(), users: 0 };
+    if (membership.client.options !== text) return undefined;
+    membership.client.users++;
+    return membership.client;
+  }
+
+  async #leaveClient(membership: Membership, client: UsedClient | undefined): Promise<void> {
+    if (!client || --client.users > 0) return;
+    // Whoever comes next makes another.
+    membership.client = undefined;
+    await client.made.close();
   }
 
   #membership(key: string, settings: ClusterSettings): Membership {
@@ -52,7 +93,10 @@ export class Memberships {
     // Nobody uses one that waits for its next user.
     if (known?.users === 0) void this.#end(key, known);
     const ready = joinCluster(settings);
-    const membership: Membership = { settings: text, ready, users: 0, timer: undefined };
+    const membership: Membership = {
+      ...{ settings: text, ready },
+      ...{ client: undefined, users: 0, timer: undefined },
+    };
     this.#memberships.set(key, membership);
     // Whoever uses it next tries again.
     ready.catch(() => this.#forget(key, membership));

@@ -1,7 +1,6 @@
-import { said, t } from '../common/editor/catalogue';
-import { explainFailure } from '../common/editor/devices';
+import { said } from '../common/editor/catalogue';
 import type { EditorNode } from '../common/editor/red';
-import { TestForm, type ResultRow } from '../common/editor/test-form';
+import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import type { ClusterConfig } from './cluster.config';
 import { bySentinels, invalidSettings } from './cluster-rules.editor';
 import { readAnswer, resultRows } from './test-result.editor';
@@ -27,26 +26,12 @@ async function test(node: Node): Promise<ResultRow[]> {
       icon: 'fa-times',
       text: said(setting, error),
     }));
-  try {
-    const body: unknown = await $.ajax({
-      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-      url: 'device-cloud/clusters/test',
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(settings(node)),
-    });
-    return resultRows(readAnswer(body));
-  } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.write',
-      forbidden: t('test.forbidden'),
-    });
-    const row = { icon: 'fa-times', text: said(t('test.failed'), reason) };
-    return [detail === undefined ? row : { ...row, detail }];
-  }
+  return testSettings('device-cloud/clusters/test', settings(node), (body) =>
+    resultRows(readAnswer(body)),
+  );
 }
 
 /** Makes the button test what is typed, before it is saved or deployed. */
 export function prepareTest(node: Node): void {
-  form.prepare(t('test.running'), () => test(node));
+  form.prepare(() => test(node));
 }

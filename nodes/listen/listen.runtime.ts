@@ -84,7 +84,7 @@ class ListenLife implements DevicesListener {
     this.#devices?.close();
     this.#log.close();
     this.#app.leave(this.node);
-    await this.#positions?.flush();
+    await this.#positions?.close();
   }
 
   onUpload(upload: Upload): void {

@@ -9,8 +9,8 @@ export interface Positions {
   get(chipid: string): Position | undefined;
   set(chipid: string, position: Position): void;
   forget(chipid: string): void;
-  /** Resolves once everything set so far has been written, or could not be. */
-  flush(): Promise<void>;
+  /** Resolves once everything that the flow has been given has been written, or could not be. */
+  close(): Promise<void>;
 }
 
 const KEY = 'positions';
@@ -25,7 +25,7 @@ export function memoryPositions(): Positions {
     get: (chipid) => positions.get(chipid),
     set: (chipid, position) => void positions.set(chipid, position),
     forget: (chipid) => void positions.delete(chipid),
-    flush: () => Promise.resolve(),
+    close: () => Promise.resolve(),
   };
 }
 
@@ -52,7 +52,8 @@ async function readStored(
 
 /**
  * Positions in the node's context, which last as long as its store does. There is one write at a time, and
- * the next one covers every change made meanwhile: a slow store delays no message.
+ * the next one covers every change made meanwhile: a slow store delays no message. Node-RED passes a message on in the
+ * next turn, and drops it if it is stopped before, so that a position is written a turn later, too.
  * @param failed is called for each reading or write that the store refused
  * @param signal ends the wait for a store that cannot be read
  */
@@ -67,6 +68,8 @@ export async function contextPositions(
   for (const [chipid, position] of entries) {
     if (isPosition(position)) positions.set(chipid, position);
   }
+  /** Of messages that were sent in this turn. */
+  const sent = new Map<string, Position>();
   let changed = false;
   let writing: Promise<void> | undefined;
 
@@ -86,15 +89,26 @@ export async function contextPositions(
     writing ??= writeAll();
   };
 
+  const passedOn = (): void => {
+    if (sent.size === 0) return;
+    for (const [chipid, position] of sent) positions.set(chipid, position);
+    sent.clear();
+    write();
+  };
+
   return {
-    get: (chipid) => positions.get(chipid),
+    get: (chipid) => sent.get(chipid) ?? positions.get(chipid),
     set(chipid, position) {
-      positions.set(chipid, position);
-      write();
+      if (sent.size === 0) setImmediate(passedOn);
+      sent.set(chipid, position);
     },
     forget(chipid) {
+      sent.delete(chipid);
       if (positions.delete(chipid)) write();
     },
-    flush: () => writing ?? Promise.resolve(),
+    close() {
+      sent.clear();
+      return writing ?? Promise.resolve();
+    },
   };
 }

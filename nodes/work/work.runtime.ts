@@ -19,8 +19,8 @@ import { uploadMessage } from '../common/upload-message';
 import { numberOf } from '../common/values';
 import { LIMITS, type WorkConfig } from './work.config';
 
-/** Milliseconds until a node that could not start tries again: another one may work on the queue until then. */
-const RETRY = 10_000;
+/** Milliseconds until a node that could not start tries again: the one that works on the queue may be removed. */
+const RETRY = 1000;
 
 /** The life of a work node: it works on the queue once its application has joined the cluster, until it closes. */
 class WorkLife {

@@ -8,7 +8,7 @@ import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
 import { QueueShare, type WorkOptions } from './queue-share';
-import { isPartition, slotOf, type Pool } from './slots';
+import { isPartition, slotOf } from './slots';
 import type { BeatReply, Store } from './store';
 
 export interface ClusterOptions {
@@ -90,7 +90,7 @@ export class Cluster {
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
-      takes: (): Pool[] => (this.queue.hasWorker ? ['devices', 'queue'] : ['devices']),
+      takes: () => this.queue.takes,
       generation: randomUUID,
       flush: () => this.writer.flush(),
       restore: (holding) =>
@@ -175,6 +175,11 @@ export class Cluster {
     const { store, member } = this;
     const malformed = (): void => this.report('a message was malformed, and ignored', 'message');
     return new Bus({ store, member, malformed });
+  }
+
+  /** Notes that it listens to devices: a process that only works on the queue takes no share of them. */
+  listens(): void {
+    if (this.queue.listens()) this.membership.hurry();
   }
 
   /** Begins to work on a share of the queue; a process does it once. @returns ends it */

@@ -58,6 +58,16 @@ export class PartitionReader {
     if (!this.isReading && !this.isClosed) void this.read();
   }
 
+  /** Delivers what it has; there is a place for jobs again. */
+  deliver(): void {
+    for (const { waiting } of this.devices.values()) {
+      const [head] = waiting;
+      if (!head || head.cancel || !this.hasWork()) continue;
+      if (!this.options.acquire()) return;
+      this.begin(head);
+    }
+  }
+
   /** Removes an entry and goes on with the device's next one. */
   acknowledged(id: string): void {
     for (const [chipid, device] of this.devices) {
@@ -93,7 +103,7 @@ export class PartitionReader {
         if (entries.length === room) this.isWoken = true;
       }
       await this.refill();
-      this.deliverHeads();
+      this.deliver();
       if (this.count >= AHEAD) break;
     }
     this.isReading = false;
@@ -152,16 +162,7 @@ export class PartitionReader {
     }
   }
 
-  private deliverHeads(): void {
-    for (const { waiting } of this.devices.values()) {
-      const [head] = waiting;
-      if (!head || head.cancel || !this.hasWork()) continue;
-      if (!this.options.acquire()) return;
-      this.deliver(head);
-    }
-  }
-
-  private deliver(waiting: Waiting): void {
+  private begin(waiting: Waiting): void {
     const { clock, redeliver, partition, deliver } = this.options;
     const { id, chipid, upload } = waiting.entry;
     waiting.cancel = clock.after(redeliver, () => void this.again(waiting));

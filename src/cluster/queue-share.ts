@@ -1,6 +1,6 @@
 import type { Clock } from './clock';
 import type { Job } from './partition-reader';
-import { partitionOfSlot, slotOfPartition } from './slots';
+import { partitionOfSlot, slotOfPartition, type Pool } from './slots';
 import type { Store } from './store';
 import { acknowledge, Worker } from './worker';
 
@@ -13,10 +13,11 @@ export interface WorkOptions {
   readonly deliver: (job: Job) => void;
 }
 
-/** The partitions of the queue that this process has, and its worker if there is one. */
+/** What this process takes a share of, the partitions of the queue that it has, and its worker if there is one. */
 export class QueueShare {
   private readonly partitions = new Set<number>();
   private worker: Worker | undefined;
+  private hasListened = false;
 
   /** @param mayAct whether this process may act for a slot at this moment */
   constructor(
@@ -25,8 +26,17 @@ export class QueueShare {
     private readonly mayAct: (slot: number) => boolean,
   ) {}
 
-  get hasWorker(): boolean {
-    return this.worker !== undefined;
+  /** Of the devices not if it only works: nobody here would listen to them. */
+  get takes(): Pool[] {
+    if (!this.worker) return ['devices'];
+    return this.hasListened ? ['devices', 'queue'] : ['queue'];
+  }
+
+  /** It listens to devices, from now on until it ends, since listeners come and go. @returns whether that is new */
+  listens(): boolean {
+    const isNew = !this.hasListened;
+    this.hasListened = true;
+    return isNew;
   }
 
   /** @returns ends it */

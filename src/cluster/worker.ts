@@ -32,6 +32,8 @@ export class Worker {
   private readonly readers = new Map<number, PartitionReader>();
   private readonly unsubscribe: () => void;
   private running = 0;
+  /** Readers that had a job and no place for it, the first of them first. */
+  private readonly waiting = new Set<PartitionReader>();
 
   constructor(private readonly options: WorkerOptions) {
     this.unsubscribe = options.store.subscribe(ACKNOWLEDGED, (token) => this.acknowledged(token));
@@ -41,14 +43,10 @@ export class Worker {
   gained(partition: number): void {
     this.lost(partition);
     const { store, clock, redeliver, mayWork, deliver } = this.options;
-    const reader = new PartitionReader({
+    const reader: PartitionReader = new PartitionReader({
       ...{ store, clock, partition, redeliver },
       mayWork: () => mayWork(partition),
-      acquire: () => {
-        if (this.running >= this.options.inFlight) return false;
-        this.running++;
-        return true;
-      },
+      acquire: () => this.acquire(reader),
       release: () => this.running--,
       deliver,
     });
@@ -58,9 +56,12 @@ export class Worker {
 
   /** Leaves a partition at once: what was delivered and is not acknowledged will be delivered elsewhere. */
   lost(partition: number): void {
-    this.readers.get(partition)?.close();
+    const reader = this.readers.get(partition);
+    if (!reader) return;
+    reader.close();
     this.readers.delete(partition);
-    this.wake();
+    this.waiting.delete(reader);
+    this.fill();
   }
 
   /** Looks for entries, since the partitions may be worked on again. */
@@ -76,16 +77,36 @@ export class Worker {
   /** A job was acknowledged, here or elsewhere. */
   acknowledged(token: string): void {
     const [, partition, id] = TOKEN.exec(token) ?? [];
-    if (id === undefined) return;
-    this.readers.get(Number(partition))?.acknowledged(id);
-    // There is room for another one.
-    this.wake();
+    const reader = this.readers.get(Number(partition));
+    if (!reader || id === undefined) return;
+    reader.acknowledged(id);
+    this.fill();
+    reader.wake();
   }
 
   close(): void {
     this.unsubscribe();
     for (const reader of this.readers.values()) reader.close();
     this.readers.clear();
+    this.waiting.clear();
+  }
+
+  private acquire(reader: PartitionReader): boolean {
+    if (this.running >= this.options.inFlight) {
+      this.waiting.add(reader);
+      return false;
+    }
+    this.running++;
+    return true;
+  }
+
+  /** There may be places again: those that have waited longest come first. */
+  private fill(): void {
+    for (const reader of [...this.waiting]) {
+      if (this.running >= this.options.inFlight) return;
+      this.waiting.delete(reader);
+      reader.deliver();
+    }
   }
 }
 

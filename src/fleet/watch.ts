@@ -141,6 +141,7 @@ export class Watch implements FleetWatch {
     if (!device) return;
     this.#set(device, saved, true);
     device.presenceTold = device.channelTold = true;
+    this.#teller.stateChanged();
   }
 
   /** Devices may be this process's by now. */
@@ -176,7 +177,11 @@ export class Watch implements FleetWatch {
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
-    const device = this.#isMine(chipid) ? this.#at(chipid) : undefined;
+    if (!this.#isMine(chipid)) {
+      this.#devices.get(chipid)?.silence?.restart();
+      return;
+    }
+    const device = this.#at(chipid);
     if (!device) return;
     const was = device.presence.online;
     const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
@@ -190,7 +195,13 @@ export class Watch implements FleetWatch {
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
-    if (!device) return;
+    if (!device?.silence) return;
+    if (!this.#isMine(chipid)) {
+      // Nobody would be told.
+      device.silence.silent = false;
+      device.silence.restart();
+      return;
+    }
     this.#place?.changed(chipid);
     this.#teller.tell('silent', device);
     this.#teller.stateChanged();
@@ -200,9 +211,11 @@ export class Watch implements FleetWatch {
     const device = this.#at(chipid);
     if (!device) return;
     // While another process may tell of it, its channel counts as closed on purpose.
-    const state = this.#isMine(chipid) ? channelState : null;
+    const isMine = this.#isMine(chipid);
+    const state = isMine ? channelState : null;
     if (state === 'connected') device.silence?.connected();
     else device.silence?.down();
+    if (!isMine) device.silence?.restart();
     device.channel?.change(state, channelReason);
   }
 

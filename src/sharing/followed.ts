@@ -42,6 +42,8 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
   /** Of the claim under which the channel is here; undefined while it is elsewhere. */
   private epochHere: number | undefined;
   private last: OwnerState | undefined;
+  /** Whether uploads have come from anywhere: what follows is to continue them. */
+  hasHeard = false;
   private heardAt = 0;
   private hasBegun = false;
   private isReleased = false;
@@ -73,10 +75,6 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     return this.epochHere === undefined
       ? this.last?.isComplete === true && this.state === 'connected'
       : this.here?.isComplete === true;
-  }
-
-  get hasHeard(): boolean {
-    return this.last !== undefined || this.epochHere !== undefined;
   }
 
   /** Who has the device may have changed. */
@@ -114,6 +112,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     if (last && state.epoch > last.epoch) this.lost();
     this.owner = from;
     this.last = state;
+    this.hasHeard = true;
     this.heardAt = performance.now();
     const isNews = state.isComplete && last?.isComplete !== true;
     this.show(state.state, state.reason);
@@ -140,6 +139,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
 
   private join(start?: Position): void {
     const { listening, channels } = this.deps;
+    this.hasHeard = true;
     this.here = this.recover
       ? listening.recover(this.chipid, this, { ...this.recover, start })
       : channels.join(this.chipid, this);

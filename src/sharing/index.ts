@@ -68,12 +68,17 @@ export function share(member: ClusterMember, parts: SharedParts): Sharing {
     followed.add(one);
     return one.start();
   };
+  // Whoever waits for a device asks its new owner.
+  const moved = (): void => bus.post(undefined, 'moved', {});
+  bus.on('moved', () => wants.askAgain());
   const leave = cluster.listen({
     onShare() {
       for (const one of [...followed]) one.update();
+      moved();
     },
     onMembers: () => wants.askAgain(),
   });
+  moved();
   const local = createChannelPush(channels, deadlines);
   const channelPush = new RemotePush({ cluster, bus, local, deadlines, follow });
   const latest = new RemoteLatest(cluster, bus, known);

@@ -42,6 +42,7 @@ export class SharedListening {
         'A listener of a client with a cluster needs the option recover, since the cluster keeps positions.',
       );
     const device = this.deviceOf(chipid, options);
+    this.cluster.listens();
     const isolated = new IsolatedListener(listener);
     const place: Place = { listener: isolated, deliver: options.deliver ?? 'here' };
     device.places.add(place);

@@ -47,15 +47,29 @@ export class SharedWatches implements WatchShare {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly cluster: Cluster,
-    private readonly bus: Bus,
+    private readonly cluster: Pick<
+      Cluster,
+      'owns' | 'mayEmit' | 'listen' | 'state' | 'members' | 'member'
+    >,
+    private readonly bus: Pick<Bus, 'on' | 'post'>,
   ) {
     bus.on('watched', ({ key, devices }) => this.take(key, devices));
     bus.on('watching', ({ key }, from) => this.show(key, from));
     const moved = (): void => {
       for (const watch of this.watches.keys()) watch.moved();
     };
-    this.leave = cluster.listen({ onShare: moved, onResumed: moved });
+    this.leave = cluster.listen({
+      onShare: () => {
+        // Who has the devices next is to know before.
+        this.flush();
+        moved();
+      },
+      onResumed: moved,
+      onState: (state) => {
+        // What others have shown meanwhile, or before the first beat, did not arrive.
+        if (state === 'member') this.ask(this.watches.keys());
+      },
+    });
   }
 
   mayTell(chipid: string): boolean {
@@ -70,13 +84,17 @@ export class SharedWatches implements WatchShare {
   join(watch: SharedWatch): WatchPlace {
     const changed = new Set<string>();
     this.watches.set(watch, changed);
-    this.bus.post(undefined, 'watching', { key: watch.key });
+    this.ask([watch]);
     return {
       changed: (chipid) => {
+        if (!this.cluster.owns(chipid)) return;
         changed.add(chipid);
-        this.timer ??= setTimeout(() => this.collected(), COLLECT);
+        this.timer ??= setTimeout(() => this.flush(), COLLECT);
       },
-      leave: () => void this.watches.delete(watch),
+      leave: () => {
+        this.flush();
+        this.watches.delete(watch);
+      },
     };
   }
 
@@ -86,26 +104,34 @@ export class SharedWatches implements WatchShare {
     this.watches.clear();
   }
 
-  private collected(): void {
+  /** Shows what has changed. */
+  private flush(): void {
+    clearTimeout(this.timer);
     this.timer = undefined;
     for (const [watch, changed] of this.watches) {
+      if (changed.size === 0) continue;
       const states = [...watch.states()].filter(([chipid]) => changed.has(chipid));
       changed.clear();
       this.post(undefined, watch.key, states);
     }
   }
 
+  /** Asks the others what they know. */
+  private ask(watches: Iterable<SharedWatch>): void {
+    for (const { key } of watches) this.bus.post(undefined, 'watching', { key });
+  }
+
   /** Another process has begun to watch. */
   private show(key: unknown, to: string): void {
     const watch = [...this.watches.keys()].find((each) => each.key === key);
     if (!watch) return;
-    this.post(to, watch.key, [...watch.states()]);
+    const mine = [...watch.states()].filter(([chipid]) => this.cluster.owns(chipid));
+    this.post(to, watch.key, mine);
   }
 
   private post(to: string | undefined, key: string, states: readonly WatchedState[]): void {
-    const mine = states.filter(([chipid]) => this.cluster.owns(chipid));
-    for (let first = 0; first < mine.length; first += MOST)
-      this.bus.post(to, 'watched', { key, devices: mine.slice(first, first + MOST) });
+    for (let first = 0; first < states.length; first += MOST)
+      this.bus.post(to, 'watched', { key, devices: states.slice(first, first + MOST) });
   }
 
   private take(key: unknown, devices: unknown): void {

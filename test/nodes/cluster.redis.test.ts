@@ -3,11 +3,12 @@ import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { ClusterTestResult } from '../../nodes/cluster/test-result';
 import { ENGINE, startRedis, type RedisProcess } from '../../tooling/servers/redis';
-import { until } from '../../tooling/until';
+import { settled, until } from '../../tooling/until';
+import { heldTimers } from '../support/held-timers';
 import { redisCli } from '../src/cluster/redis-cli';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, fail, send, shows } from './support/messages';
+import { arrivedAt, fail, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, PROXY_CANARIES } from './support/secrets';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -65,13 +66,34 @@ describe('an application with a cluster', () => {
     assert.deepEqual(await members(), []);
   });
 
-  it('has one membership for two applications with the same address and App ID', async () => {
+  it('has one membership and one channel for two applications with the same address and App ID', async () => {
     const twin = { ...cloudApp(cloud, { cluster: 'cluster' }), id: 'app2' };
-    const other = node('listen', { id: 'other', app: 'app2', chipids: [two] });
-    await load(flow(node('listen', { chipids: [one] }), twin, other));
+    const other = node('listen', { id: 'other', app: 'app2', chipids: [one, two] });
+    const both = flow(node('listen', { chipids: [one] }), twin, other);
+    await load(both);
     await shows('listen', '1/1 · 1 process');
-    await shows('other', '1/1 · 1 process');
+    await shows('other', '2/2 · 1 process');
     assert.equal((await members()).length, 1);
+    cloud.upload(one, 'hello');
+    await until(() => arrivedAt('out').length === 2, 'both emit it');
+    assert.equal(cloud.channels(one), 1);
+    // The other one goes on without it.
+    await deploy([clusterNode(), twin, other], 'nodes');
+    await shows('other', '2/2 · 1 process');
+    cloud.upload(one, 'again');
+    await until(() => arrivedAt('out').length === 3, 'it is emitted');
+  });
+
+  it('refuses a second application with the same App ID and other settings, which would open channels twice', async () => {
+    const twin = { ...cloudApp(cloud, { cluster: 'cluster', deviceGap: '5' }), id: 'app2' };
+    const other = node('listen', { id: 'other', app: 'app2', chipids: [one] });
+    const both = flow(node('listen', { chipids: [one] }), twin, other);
+    await load(both);
+    await shows('listen', '1/1 · 1 process');
+    await shows('other', 'status.not-configured');
+    const line = journal.logs.find(({ id }) => id === 'other');
+    assert.match(String(line?.msg), /has other settings or keys\. Choose one/);
+    assert.equal(cloud.channels(one), 1);
   });
 
   it('shows which process holds a device', async () => {
@@ -189,6 +211,22 @@ describe('an application with a cluster', () => {
     await until(seen('second'), 'the second follows');
     await fail('ack', { ack: 'nonsense' }, 'INVALID_INPUT');
     await fail('ack', {}, 'INVALID_INPUT');
+  });
+
+  it('lets a second work node go on as soon as the first is removed', async () => {
+    const queued = node('listen', { chipids: [one], deliver: 'queue', wires: [[]] });
+    const second = node('work', { id: 'second' });
+    await load(flow(queued, node('work', { wires: [[]] })));
+    await shows('work', 'status.connected');
+    const expire = heldTimers(1000);
+    await deploy(flow(queued, node('work', { wires: [[]] }), second), 'nodes');
+    await shows('second', 'status.not-configured');
+    await deploy(flow(queued, second), 'nodes');
+    expire();
+    await settled();
+    assert.equal(statusesOf('second').at(-1)?.text, 'status.connected');
+    cloud.upload(one, 'hello');
+    await until(() => arrivedAt('out').length === 1, 'it is worked on');
   });
 
   it('says that it awaits the cluster while the server is away', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { contextPositions } from '../../nodes/listen/positions';
 import { nodeWith, type Callback } from './support/context-store';
-import { until } from '../../tooling/until';
+import { settled, until } from '../../tooling/until';
 
 const unexpected = (error: unknown): void => assert.ifError(error);
 const never = new AbortController().signal;
@@ -19,15 +19,47 @@ describe('the positions of a listener in a context store', () => {
 
   it('are written one write at a time, each with everything that has changed meanwhile', async () => {
     const written: unknown[] = [];
+    const writes: Callback[] = [];
     const set = (value: unknown, callback: Callback): void => {
       written.push(value);
-      setTimeout(callback, 5, null);
+      writes.push(callback);
     };
     const node = nodeWith({ get: (callback) => callback(null, undefined), set });
     const positions = await contextPositions(node, unexpected, never);
-    for (let live = 1; live <= 100; live++) positions.set('1', { id: '1', live });
-    await positions.flush();
+    for (let live = 1; live <= 100; live++) {
+      positions.set('1', { id: '1', live });
+      await settled(1);
+    }
+    const closed = positions.close();
+    await until(() => {
+      writes.shift()?.(null);
+      return written.length === 2;
+    });
+    writes.shift()?.(null);
+    await closed;
     assert.deepEqual(written, [{ '1': { id: '1', live: 1 } }, { '1': { id: '1', live: 100 } }]);
+  });
+
+  it('are written in the next turn, and not if Node-RED is stopped before it passes the message on', async () => {
+    const written: unknown[] = [];
+    const set = (value: unknown, callback: Callback): void => {
+      written.push(value);
+      callback(null);
+    };
+    const node = nodeWith({ get: (callback) => callback(null, undefined), set });
+    const positions = await contextPositions(node, unexpected, never);
+    positions.set('1', { id: '1', live: 1 });
+    positions.set('1', { id: '1', live: 2 });
+    assert.deepEqual(positions.get('1'), { id: '1', live: 2 });
+    // Still the same turn.
+    await Promise.resolve();
+    assert.deepEqual(written, []);
+    await settled();
+    positions.set('1', { id: '1', live: 3 });
+    await Promise.resolve();
+    await positions.close();
+    await settled();
+    assert.deepEqual(written, [{ '1': { id: '1', live: 2 } }]);
   });
 
   it('report a failed write, and try again with the next one', async () => {
@@ -40,9 +72,9 @@ describe('the positions of a listener in a context store', () => {
     const node = nodeWith({ get: (callback) => callback(null, undefined), set });
     const positions = await contextPositions(node, (error) => failures.push(error), never);
     positions.set('1', { id: '1', live: 1 });
-    await positions.flush();
+    await settled();
     positions.set('1', { id: '1', live: 2 });
-    await positions.flush();
+    await settled();
     assert.equal(failures.length, 1);
     assert.deepEqual(written.at(-1), { '1': { id: '1', live: 2 } });
   });

@@ -1,4 +1,5 @@
-import { t } from './catalogue';
+import { said, t } from './catalogue';
+import { explainFailure } from './devices';
 import { showExplanation, type Explanation } from './explanation';
 import { fieldValue } from './form';
 
@@ -41,22 +42,46 @@ export class TestForm {
 
   /**
    * Makes the button show what a test of the typed settings finds.
-   * @param running says that it runs
    * @param test never rejects
    */
-  prepare(running: string, test: () => Promise<ResultRow[]>): void {
+  prepare(test: () => Promise<ResultRow[]>): void {
     const button = $(this.root).find('.device-cloud-test');
     const result = $(this.root).find('.device-cloud-result');
     // The result does not apply to what is typed now.
     $(this.root).on('input change', 'input, select', () => showRows(result, []));
     button.on('click', () => {
       button.prop('disabled', true);
-      showRows(result, [{ icon: 'fa-spinner fa-spin', text: running }]);
+      showRows(result, [{ icon: 'fa-spinner fa-spin', text: t('common.test.running') }]);
       void test().then((rows) => {
         button.prop('disabled', false);
         showRows(result, rows);
       });
     });
+  }
+}
+
+/**
+ * Has the run time test settings.
+ * @param url of the route, relative
+ * @param rows puts its answer into words
+ * @returns what `rows` returns, or why there was no answer
+ */
+export async function testSettings(
+  url: string,
+  settings: object,
+  rows: (answer: unknown) => ResultRow[],
+): Promise<ResultRow[]> {
+  try {
+    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
+    const data = JSON.stringify(settings);
+    return rows(await $.ajax({ url, method: 'POST', contentType: 'application/json', data }));
+  } catch (failure) {
+    const { reason, detail } = explainFailure(failure, {
+      permission: 'device-cloud.write',
+      forbidden: t('common.test.forbidden'),
+    });
+    const row = { icon: 'fa-times', text: said(t('common.test.failed'), reason) };
+    return [detail === undefined ? row : { ...row, detail }];
   }
 }
 

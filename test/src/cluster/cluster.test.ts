@@ -3,6 +3,7 @@ import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
 import { MemoryStore } from '../../../src/cluster/memory-store';
 import { Membership } from '../../../src/cluster/membership';
+import { isPartition } from '../../../src/cluster/slots';
 import { StoreError, type BeatReply } from '../../../src/cluster/store';
 import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
@@ -114,6 +115,55 @@ describe('a cluster', () => {
     assert.deepEqual((await store.info()).members, []);
     await time.runTo(time.now + 2 * LEASE);
     assert.deepEqual((await store.info()).members, []);
+  });
+});
+
+describe('a cluster in which some processes only work on the queue', () => {
+  const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+
+  async function world() {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const start = (member: string): Cluster => {
+      const cluster = new Cluster({ store, lease: 5, member, clock: new Process(time, 1).clock });
+      cluster.start();
+      return cluster;
+    };
+    const [listening, working] = [start('listening'), start('working')];
+    listening.listens();
+    const ends = [listening, working].map((each) => each.work({ deliver: () => undefined }));
+    await time.runTo(3 * LEASE);
+    /** How many devices each has, and how many parts of the queue. */
+    const shares = async (): Promise<number[][]> => {
+      const owners = await store.owners();
+      return [listening, working].map((cluster) => {
+        const slots = [...owners].filter(([, owner]) => owner === cluster.member);
+        const parts = slots.filter(([slot]) => isPartition(slot)).length;
+        return [chipids.filter((id) => cluster.mayEmit(id)).length, parts];
+      });
+    };
+    return { time, working, ends, shares };
+  }
+
+  it('gives the devices to those that listen, and to the others as soon as they do, too', async () => {
+    const { time, working, shares } = await world();
+    assert.deepEqual(await shares(), [
+      [50, 8],
+      [0, 8],
+    ]);
+    working.listens();
+    await time.runTo(time.now + LEASE);
+    const [first = [], second = []] = await shares();
+    assert.equal(first[0]! + second[0]!, 50);
+    assert.ok(first[0]! > 0 && second[0]! > 0);
+  });
+
+  it('passes the queue to the others within two beats when one no longer works', async () => {
+    const { time, ends, shares } = await world();
+    ends[0]?.();
+    await time.runTo(time.now + (2 * LEASE) / 5 + 100);
+    const [[, first], [, second]] = (await shares()) as [number[], number[]];
+    assert.deepEqual([first, second], [0, 16]);
   });
 });
 

@@ -53,6 +53,7 @@ class QueueWorld {
         clock.after(random() * 500, () => void cluster.acknowledge(token).catch(() => undefined));
       },
     });
+    cluster.listens();
     cluster.start();
     this.members.push({ process, line, cluster });
   }

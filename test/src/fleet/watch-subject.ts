@@ -9,6 +9,7 @@ import { FleetRegistry } from '../../../src/fleet/registry';
 import { Watch } from '../../../src/fleet/watch';
 import { readWatchOptions } from '../../../src/fleet/watch-options';
 import type { FleetEvent, WatchListener, WatchOptions } from '../../../src/fleet/watch-types';
+import type { WatchShare } from '../../../src/sharing/shared-watches';
 import type { DeviceRecord } from '../../../src/types';
 
 const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
@@ -21,7 +22,11 @@ export class World {
   #users: ListUser[] = [];
 
   /** Starts a watch, whose events are written down as `10000001 online`. */
-  watch(options: WatchOptions = {}, more: Partial<WatchListener> = {}): Watched {
+  watch(
+    options: WatchOptions = {},
+    more: Partial<WatchListener> = {},
+    share?: WatchShare,
+  ): Watched {
     const events: FleetEvent[] = [];
     const poller = {
       poll: (seconds: number, user: ListUser) => {
@@ -36,6 +41,7 @@ export class World {
       poller,
       now: Date.now,
       timers: new TimerQueue(Date.now),
+      share,
     };
     const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
     return new Watched(new Watch(source, readWatchOptions(options), listener), events);

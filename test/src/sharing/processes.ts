@@ -42,20 +42,21 @@ function through(line: Line, store: Store): Store {
 export class ProcessModel {
   readonly line: Line = { isCut: false };
   readonly member: ClusterMember;
-  readonly client: DeviceCloudClient;
+  client: DeviceCloudClient;
   readonly subscriptions = new Map<string, ChannelSubscription>();
   /** Bodies as texts, by device. */
   readonly received = new Map<string, string[]>();
   readonly replayed: string[] = [];
   readonly faults: string[] = [];
+  private isKilled = false;
 
   constructor(
     store: Store,
-    simulator: Pick<Simulator, 'baseUrl'>,
-    options: Partial<ClientOptions> = {},
+    private readonly simulator: Pick<Simulator, 'baseUrl'>,
+    private readonly options: Partial<ClientOptions> = {},
   ) {
     this.member = joinOn(through(this.line, store), { lease: LEASE });
-    this.client = clientOf(simulator.baseUrl, { ...options, cluster: this.member });
+    this.client = this.newClient();
     this.member.listen({ onFault: (fault) => this.faults.push(fault) });
     atEnd(() => this.member.close());
   }
@@ -66,8 +67,12 @@ export class ProcessModel {
       {
         onUpload: ({ body, replayed }) => {
           const text = body.toString();
-          this.received.set(chipid, [...(this.received.get(chipid) ?? []), text]);
-          if (replayed) this.replayed.push(text);
+          // As Node-RED does: it passes a message on in the next turn, and drops it if the listener has ended.
+          setImmediate(() => {
+            if (this.isKilled || this.subscriptions.get(chipid) !== subscription) return;
+            this.received.set(chipid, [...(this.received.get(chipid) ?? []), text]);
+            if (replayed) this.replayed.push(text);
+          });
         },
         onFault: (fault) => this.faults.push(fault),
       },
@@ -76,14 +81,32 @@ export class ProcessModel {
     this.subscriptions.set(chipid, subscription);
   }
 
+  unlisten(chipid: string): void {
+    this.subscriptions.get(chipid)?.release();
+    this.subscriptions.delete(chipid);
+  }
+
+  /** Ends its listeners and its client, and makes new ones on the same membership. */
+  async redeploy(): Promise<void> {
+    const chipids = [...this.subscriptions.keys()];
+    for (const chipid of chipids) this.unlisten(chipid);
+    await this.client.close();
+    this.client = this.newClient();
+    for (const chipid of chipids) this.listen(chipid);
+  }
+
   /** The state of a device's channel here. */
   state(chipid: string): string | undefined {
     return this.subscriptions.get(chipid)?.channel.state;
   }
 
+  private newClient(): DeviceCloudClient {
+    return clientOf(this.simulator.baseUrl, { ...this.options, cluster: this.member });
+  }
+
   /** Ends it as a power cut does: its channels break off, and the cluster hears nothing of it. */
   async kill(): Promise<void> {
-    this.line.isCut = true;
+    this.line.isCut = this.isKilled = true;
     await this.client.close();
     await this.member.close();
   }
