@@ -41,6 +41,7 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
     const receiver = await Receiver.start(job, 'http');
     await receiver.open(devices);
     await receiver.flood(job.plan.warmUp, WINDOW);
+    await receiver.calm();
     return receiver.receive(STEADY, devices);
   },
 });

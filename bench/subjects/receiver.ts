@@ -38,6 +38,8 @@ const PATIENCE = 60_000;
 const LOOK = 5;
 /** Milliseconds for histories to be read and statuses to be shown, once all channels are open. */
 const SETTLE = 500;
+/** Milliseconds without a reading of a history after which those that a flood has caused are over. */
+const CALM = 1000;
 
 /** Receives and counts uploads. */
 export class Receiver {
@@ -84,6 +86,15 @@ export class Receiver {
     const recovered = seconds();
     const { most, mostReadings } = await service.state();
     return { connected, recovered, most, mostReadings };
+  }
+
+  /** Waits until the histories are read that were due: their CPU belongs to the uploads before. */
+  async calm(): Promise<void> {
+    for (let before = -1; ; await sleep(CALM)) {
+      const { histories } = await this.job.service.state();
+      if (histories === before) return;
+      before = histories;
+    }
   }
 
   /** Receives uploads at a steady rate for so long, and counts that each that was sent has come once. */

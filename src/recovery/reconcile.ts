@@ -117,7 +117,8 @@ function matchAll(
     }
     found.add(entry);
     newest = [entry, record];
-    given.push(...heldOf([entry]));
+    const { held } = entry;
+    if (held) given.push(() => held);
   }
   const isOnly = newest && records.every((record) => record === newest[1] || record.key !== newest[1].key); // prettier-ignore
   const pair =

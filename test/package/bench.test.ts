@@ -66,6 +66,26 @@ describe('the benchmark', () => {
     }
   });
 
+  it('waits until no more histories are read before it measures a steady rate', async () => {
+    const { addresses, close } = await startService();
+    try {
+      const service = new ServiceClient(addresses);
+      const { state } = service;
+      const histories: number[] = [];
+      service.state = async () => ({ ...(await state()), histories: histories.shift() ?? NaN });
+      const job: Job = {
+        ...{ subject: 'limit', plan: PLAN, packageFolder: '', repeat: (measure) => measure() },
+        service,
+      };
+      const receiver = await Receiver.start(job, 'http');
+      histories.push(1, 3, 3, 4);
+      await receiver.calm();
+      assert.deepEqual(histories, [4]);
+    } finally {
+      close();
+    }
+  });
+
   it('ends when its time is over before it has started as many pushes as may run', async () => {
     const slowly = (_chipid: string, _message: string, done: () => void): void => {
       const until = performance.now() + 30;
