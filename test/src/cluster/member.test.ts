@@ -56,6 +56,8 @@ describe('the membership in a cluster', () => {
     const faults: string[] = [];
     member.listen({ onFault: (fault) => faults.push(fault) });
     const cluster = clusterOf(member);
+    // Otherwise it takes no share of the devices, and may append nothing.
+    cluster.listens();
     const jobs: ClusterJob[] = [];
     const end = member.work({ deliver: (job) => jobs.push(job) });
     assert.throws(() => member.work({ deliver: () => undefined }), { code: 'NOT_CONFIGURED' });
