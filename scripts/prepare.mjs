@@ -5,13 +5,15 @@ import { installPacked } from './packed.mjs';
 import { buildIfStale, fail, installIn } from './setup.mjs';
 
 /*
- * `node scripts/prepare.mjs build|packed|node-red-5|scorecard`: what a test needs, in a process of its own, so
+ * `node scripts/prepare.mjs build|packed|browser|node-red-5|scorecard`: what a test needs, in a process of its own, so
  * that other steps can run beside it.
  */
 
 const THINGS = {
   build: buildIfStale,
   packed: installPacked,
+  // Once, before the suites that would each do it. From dist, which is built before.
+  browser: async () => (await import('../dist/tooling/editor/chromium.js')).browserPath(),
   'node-red-5': installNodeRed5,
   // With a lock of its own: what it depends on is old, and has no business among our own dependencies.
   scorecard: () =>
@@ -21,7 +23,7 @@ const THINGS = {
 };
 
 try {
-  THINGS[process.argv[2]]();
+  await THINGS[process.argv[2]]();
 } catch (error) {
   fail(error);
 }

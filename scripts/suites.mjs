@@ -22,11 +22,11 @@ export const SUITES = {
  */
 const ON_4_ALONE = {
   e2e: ['admin-rights', 'cluster', 'credential-secret', 'demo', 'secrets-everywhere'],
-  editor: ['adapts', 'picker-empty', 'secrets'],
+  editor: ['adapts', 'application', 'cluster', 'picker-empty', 'secrets'],
 };
 const ON_5_ALONE = {
   e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use'],
-  editor: ['checks', 'dialogs-chinese', 'examples', 'validation'],
+  editor: ['checks', 'dialogs-chinese', 'examples', 'explain', 'sidebar-chinese', 'validation'],
 };
 
 /** The files of a suite to leave out on a version of Node-RED, since they run on the other one. */

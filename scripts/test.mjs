@@ -24,6 +24,7 @@ const USAGE = `Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')}] [
 // The build compiles the run-time half, and so checks its types.
 const build = { name: 'build and types', commands: [['scripts/prepare.mjs', 'build']] };
 const packed = { name: 'packed package', commands: [['scripts/prepare.mjs', 'packed']] };
+const browser = { name: 'browser', commands: [['scripts/prepare.mjs', 'browser']] };
 const editorTypes = {
   name: 'types of the editor half',
   commands: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.editor.json']],
@@ -72,52 +73,67 @@ async function countSkipped(names) {
 /**
  * So many at a time. The tests start processes of their own and wait for them, and for the service's
  * clock, most of the time: as many lanes as cores would leave the cores idle for half of it.
+ * @param steps functions that give a step once what it needs is there, or nothing
  */
 async function inLanes(count, steps) {
   const left = [...steps];
   const lane = async () => {
-    for (let step = left.shift(); step; step = left.shift()) await check(step, { quiet: true });
+    for (let next = left.shift(); next; next = left.shift()) {
+      const step = await next();
+      if (step) await check(step, { quiet: true });
+    }
   };
   await Promise.all(Array.from({ length: count }, lane));
 }
 
 async function everything() {
   setup({ build: false });
-  const style = inLanes(1, [lint, format, editorTypes]);
   const quietly = (step) => check(step, { quiet: true });
-  const pack = quietly(build).then((isBuilt) => isBuilt && quietly(packed));
-  const ready = [pack, ...[nodeRed5, scorecard].map(quietly)];
-  const [isPacked, hasNodeRed5] = await Promise.all(ready);
-  if (isPacked) {
-    await inLanes(5, suites(hasNodeRed5));
-    await countSkipped(Object.keys(SUITES));
-  }
+  const isBuilt = quietly(build);
+  const isPacked = isBuilt.then((ok) => ok && quietly(packed));
+  const hasBrowser = isBuilt.then((ok) => ok && quietly(browser));
+  const hasScorecard = quietly(scorecard);
+  const hasNodeRed5 = quietly(nodeRed5);
+  const style = inLanes(
+    1,
+    [lint, format, editorTypes].map((step) => () => step),
+  );
+  await inLanes(5, suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }));
+  if (await isBuilt) await countSkipped(Object.keys(SUITES));
   await style;
 }
 
 /**
  * Every suite, spread over the versions of Node.js: the oldest that is supported is meant to be the machine's own,
- * 22 and 24 are installed. The longest first, so that the lanes end at about the same time.
+ * 22 and 24 are installed. Each starts when what it needs is there, the longest first, so that the lanes end at about
+ * the same time.
  */
-function suites(hasNodeRed5) {
-  const node = hasNodeRed5 ? installedNode('22') : undefined;
-  const on4 = (name, options) =>
-    nodeRedStep(name, '4', hasNodeRed5 ? { without: elsewhere(name, '4'), ...options } : options);
-  const on5 = (name) =>
-    hasNodeRed5 ? [nodeRedStep(name, '5', { without: elsewhere(name, '5') })] : [];
+function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
+  const node22 = async () => ((await hasNodeRed5) ? installedNode('22') : undefined);
+  const onNodeRed = (name, version) => async () => {
+    const [packed, has5] = await Promise.all([isPacked, hasNodeRed5, hasBrowser]);
+    if (!packed || (version === '5' && !has5)) return undefined;
+    const without = has5 ? elsewhere(name, version) : [];
+    const node = version === '4' && name === 'e2e' ? await node22() : undefined;
+    return nodeRedStep(name, version, { node, without });
+  };
   const matrix = 'matrix/fault-matrix.test.ts';
+  const nodes = (name, options) => async () => {
+    const node = await node22();
+    return (await isBuilt) && mochaStep(name, SUITES.nodes, { node, ...options });
+  };
   return [
-    ...on5('editor'),
-    mochaStep('unit tests', SUITES.unit),
-    ...on5('e2e'),
-    on4('editor'),
-    on4('e2e', { node }),
-    mochaStep('other node tests on Node.js 22', SUITES.nodes, { node, without: [matrix] }),
-    mochaStep('fault matrix on Node.js 22', SUITES.nodes, {
-      node,
-      isChosen: (file) => file === matrix,
-    }),
-    mochaStep('the package and its commands', SUITES.package),
+    async () => (await isBuilt) && mochaStep('unit tests', SUITES.unit),
+    onNodeRed('editor', '5'),
+    onNodeRed('e2e', '5'),
+    onNodeRed('editor', '4'),
+    onNodeRed('e2e', '4'),
+    nodes('other node tests on Node.js 22', { without: [matrix] }),
+    nodes('fault matrix on Node.js 22', { isChosen: (file) => file === matrix }),
+    async () => {
+      const [packed] = await Promise.all([isPacked, hasScorecard]);
+      return packed && mochaStep('the package and its commands', SUITES.package);
+    },
   ];
 }
 

@@ -7,6 +7,7 @@ import { around } from './harness/flows';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
 import { app, node } from '../../tooling/node-red/nodes';
+import { request } from './harness/request';
 
 const SECRETS = {
   appkey: 'E2E-App-Key-Secret',
@@ -61,7 +62,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
   });
 
   const test = async (headers: object, settings: object): Promise<Answer> => {
-    const response = await fetch(`${red.url}/device-cloud/apps/test`, {
+    const response = await request(`${red.url}/device-cloud/apps/test`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(settings),
@@ -73,7 +74,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
   };
 
   it('cannot read the flows', async () => {
-    assert.equal((await fetch(`${red.url}/flows`, { headers: operator })).status, 401);
+    assert.equal((await request(`${red.url}/flows`, { headers: operator })).status, 401);
   });
 
   it('may test the deployed application', async () => {
@@ -108,7 +109,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     assert.equal((await test(operator, typed)).openApi?.reason, 'variable');
     const list = async (headers: object): Promise<string> =>
       (
-        await fetch(`${red.url}/device-cloud/apps/named/devices`, { headers: { ...headers } })
+        await request(`${red.url}/device-cloud/apps/named/devices`, { headers: { ...headers } })
       ).text();
     const text = await list(operator);
     assert.match(text, /UNREACHABLE.*\$\{E2E_ADDRESS\}/);
@@ -128,7 +129,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
 
   it('gets explained what a node sends, with placeholders for what only others may read', async () => {
     const explain = async (headers: object, id: string, properties: object): Promise<string> => {
-      const response = await fetch(`${red.url}/device-cloud/apps/explain`, {
+      const response = await request(`${red.url}/device-cloud/apps/explain`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({

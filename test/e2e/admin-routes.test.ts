@@ -8,7 +8,9 @@ import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
 import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
 import { around } from './harness/flows';
+import { request } from './harness/request';
 
 const SECRETS = {
   appkey: 'E2E-App-Key-Secret',
@@ -40,7 +42,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     path: string,
     init: RequestInit = {},
   ): Promise<{ status: number; text: string }> {
-    const response = await fetch(`${red.url}/device-cloud/apps/${path}`, init);
+    const response = await request(`${red.url}/device-cloud/apps/${path}`, init);
     const text = await response.text();
     assert.doesNotMatch(text, /devkey|secret|bearer/i);
     return { status: response.status, text };
@@ -61,20 +63,24 @@ describe('the admin routes behind a log-in and below another root', () => {
     credentials: { appkey: SECRETS.appkey },
   });
 
-  /** The entries of the audit log of an event, from a position of the log on. */
-  const audited = (event: string, from: number): Record<string, unknown>[] =>
-    red
-      .log()
-      .slice(from)
-      .split('\n')
-      .flatMap((line) => /\[audit\] (\{.*\})/.exec(line)?.[1] ?? [])
-      .map((entry) => JSON.parse(entry) as Record<string, unknown>)
-      .filter((entry) => entry['event'] === event);
+  /** The entries of the audit log of an event, from a position of the log on, once there are any. */
+  const audited = (event: string, from: number): Promise<Record<string, unknown>[]> =>
+    until(() => {
+      const entries = red
+        .log(from)
+        .split('\n')
+        // What has come of the last line may be a part of it.
+        .slice(0, -1)
+        .flatMap((line) => /\[audit\] (\{.*\})/.exec(line)?.[1] ?? [])
+        .map((entry) => JSON.parse(entry) as Record<string, unknown>)
+        .filter((entry) => entry['event'] === event);
+      return entries.length > 0 && entries;
+    }, `the log has ${event}`);
 
   it('are nowhere but below that root', async () => {
     const { origin, pathname } = new URL(red.url);
     assert.equal(pathname, '/admin/x');
-    const response = await fetch(`${origin}/device-cloud/apps/app/devices`, { headers: full });
+    const response = await request(`${origin}/device-cloud/apps/app/devices`, { headers: full });
     assert.equal(response.status, 404);
   });
 
@@ -102,8 +108,9 @@ describe('the admin routes behind a log-in and below another root', () => {
     const before = simulator.requests.length;
     assert.ok([401, 403].includes((await test(reader)).status));
     assert.equal(simulator.requests.length, before);
-    const [refused] = audited('permission.fail', from);
-    assert.equal((refused!['user'] as { username?: string }).username, READER.username);
+    const [refused] = await audited('permission.fail', from);
+    const user = refused?.['user'] as { username?: string } | undefined;
+    assert.equal(user?.username, READER.username);
   });
 
   it('test for who may write, and note in the audit log who and what, without a secret', async () => {
@@ -113,7 +120,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     const { openApi } = JSON.parse(text) as { openApi: { ok: boolean; online: number } };
     assert.equal(openApi.ok, true);
     assert.equal(openApi.online, DEVICES.length);
-    const [noted, ...more] = audited('device-cloud.apps.test', from);
+    const [noted, ...more] = await audited('device-cloud.apps.test', from);
     assert.deepEqual(more, []);
     assert.equal(noted?.['id'], 'app');
     assert.equal((noted['user'] as { username?: string }).username, FULL.username);

@@ -5,6 +5,7 @@ import { ONE, THREE, TWO, fixture } from './harness/fixture';
 import { until } from '../../tooling/until';
 import { around, idOf, js } from './harness/flows';
 import { type FlowNode, app, node } from '../../tooling/node-red/nodes';
+import { request } from './harness/request';
 
 /** Of each kind: events that cost nothing but themselves, and those that end the connection. */
 const FRAMES: FaultName[] = ['bad-json', 'binary', 'masked-frame', 'big-frame'];
@@ -194,7 +195,7 @@ describe('a real Node-RED goes on', () => {
     const post = async (name: string, ...messages: object[]): Promise<void> => {
       const headers = { 'content-type': 'application/json' };
       const body = JSON.stringify(messages);
-      await fetch(`${here.red.url}/in/${name}`, { method: 'POST', headers, body });
+      await request(`${here.red.url}/in/${name}`, { method: 'POST', headers, body });
     };
     const uploads = setInterval(() => here.simulator.upload(ONE, 'x'), 2);
     const lift = here.simulator.fail('hang', { chipid: THREE });

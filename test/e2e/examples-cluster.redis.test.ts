@@ -3,10 +3,9 @@ import type { FlowNode } from '../../tooling/node-red/nodes';
 import { needsCluster, worksAsImported } from './examples/as-imported';
 import { examples } from './examples/files';
 import { useStage } from './examples/stage';
-import { userDirWithIoredis } from './harness/packed';
 
 describe('an example with a cluster in a real Node-RED', () => {
-  const stage = useStage(() => userDirWithIoredis('examples-cluster'));
+  const stage = useStage();
   let redis: RedisProcess;
   before(async () => {
     redis = await startRedis();

@@ -5,6 +5,7 @@ import { asImported } from './examples/as-imported';
 import { examples, ofType } from './examples/files';
 import { useStage } from './examples/stage';
 import { repository } from '../../tooling/repository';
+import { request } from './harness/request';
 
 describe('the examples', () => {
   it('use every node of the package', () => {
@@ -72,7 +73,7 @@ describe('the examples', () => {
 
     it('are in the import menu', async () => {
       const url = `${stage.red.url}/library/examples/flows/@device-cloud/node-red-device-cloud`;
-      const names = (await (await fetch(url)).json()) as { fn: string }[];
+      const names = (await (await request(url)).json()) as { fn: string }[];
       assert.deepEqual(
         names.map(({ fn }) => fn).sort(),
         examples.map(({ name }) => name),

@@ -8,6 +8,7 @@ import { ONE } from './harness/fixture';
 import { OPERATIONS } from './harness/operations';
 import { deviceOf, EVENTS, KEYS, TYPED, UPGRADES } from './harness/secrets-flow';
 import { secretsWorld } from './harness/secrets-world';
+import { request } from './harness/request';
 
 /** One of each kind: refused, repeated by a gateway, led elsewhere, unreadable, cut off, never answered. */
 const FAULTS: FaultName[] = [
@@ -105,7 +106,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
         // Nobody could know the right keys, which these would tell to the wrong ones.
         if (credentials && (name === 'echo' || name === 'failing')) continue;
         const settings = { id: 'app', baseUrl, appid, credentials, ...host };
-        const response = await fetch(`${here.red.url}/device-cloud/apps/test`, {
+        const response = await request(`${here.red.url}/device-cloud/apps/test`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(settings),
@@ -118,7 +119,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
   });
 
   it('do not come to the editor: it is told only that there are any', async () => {
-    const response = await fetch(`${here.red.url}/credentials/device-cloud-app/app`);
+    const response = await request(`${here.red.url}/credentials/device-cloud-app/app`);
     assert.deepEqual(await response.json(), {
       // By its type text, as a user name: the password that belongs to it stays.
       serverKey: KEYS.serverKey,

@@ -5,7 +5,7 @@ import { ADMIN_SETTINGS, FULL, READER } from '../e2e/harness/admin';
 import { ONE, TWO } from '../e2e/harness/fixture';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { EDITOR_SETTINGS, type User } from '../../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
@@ -27,12 +27,6 @@ describe('the editor behind a log-in and below another root', () => {
     const settings = { ...EDITOR_SETTINGS, ...ADMIN_SETTINGS };
     red = await startNodeRed({ flows, settings, user: FULL });
   });
-  afterEach(async function () {
-    const { currentTest } = this;
-    if (currentTest?.state === 'failed') await editor.keepPicture(currentTest.title);
-    await editor.close();
-    assert.deepEqual(editor.problems, []);
-  });
   after(async () => {
     await red.stop();
     await simulator.close();
@@ -47,60 +41,83 @@ describe('the editor behind a log-in and below another root', () => {
     return shown;
   };
 
-  const test = async (): Promise<string[]> => {
+  const test = async (picture: string): Promise<string[]> => {
     await openDialog(editor, 'app');
     await editor.page.click('#device-cloud-test');
     await editor.page.waitForSelector('#device-cloud-test:enabled');
-    return editor.page.locator('.device-cloud-result li').allInnerTexts();
+    const lines = await editor.page.locator('.device-cloud-result li').allInnerTexts();
+    await editor.picture(picture);
+    await closeDialog(editor, 'cancel');
+    return lines;
   };
 
-  it('completes devices from the live list, and tests the connection', async () => {
-    editor = await openEditor(red.url, { user: FULL });
-    const shown = await pick();
-    assert.match(shown.join(), new RegExp(`${ONE}.*${TWO}`, 's'));
-    const lines = await test();
-    await editor.picture('test-after-log-in');
-    assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+  /** Opens the page of a user for all tests of a `describe`: with the log-in, that is two pages to load. */
+  const use = (user: User, language: string): void => {
+    before(async () => {
+      editor = await openEditor(red.url, { user, language });
+    });
+    afterEach(async function () {
+      const { currentTest } = this;
+      if (currentTest?.state === 'failed') await editor.keepPicture(currentTest.title);
+      assert.deepEqual(editor.problems.splice(0), []);
+    });
+    after(() => editor.close());
+  };
+
+  const fleet = async (): Promise<string[]> => {
+    await editor.run(`RED.sidebar.show('device-cloud-fleet')`);
+    await editor.page.click(`#device-cloud-row-${ONE}`);
+    return editor.run(
+      `$('.device-cloud-fleet-actions :disabled').toArray().map((one) => one.dataset.action)`,
+    );
+  };
+
+  describe('shows to who may do everything', () => {
+    use(FULL, 'en-US');
+
+    it('devices from the live list, and a test of the connection', async () => {
+      const shown = await pick();
+      assert.match(shown.join(), new RegExp(`${ONE}.*${TWO}`, 's'));
+      const lines = await test('test-after-log-in');
+      assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
+    });
+
+    it('the fleet in the sidebar, and acts', async () => {
+      assert.deepEqual(await fleet(), []);
+      await editor.page.click('[data-action=refresh]');
+      await editor.page.waitForSelector('.red-ui-notification-success');
+    });
   });
 
-  it('shows the devices to who may only read, and says why there is no test', async () => {
-    editor = await openEditor(red.url, { user: READER, language: 'zh-CN' });
-    const shown = await pick();
-    assert.match(shown.join(), new RegExp(ONE));
-    const lines = await test();
-    await editor.picture('test-not-permitted');
-    assert.match(lines.join(), /您没有测试连接的权限/);
-    // The browser itself logs the 401.
-    const [logged, ...others] = editor.problems.splice(0);
-    assert.match(logged ?? '', /401.*apps\/test/);
-    assert.deepEqual(others, []);
+  describe('shows to who may only read', () => {
+    use(READER, 'zh-CN');
+
+    it('the devices, and why there is no test', async () => {
+      const shown = await pick();
+      assert.match(shown.join(), new RegExp(ONE));
+      const lines = await test('test-not-permitted');
+      assert.match(lines.join(), /您没有测试连接的权限/);
+      // The browser itself logs the 401.
+      const [logged, ...others] = editor.problems.splice(0);
+      assert.match(logged ?? '', /401.*apps\/test/);
+      assert.deepEqual(others, []);
+    });
+
+    it('the fleet in the sidebar, and lets nobody act without the right', async () => {
+      assert.deepEqual(await fleet(), ['listen', 'refresh', 'push']);
+    });
   });
 
-  it('shows the fleet in the sidebar to who may only read, and lets nobody act without the right', async () => {
-    for (const user of [FULL, READER]) {
-      editor = await openEditor(red.url, { user });
-      await editor.run(`RED.sidebar.show('device-cloud-fleet')`);
-      await editor.page.click(`#device-cloud-row-${ONE}`);
-      const disabled = (): Promise<string[]> =>
-        editor.run(
-          `$('.device-cloud-fleet-actions :disabled').toArray().map((one) => one.dataset.action)`,
-        );
-      const none = ['listen', 'refresh', 'push'];
-      assert.deepEqual(await disabled(), user === READER ? none : []);
-      if (user === FULL) {
-        await editor.page.click('[data-action=refresh]');
-        await editor.page.waitForSelector('.red-ui-notification-success');
-        await editor.close();
-      }
-    }
-  });
+  // On a page of its own, since a page keeps a list that it has.
+  describe('shows to who is no longer logged in', () => {
+    use(READER, 'en-US');
 
-  it('says why there is no list to who is no longer logged in', async () => {
-    editor = await openEditor(red.url, { user: READER });
-    await editor.run(`RED.settings.set('auth-tokens', { access_token: 'gone' })`);
-    const [first, ...others] = await pick();
-    assert.match(first ?? '', /Your log-in has expired/);
-    assert.deepEqual(others, []);
-    assert.match(editor.problems.splice(0).join(), /401.*apps\/app\/devices/);
+    it('why there is no list', async () => {
+      await editor.run(`RED.settings.set('auth-tokens', { access_token: 'gone' })`);
+      const [first, ...others] = await pick();
+      assert.match(first ?? '', /Your log-in has expired/);
+      assert.deepEqual(others, []);
+      assert.match(editor.problems.splice(0).join(), /401.*apps\/app\/devices/);
+    });
   });
 });

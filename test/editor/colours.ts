@@ -131,20 +131,26 @@ export function nearestColour({ run }: Editor): Promise<[type: string, distance:
   return run(NEAREST);
 }
 
+/** Draws the editor in the dark theme, if Node-RED has one. @returns whether it has */
+export async function useDarkTheme({ page, run }: Editor): Promise<boolean> {
+  const major = await run<number>('parseInt(RED.settings.version, 10)');
+  if (major < 5) return false;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForSelector('html.nr-theme-dark');
+  return true;
+}
+
 /** Calls `look` in the light theme and, where Node-RED has one, in the dark. */
 export async function inEachTheme(
-  { page, run }: Editor,
+  editor: Editor,
   look: (theme: 'light' | 'dark') => Promise<void>,
 ): Promise<void> {
   await look('light');
-  const major = await run<number>('parseInt(RED.settings.version, 10)');
-  if (major < 5) return;
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.waitForSelector('html.nr-theme-dark');
+  if (!(await useDarkTheme(editor))) return;
   try {
     await look('dark');
   } finally {
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.waitForSelector('html:not(.nr-theme-dark)');
+    await editor.page.emulateMedia({ colorScheme: 'light' });
+    await editor.page.waitForSelector('html:not(.nr-theme-dark)');
   }
 }

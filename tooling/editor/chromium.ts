@@ -13,12 +13,17 @@ const CACHE = join(repository, '.cache');
  * installed Chrome is taken, as it is on the machines of GitHub's workflows.
  */
 export async function launchBrowser(): Promise<Browser> {
-  const chosen = process.env['CHROMIUM'];
-  const packed = process.platform === 'linux' && process.arch === 'x64';
-  if (!chosen && !packed) return launcher.launch({ channel: 'chrome' });
-  const executablePath = chosen ?? (await unpacked());
+  const executablePath = await browserPath();
+  if (executablePath === undefined) return launcher.launch({ channel: 'chrome' });
   // The package's own arguments are for a cloud function: with them all pages live and die as one process.
   return launcher.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** Where the browser is, unpacked if need be; `undefined` for the installed Chrome. */
+export async function browserPath(): Promise<string | undefined> {
+  const chosen = process.env['CHROMIUM'];
+  const packed = process.platform === 'linux' && process.arch === 'x64';
+  return chosen ?? (packed ? unpacked() : undefined);
 }
 
 /** The browser, in a folder that is there as a whole or not at all: two suites may run side by side. */

@@ -5,6 +5,7 @@ import { BOUND, until } from '../../../tooling/until';
 import { atPort, startBroker } from './broker';
 import { examples, named, ofType } from './files';
 import type { Stage } from './stage';
+import { request } from '../harness/request';
 
 const WRONG = 'Show what went wrong';
 
@@ -83,7 +84,7 @@ export async function worksAsImported(
       .map((node) => node['name']);
 
   const press = ({ id }: FlowNode): Promise<Response> =>
-    fetch(`${red.url}/inject/${id}`, { method: 'POST' });
+    request(`${red.url}/inject/${id}`, { method: 'POST' });
   const first = FIRST[name];
   if (first) {
     await press(named(nodes, first.button));

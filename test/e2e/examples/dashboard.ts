@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../../tooling/editor/chromium';
-import { until } from '../../../tooling/until';
+import { BOUND, until } from '../../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named } from './files';
@@ -17,14 +18,24 @@ function withFreshChart(nodes: FlowNode[]): FlowNode[] {
 
 /** The examples that have a dashboard, in a browser. */
 export function dashboard(stage: Stage): void {
+  let browser: Browser;
+  before(async () => {
+    browser = await launchBrowser();
+  });
+  after(() => browser?.close());
+
+  const openPage = async (path: string, height: number): Promise<Page> => {
+    const page = await browser.newPage({ viewport: { width: 1000, height } });
+    page.setDefaultTimeout(BOUND);
+    await page.goto(`${stage.red.url}/dashboard/${path}`);
+    return page;
+  };
+
   const test = async (scene: Scene): Promise<void> => {
     const { simulator } = scene;
     const [first, second, third] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
-    const browser = await launchBrowser();
+    const page = await openPage('uploads', 700);
     try {
-      const page = await browser.newPage({ viewport: { width: 1000, height: 700 } });
-      page.setDefaultTimeout(15_000);
-      await page.goto(`${stage.red.url}/dashboard/uploads`);
       await listening(scene, 3);
       for (const chipid of [ONE, TWO]) {
         for (const temperature of [21.5, 24, 22]) simulator.upload(chipid, { temperature });
@@ -36,7 +47,7 @@ export function dashboard(stage: Stage): void {
       }
       assert.equal(await page.evaluate(PIXELS(rgb(third!))), 0);
     } finally {
-      await browser.close();
+      await page.close();
     }
   };
   const title = 'draws a line for each device';
@@ -48,11 +59,8 @@ export function dashboard(stage: Stage): void {
     'has a row and a switch for each device, and shows what the device confirmed',
     async (scene) => {
       const { simulator } = scene;
-      const browser = await launchBrowser();
+      const page = await openPage('devices', 900);
       try {
-        const page = await browser.newPage({ viewport: { width: 1000, height: 900 } });
-        page.setDefaultTimeout(15_000);
-        await page.goto(`${stage.red.url}/dashboard/devices`);
         await listening(scene, 3);
         await page.locator('canvas').waitFor();
         for (const chipid of [ONE, TWO]) {
@@ -88,7 +96,7 @@ export function dashboard(stage: Stage): void {
         await shows(TWO, 'off');
         simulator.switchOff(TWO);
       } finally {
-        await browser.close();
+        await page.close();
       }
     },
     { alter: withFreshChart, simulator: { offlineAfter: 10_000 } },

@@ -5,6 +5,7 @@ import { until } from '../../../tooling/until';
 import { type FlowNode, app } from '../../../tooling/node-red/nodes';
 import { example, named } from './files';
 import type { Stage } from './stage';
+import { request } from '../harness/request';
 
 /** An example that runs, with its devices in the hands of the test. */
 export interface Scene {
@@ -53,7 +54,7 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
     shown,
     statusOf,
     async press(node) {
-      const response = await fetch(`${red.url}/inject/${idOf(node)}`, { method: 'POST' });
+      const response = await request(`${red.url}/inject/${idOf(node)}`, { method: 'POST' });
       assert.ok(response.ok, `the button of "${node}"`);
     },
     async waitShown(node, count = 1) {

@@ -4,10 +4,10 @@ import { openEditor } from '../harness/editor';
 import type { Editor } from '../harness/editor';
 import { startNodeRed } from '../harness/node-red';
 import type { NodeRed } from '../harness/node-red';
-import { temporary } from '../harness/packed';
+import { temporary, userDirWithIoredis } from '../harness/packed';
 import { repository } from '../../../tooling/repository';
 
-/** One Node-RED for all examples, with the nodes of other packages that some of them need. */
+/** One Node-RED for all examples and the demo, with the packages that some of them need. */
 export interface Stage {
   red: NodeRed;
   editor: Editor;
@@ -26,23 +26,30 @@ export const STAGE_SETTINGS = {
   debugMaxLength: 100_000,
 };
 
-/**
- * Starts it before the tests of a `describe`, and ends it after them.
- * @param userDir makes its user folder; default: a fresh one with the package alone
- */
-export function useStage(userDir?: () => Promise<string>): Stage {
+let shared: Promise<Stage> | undefined;
+
+after(async () => {
+  if (!shared) return;
+  const { editor, red } = await shared;
+  editor.close();
+  await red.stop();
+});
+
+async function start(): Promise<Stage> {
+  const folder = await mkdtemp(join(await temporary(), 'files-'));
+  const userDir = await userDirWithIoredis('stage');
+  // The examples write into the folder for temporary files.
+  const red = await startNodeRed({ settings: STAGE_SETTINGS, env: { TEMP: folder }, userDir });
+  return { red, editor: await openEditor(red.url), folder };
+}
+
+/** Has it ready before the tests of a `describe`, and without flows after them. */
+export function useStage(): Stage {
   const here: Partial<Stage> = {};
   before(async () => {
-    here.folder = await mkdtemp(join(await temporary(), 'files-'));
-    // The examples write into the folder for temporary files.
-    const env = { TEMP: here.folder };
-    const made = userDir ? { userDir: await userDir() } : {};
-    here.red = await startNodeRed({ settings: STAGE_SETTINGS, env, ...made });
-    here.editor = await openEditor(here.red.url);
+    shared ??= start();
+    Object.assign(here, await shared);
   });
-  after(async () => {
-    here.editor?.close();
-    await here.red?.stop();
-  });
+  after(() => here.red?.deploy([]));
   return here as Stage;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { User } from '../../../tooling/editor/page';
 import { BOUND } from '../../../tooling/until';
+import { request } from './request';
 
 export const FULL: User = { username: 'full', password: 'full-password' };
 export const READER: User = { username: 'reader', password: 'read-password' };
@@ -37,7 +38,7 @@ export const ADMIN_SETTINGS = {
 
 /** Logs in. @returns the header that says so to the admin API below `url` */
 export async function logIn(url: string, user: User): Promise<{ authorization: string }> {
-  const response = await fetch(`${url}/auth/token`, {
+  const response = await request(`${url}/auth/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({

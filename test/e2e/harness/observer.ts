@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import WebSocket from 'ws';
 import { until } from '../../../tooling/until';
 import type { NodeRed } from './node-red';
+import { request } from './request';
 
 /** Something that Node-RED has disclosed to somebody, or left behind. */
 export interface Observation {
@@ -99,7 +100,7 @@ export async function observe(red: NodeRed, further: readonly string[] = []): Pr
   const sent = tail(() => comms);
   const answer = async (route: string): Promise<Observation> => {
     const headers = { accept: 'application/json', 'node-red-api-version': 'v2' };
-    const response = await fetch(`${red.url}/${route}`, { headers });
+    const response = await request(`${red.url}/${route}`, { headers });
     return { where: `the answer to GET /${route}`, text: await response.text() };
   };
   return {

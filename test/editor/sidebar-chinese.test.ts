@@ -1,0 +1,3 @@
+import { sidebarIn } from './sidebar';
+
+sidebarIn('zh-CN');

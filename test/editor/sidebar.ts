@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+import { inEachTheme, tabFaint } from './colours';
+import { tabMisfits } from './layout';
+import { world } from './world';
+
+/** Text that a page would run, were it HTML. */
+const HOSTILE = `<img src=x onerror="document.title='run'">`;
+const FIRST = '10000001';
+/** A name that turns around what comes after it. */
+const TURNED = 'A \u202e!drawkcab';
+const DEVICES = Array.from({ length: 5000 }, (_, index) => ({
+  chipid: 10_000_001 + index,
+  name: [HOSTILE, TURNED][index] ?? `Sensor ${index}`,
+}));
+
+const LIST = '.device-cloud-fleet .device-cloud-list';
+const ROW = `${LIST} [role=option]`;
+const DETAILS = '.device-cloud-fleet-details';
+export const NOTE = '.device-cloud-fleet-note';
+const SPOKEN = '.device-cloud-fleet [role=status]';
+
+/** Runs in the page: a pause of seconds is over in a hundredth of it. */
+const QUICK = `(() => {
+  const set = window.setTimeout;
+  window.setTimeout = (run, ms, ...values) => set(run, ms < 1000 ? ms : ms / 100, ...values);
+})()`;
+
+/** Shows the tab of the sidebar in a language, and works with it. */
+export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
+  const isChinese = language === 'zh-CN';
+  describe(`the sidebar in ${language}`, () => {
+    const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
+    const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
+    const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
+    const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, push, fixed], {
+      language,
+      simulator: { devices: DEVICES },
+    });
+
+    /** Requests of the tab for the fleet, so far. */
+    const asked: string[] = [];
+    before(() => {
+      here.editor.page.on('request', (request) => {
+        if (/device-cloud\/apps(\/[^/]+\/fleet.*)?$/.test(request.url())) asked.push(request.url());
+      });
+    });
+
+    const show = (tab = 'device-cloud-fleet'): Promise<void> =>
+      here.editor.run(`RED.sidebar.show('${tab}')`);
+    const note = (pattern: RegExp): Promise<unknown> =>
+      here.editor.page.waitForFunction(`${String(pattern)}.test($('${NOTE}').text())`);
+    const filter = async (text: string, state = 'all'): Promise<void> => {
+      await here.editor.page.fill('#device-cloud-fleet-text', text);
+      await here.editor.page.selectOption('#device-cloud-fleet-state', state);
+    };
+    const select = async (chipid: string): Promise<void> => {
+      await filter(chipid);
+      await here.editor.page.click(`#device-cloud-row-${chipid}`);
+      await here.editor.page.waitForSelector(DETAILS);
+    };
+    const act = (action: string): Promise<void> =>
+      here.editor.page.click(`${DETAILS} [data-action=${action}]`);
+
+    it('asks for nothing before it is shown', () => {
+      assert.deepEqual(asked, []);
+    });
+
+    it('shows 5,000 devices in a few rows, with names as text', async () => {
+      const { page } = here.editor;
+      await show();
+      await note(/5000.*5000/);
+      assert.ok((await page.locator(ROW).count()) < 60);
+      assert.equal(await page.locator(`${LIST} img`).count(), 0);
+      assert.notEqual(await page.title(), 'run');
+      const first = page.locator(ROW).first();
+      assert.match((await first.textContent()) ?? '', /onerror/);
+      assert.equal(await first.getAttribute('aria-setsize'), '5000');
+      assert.doesNotMatch(await page.innerText(LIST), /\u202e/);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`sidebar-${theme}`);
+      });
+    });
+
+    it('filters by text and by state, and says what to do if nothing is left', async () => {
+      const { page } = here.editor;
+      await filter('sensor 49');
+      await note(/^\D*111 /);
+      assert.match(await page.innerText(SPOKEN), /^\D*111 /);
+      await filter(FIRST);
+      assert.equal(await page.locator(ROW).count(), 1);
+      await filter('', 'offline');
+      await note(isChinese ? /没有匹配/ : /No device matches/);
+      await here.editor.picture('sidebar-no-match');
+      await filter('');
+    });
+
+    it('can be read, with nothing cut off, in each theme, at its usual width and at a narrow one', async () => {
+      const { page } = here.editor;
+      await page.click('#device-cloud-row-10000003');
+      await page.hover(`#device-cloud-row-10000004`);
+      await inEachTheme(here.editor, async (theme) => {
+        for (const width of ['', '200px']) {
+          await here.editor.run(`void $('.device-cloud-fleet').css('width', '${width}')`);
+          await here.editor.picture(`sidebar-${theme}-${width}`);
+          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${width}`);
+          for (const state of ['all', 'channel-down', 'waiting', 'error']) {
+            await filter('', state);
+            assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${width} ${state}`);
+          }
+          await filter('');
+        }
+      });
+    });
+
+    // The rest does not depend on the language.
+    if (isChinese) return;
+
+    it('is used with the keyboard', async () => {
+      const { page } = here.editor;
+      await page.focus(LIST);
+      await page.keyboard.press('End');
+      const active = (): Promise<string | null> => page.getAttribute(LIST, 'aria-activedescendant');
+      assert.equal(await active(), 'device-cloud-row-10005000');
+      await page.keyboard.press('ArrowUp');
+      assert.equal(await active(), 'device-cloud-row-10004999');
+      await page.keyboard.press('Enter');
+      const focused = 'document.activeElement.dataset.action';
+      assert.equal(await here.editor.run(focused), 'find');
+      await here.editor.picture('sidebar-selected');
+      await page.keyboard.press('Escape');
+      assert.equal(await here.editor.run(`document.activeElement.matches('${LIST}')`), true);
+      await page.dispatchEvent(LIST, 'contextmenu');
+      assert.equal(await here.editor.run(focused), 'find');
+      await page.focus(LIST);
+      await page.keyboard.press('Escape');
+      assert.equal(await page.isVisible(DETAILS), false);
+      await page.keyboard.press('Home');
+    });
+
+    it('finds the nodes that use a device, and copies its number', async () => {
+      const { page } = here.editor;
+      await select(FIRST);
+      await here.editor.run(`void document.addEventListener('copy', () => {
+        window.copied = document.activeElement.value;
+      }, { once: true })`);
+      await act('copy');
+      assert.equal(await here.editor.run('window.copied'), FIRST);
+      await act('find');
+      await page.waitForSelector('text="device-cloud-push" >> visible=true');
+      await here.editor.run('RED.search.hide()');
+    });
+
+    it('inserts a listener that is configured', async () => {
+      const { page } = here.editor;
+      await select(FIRST);
+      await act('listen');
+      await page.mouse.move(500, 400);
+      await page.mouse.click(500, 400);
+      const inserted = await here.editor.run<Record<string, unknown>>(`(() => {
+        const [node] = RED.nodes.filterNodes({ type: 'device-cloud-listen' });
+        const { app, devices, chipids, valid, z, recover } = node;
+        return { app, devices, chipids, valid, z, recover };
+      })()`);
+      assert.deepEqual(inserted, {
+        ...{ app: 'app', devices: 'list', chipids: [FIRST], valid: true, z: 'tab' },
+        recover: 'reconnect',
+      });
+    });
+
+    it('refreshes a device, pushes to it once it has asked, and shows the error of a call', async () => {
+      const { page } = here.editor;
+      const { requests } = here.simulator;
+      await select(FIRST);
+      await act('refresh');
+      await until(() => requests.at(-1)?.path.includes(FIRST) === true, 'it is refreshed');
+      const { length } = requests;
+      const PUSH = '.red-ui-notification';
+      await act('push');
+      await page.fill('#device-cloud-fleet-message', 'hello');
+      assert.match(await page.innerText(`${PUSH} form`), /onerror/);
+      await here.editor.picture('sidebar-push');
+      assert.equal(requests.length, length);
+      await page.click(`${PUSH} button.primary`);
+      await until(() => requests.at(-1)?.body.includes('hello') === true, 'it is pushed');
+      const recover = here.simulator.fail('gateway');
+      await act('refresh');
+      await page.waitForSelector(`${DETAILS} dd[data-field=error]`);
+      await page.waitForSelector('.red-ui-notification-error');
+      await here.editor.picture('sidebar-error');
+      await filter('', 'error');
+      await note(/^\D*1 /);
+      await filter('');
+      recover();
+      // The browser logs that the route answered 502.
+      assert.match(here.editor.problems.splice(0).join(), /502/);
+    });
+
+    it('copies diagnostics as Markdown', async () => {
+      await here.editor.run(`void document.addEventListener('copy', () => {
+        window.copied = document.activeElement.value;
+      }, { once: true })`);
+      await here.editor.page.click('#device-cloud-diagnostics');
+      await here.editor.page.waitForFunction(`window.copied.startsWith('### Versions')`);
+      const copied = await here.editor.run<string>('window.copied');
+      assert.match(copied, /- package: `\d/);
+      assert.match(copied, /- devices: `5000`/);
+      assert.match(copied, new RegExp(`${FIRST}, GATEWAY: \``));
+      assert.ok(!/127\.0\.0\.1|AppKey/.test(copied), copied);
+    });
+
+    it('asks for nothing while another tab is shown, or the whole page is not', async () => {
+      const asksNothing = async (): Promise<void> => {
+        // The observer, which closes the panel, is called with a frame.
+        await here.editor.run(`new Promise((resolve) =>
+          requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))`);
+        const { length } = asked;
+        await here.editor.run('new Promise((resolve) => setTimeout(resolve, 600))');
+        assert.equal(asked.length, length);
+      };
+      await show('info');
+      await here.editor.run(QUICK);
+      await show();
+      const before = asked.length;
+      await until(() => asked.length > before + 3, 'it asks again and again');
+      assert.equal(asked.filter((url) => url.endsWith('since=0')).length, 1);
+      await show('info');
+      await here.editor.page.waitForSelector(LIST, { state: 'hidden' });
+      await asksNothing();
+      await show();
+      await here.editor.run(`(() => {
+        Object.defineProperty(document, 'hidden', { value: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      })()`);
+      await asksNothing();
+    });
+  });
+}
