@@ -203,10 +203,14 @@ export class Membership {
     if (slots.length === 0) return;
     const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);
     for (const slot of slots) this.options.lost(slot);
-    void this.options.flush().then(() => {
-      this.slots.release(holdings);
-      for (const slot of slots) this.options.ended(slot);
-      this.hurry();
-    });
+    // Listeners hear of it in a microtask, and then save what they have let out in this turn.
+    const told = Promise.resolve();
+    void told
+      .then(() => this.options.flush())
+      .then(() => {
+        this.slots.release(holdings);
+        for (const slot of slots) this.options.ended(slot);
+        this.hurry();
+      });
   }
 }

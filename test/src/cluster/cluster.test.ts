@@ -100,6 +100,38 @@ describe('a cluster', () => {
     );
   });
 
+  it('writes what its listeners save when they hear that a device goes to another member', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    const start = (member: string): Cluster => {
+      const cluster = new Cluster({ store, lease: 5, member, clock: new Process(time, 1).clock });
+      cluster.start();
+      return cluster;
+    };
+    const first = start('first');
+    const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+    await time.runTo(2 * LEASE);
+    // As a gate does that has let something out in the same turn.
+    const leaving = new Set<string>();
+    first.listen({
+      onShare() {
+        for (const each of chipids) {
+          if (first.owns(each) || leaving.has(each)) continue;
+          leaving.add(each);
+          first.savePosition(each, 'last');
+        }
+      },
+    });
+    const second = start('second');
+    await time.runTo(4 * LEASE);
+    const moved = chipids.filter((each) => second.mayEmit(each));
+    assert.ok(moved.length > 0);
+    assert.deepEqual(
+      await store.load(moved),
+      moved.map(() => 'last'),
+    );
+  });
+
   it('writes and leaves when it is closed, and acts no more', async () => {
     const time = new VirtualTime();
     const store = new MemoryStore(() => time.now);
