@@ -63,9 +63,11 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
     const act = (action: string): Promise<void> =>
       here.editor.page.click(`${DETAILS} [data-action=${action}]`);
 
-    it('asks for nothing before it is shown', () => {
-      assert.deepEqual(asked, []);
-    });
+    if (!isChinese) {
+      it('asks for nothing before it is shown', () => {
+        assert.deepEqual(asked, []);
+      });
+    }
 
     it('shows 5,000 devices in a few rows, with names as text', async () => {
       const { page } = here.editor;

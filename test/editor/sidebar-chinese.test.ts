@@ -1,3 +1,0 @@
-import { sidebarIn } from './sidebar';
-
-sidebarIn('zh-CN');
