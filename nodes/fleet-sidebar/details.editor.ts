@@ -2,13 +2,20 @@ import { ageText, localTime } from '../common/editor/ages';
 import { t } from '../common/editor/catalogue';
 import { actionButtons, type Actions } from './actions.editor';
 import type { FleetRow } from './fleet.editor';
-import { channelState, onlineText } from './row.editor';
+import { channelState, isElsewhere, onlineText } from './row.editor';
 
 /** A label, what it says, and what the mouse shows over it. */
 type Line = readonly [label: string, text: string, title?: string];
 
+function uploadLine(device: FleetRow, now: number): Line {
+  const { lastUpload } = device;
+  if (isElsewhere(device)) return ['upload', channelState(device)];
+  if (lastUpload === null) return ['upload', t('never')];
+  return ['upload', ageText(lastUpload, now), localTime(lastUpload)];
+}
+
 function lines(device: FleetRow, now: number): Line[] {
-  const { chipid, lastUpload, lastError, waiting, reconnects, recovered, process } = device;
+  const { chipid, lastError, waiting, reconnects, recovered, process } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -19,9 +26,7 @@ function lines(device: FleetRow, now: number): Line[] {
   return [
     ['number', chipid],
     ['online', online, device.since === null ? '' : localTime(device.since)],
-    lastUpload === null
-      ? ['upload', t('never')]
-      : ['upload', ageText(lastUpload, now), localTime(lastUpload)],
+    uploadLine(device, now),
     ['channel', channelState(device)],
     ...(process === undefined ? [] : [['process', process] as const]),
     ['waiting', String(waiting)],

@@ -38,6 +38,9 @@ export const channelState = ({ channel }: FleetRow): string =>
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
 
+/** What it uploads goes to another process, and is not known here. */
+export const isElsewhere = ({ channel }: FleetRow): boolean => channel?.state === 'elsewhere';
+
 /** What there is to count, each with its name. */
 export const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
   Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
@@ -50,7 +53,7 @@ const filled = new WeakMap<HTMLElement, { device: FleetRow; age: string }>();
 /** Fills a row. As text, always: names and errors come from a server that may be anyone's. */
 export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const { chipid, name, lastUpload, channel, lastError, process } = device;
-  const age = lastUpload === null ? '' : ageText(lastUpload, now);
+  const age = lastUpload === null || isElsewhere(device) ? '' : ageText(lastUpload, now);
   const before = filled.get(row);
   if (before?.device === device && before.age === age) return;
   filled.set(row, { device, age });
@@ -66,7 +69,8 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   });
   row.dataset['online'] = String(device.online);
   row.dataset['channel'] = channel?.state ?? '';
-  const upload = age === '' ? t('never') : t('uploaded', { age });
+  const uploaded = age === '' ? t('never') : t('uploaded', { age });
+  const upload = isElsewhere(device) ? '' : uploaded;
   const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.

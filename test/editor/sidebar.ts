@@ -199,6 +199,29 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       assert.match(here.editor.problems.splice(0).join(), /502/);
     });
 
+    it('says where a device of another process is, not when it last uploaded to this one', async () => {
+      const { page } = here.editor;
+      const device = {
+        ...{ chipid: FIRST, name: 'Moved', online: true, since: null, lastUpload: 1 },
+        ...{ channel: { state: 'elsewhere', reason: null }, process: 'second' },
+        ...{ waiting: 0, reconnects: 0, recovered: 0, lastError: null },
+      };
+      await page.route(/fleet\?since=/, async (route) => {
+        const response = await route.fetch();
+        const answer = (await response.json()) as { devices: unknown[] };
+        await route.fulfill({ response, json: { ...answer, devices: [device] } });
+      });
+      await select(FIRST);
+      await page.waitForFunction(`$('${DETAILS}').text().includes('Moved')`);
+      const row = page.locator(`#device-cloud-row-${FIRST}`);
+      assert.equal(await row.locator('.device-cloud-fleet-age').textContent(), '');
+      assert.match(String(await row.getAttribute('title')), /in process second/);
+      assert.doesNotMatch(String(await row.getAttribute('aria-label')), /ago|never/);
+      const upload = page.locator(`${DETAILS} [data-field=upload]`);
+      assert.equal(await upload.textContent(), 'in another process');
+      await page.unroute(/fleet\?since=/);
+    });
+
     it('copies diagnostics as Markdown', async () => {
       await here.editor.run(`void document.addEventListener('copy', () => {
         window.copied = document.activeElement.value;
