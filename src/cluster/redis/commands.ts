@@ -111,6 +111,8 @@ export class Commands {
 
   private textOf(error: unknown): string {
     const text = this.redact(error instanceof Error ? causeOf(error).message : 'unknown');
+    // What follows speaks of the protocol.
+    if (text.startsWith('NOAUTH')) return 'NOAUTH: it needs a password';
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
