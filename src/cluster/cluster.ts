@@ -68,6 +68,8 @@ export class Cluster {
   /** When something of a kind was last reported. */
   private readonly reported = new Map<string, number>();
   private hasRefused = false;
+  /** Positions cannot be written, though beats may be answered. */
+  private isStuck = false;
   private hasShareChanged = false;
 
   constructor(options: ClusterOptions) {
@@ -82,6 +84,11 @@ export class Cluster {
       fenced: (slot) => this.membership.fenced(slot),
       behind: () => this.membership.hurry(),
       written: () => this.checkResumed(),
+      failed: (error) => {
+        this.isStuck = true;
+        this.faults.failed(error);
+        this.showValidity();
+      },
     });
     this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
     this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
@@ -98,7 +105,7 @@ export class Cluster {
       gained: ({ slot }) => this.gained(slot),
       lost: (slot) => this.lost(slot),
       ended: (slot) => this.writer.forget(slot),
-      validity: (isValid) => this.setState(isValid ? 'member' : 'awaiting'),
+      validity: () => this.showValidity(),
       failed: (error) => this.faults.failed(error),
       beaten: (reply) => this.beaten(reply),
     });
@@ -257,7 +264,15 @@ export class Cluster {
     for (const listener of this.listeners) listener.onMembers?.();
   }
 
+  private showValidity(): void {
+    this.setState(this.membership.isValid && !this.isStuck ? 'member' : 'awaiting');
+  }
+
   private checkResumed(): void {
+    if (this.isStuck && this.writer.isPrompt) {
+      this.isStuck = false;
+      this.showValidity();
+    }
     if (!this.hasRefused || !this.membership.isValid || !this.writer.isPrompt) return;
     this.hasRefused = false;
     for (const listener of this.listeners) listener.onResumed?.();

@@ -6,6 +6,9 @@ import { StoreError, type FencedEntry, type PositionEntry, type Store } from './
 /** What a process has emitted is written within this time, in ms, or it emits no more: it bounds what is doubled. */
 const PROMPT = 250;
 
+/** Writes fail for this long, in ms, until it is said why. */
+const TELLING = 2000;
+
 /** Pause after a failed write, in ms. */
 const RETRY = 100;
 
@@ -24,6 +27,8 @@ export interface PositionWriterOptions {
   readonly behind: () => void;
   /** A write was acknowledged. */
   readonly written: () => void;
+  /** Writes have failed for a while, and nothing is emitted. */
+  readonly failed?: (error: unknown) => void;
 }
 
 interface Pending {
@@ -154,7 +159,7 @@ export class PositionWriter {
       this.next(0);
       return;
     }
-    this.unacknowledged ??= clock.monotonic();
+    const began = (this.unacknowledged ??= clock.monotonic());
     try {
       const entries = [...appends.map(({ entry }) => entry), ...saves];
       const outcomes = await store.save(member, entries);
@@ -168,7 +173,8 @@ export class PositionWriter {
       );
       if (behind.length > 0) this.options.behind();
       this.next(behind.length > 0 ? RETRY : 0);
-    } catch {
+    } catch (error) {
+      if (clock.monotonic() - began >= TELLING) this.options.failed?.(error);
       this.again(appends, saves);
       this.next(RETRY);
     }

@@ -132,6 +132,30 @@ describe('a cluster', () => {
     );
   });
 
+  it('says why nothing is emitted if positions cannot be written, though it is a member', async () => {
+    const time = new VirtualTime();
+    const store = new MemoryStore(() => time.now);
+    let isWrong = false;
+    const save = store.save.bind(store);
+    store.save = (...args) =>
+      isWrong ? Promise.reject(new StoreError('Refused: WRONGTYPE.', false, true)) : save(...args);
+    const only = new Cluster({ store, member: 'only', clock: new Process(time, 1).clock });
+    const faults: string[] = [];
+    only.listen({ onFault: (fault) => faults.push(fault) });
+    only.start();
+    await time.runTo(2 * LEASE);
+    assert.equal(only.state, 'member');
+    isWrong = true;
+    only.savePosition('1', 'p');
+    await time.runTo(3 * LEASE);
+    assert.deepEqual([only.state, only.mayEmit('1')], ['awaiting', false]);
+    assert.deepEqual(faults, ['the cluster answers, but does not work: Refused: WRONGTYPE.']);
+    isWrong = false;
+    await time.runTo(4 * LEASE);
+    assert.deepEqual([only.state, only.mayEmit('1')], ['member', true]);
+    assert.deepEqual(await store.load(['1']), ['p']);
+  });
+
   it('writes and leaves when it is closed, and acts no more', async () => {
     const time = new VirtualTime();
     const store = new MemoryStore(() => time.now);
