@@ -204,8 +204,7 @@ export class Membership {
     const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);
     for (const slot of slots) this.options.lost(slot);
     // Listeners hear of it in a microtask, and then save what they have let out in this turn.
-    const told = Promise.resolve();
-    void told
+    void Promise.resolve()
       .then(() => this.options.flush())
       .then(() => {
         this.slots.release(holdings);

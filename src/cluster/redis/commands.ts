@@ -14,7 +14,7 @@ const NOT_READY =
 
 /** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
 export class Commands {
-  /** Why there is no connection, or was none at last. */
+  /** Why the last connection failed, or the engine cannot be used. */
   private reason = NOT_REACHED;
   /** Who waits for the connection. */
   private waiting: (() => void)[] = [];
@@ -111,7 +111,7 @@ export class Commands {
 
   private textOf(error: unknown): string {
     const text = this.redact(error instanceof Error ? causeOf(error).message : 'unknown');
-    // What follows speaks of the protocol.
+    // The rest of it is about the protocol.
     if (text.startsWith('NOAUTH')) return 'NOAUTH: it needs a password';
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }

@@ -9,6 +9,18 @@ import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
 
+/** An empty store in a time of its own, and members that join it. */
+function emptyStore() {
+  const time = new VirtualTime();
+  const store = new MemoryStore(() => time.now);
+  const start = (member: string, lease = 5): Cluster => {
+    const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
+    cluster.start();
+    return cluster;
+  };
+  return { time, store, start };
+}
+
 describe('a cluster', () => {
   it('puts the positions that it knows back into a store that was lost, new uploads or none', async () => {
     const time = new VirtualTime();
@@ -46,13 +58,7 @@ describe('a cluster', () => {
   });
 
   it('gives away nothing of a member with a longer lease after a loss, before it could put that back', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const start = (member: string, lease: number): Cluster => {
-      const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
-      cluster.start();
-      return cluster;
-    };
+    const { time, store, start } = emptyStore();
     const slow = start('slow', 60);
     const quick = start('quick', 2);
     const chipids = Array.from({ length: 50 }, (_, index) => String(index));
@@ -78,13 +84,7 @@ describe('a cluster', () => {
   });
 
   it('judges another member by the longer lease of both, since settings are changed one by one', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const start = (member: string, lease: number): Cluster => {
-      const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
-      cluster.start();
-      return cluster;
-    };
+    const { time, start } = emptyStore();
     const slow = start('slow', 60);
     await time.runTo(120_000);
     const quick = start('quick', 2);
@@ -101,13 +101,7 @@ describe('a cluster', () => {
   });
 
   it('writes what its listeners save when they hear that a device goes to another member', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const start = (member: string): Cluster => {
-      const cluster = new Cluster({ store, lease: 5, member, clock: new Process(time, 1).clock });
-      cluster.start();
-      return cluster;
-    };
+    const { time, store, start } = emptyStore();
     const first = start('first');
     const chipids = Array.from({ length: 50 }, (_, index) => String(index));
     await time.runTo(2 * LEASE);
@@ -178,13 +172,7 @@ describe('a cluster in which some processes only work on the queue', () => {
   const chipids = Array.from({ length: 50 }, (_, index) => String(index));
 
   async function world() {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const start = (member: string): Cluster => {
-      const cluster = new Cluster({ store, lease: 5, member, clock: new Process(time, 1).clock });
-      cluster.start();
-      return cluster;
-    };
+    const { time, store, start } = emptyStore();
     const [listening, working] = [start('listening'), start('working')];
     listening.listens();
     const ends = [listening, working].map((each) => each.work({ deliver: () => undefined }));
