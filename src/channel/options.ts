@@ -1,5 +1,5 @@
 import type { createConnection } from 'node:net';
-import { createSecureContext, type SecureContext } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
 import type { AdaptiveLimiters } from '../pace/adaptive-limiters';
@@ -9,6 +9,7 @@ import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
+import { tlsConnector } from '../http/tls-connector';
 import { signOpenApi } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/tunnel';
 
@@ -41,14 +42,19 @@ function socketOptions(
   const headers = { 'User-Agent': identity.userAgent };
   const isSecure = settings.channelOrigin.startsWith('wss:');
   // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
-  const secure: TlsSettings & { secureContext?: SecureContext } = isSecure
-    ? { ...tls, secureContext: createSecureContext(tls) }
-    : {};
-  if (!proxy) return { options: { headers, ...secure } };
-  const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
-  // Node.js takes the form with a callback, too, which the types of ws do not know.
-  const open = tunnels.open as unknown as typeof createConnection;
-  return { options: { headers, createConnection: open }, tunnels };
+  const secure = isSecure
+    ? tlsConnector({ ...tls, secureContext: createSecureContext(tls) })
+    : undefined;
+  // Node.js takes these forms, which the types of ws do not know.
+  const withConnection = (open: unknown): SocketOptions => ({
+    headers,
+    createConnection: open as typeof createConnection,
+  });
+  if (proxy) {
+    const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
+    return { options: withConnection(tunnels.open), tunnels };
+  }
+  return { options: secure ? withConnection(secure) : { headers } };
 }
 
 /** Everything the channels of an application need; the sockets' options are made with the first channel. */

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import tls from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { Proxy } from './proxy';
 
 /** What Node.js calls with the connection or the error. */
@@ -36,25 +36,22 @@ export interface Tunnels {
  * valid for localhost when the host is an IP address, leaves a CONNECT that was given up open, and
  * passes a refusal of the proxy off as one of the service.
  * @param origin `ws://host[:port]` or `wss://host[:port]`
- * @param secure TLS settings for the host behind the proxy
+ * @param secure makes TLS of a tunnel to `wss:`
  */
 export function tunnelsThrough(
   proxy: Proxy,
   origin: string,
-  secure: tls.ConnectionOptions,
+  secure: ((options: ConnectionOptions) => Duplex) | undefined,
 ): Tunnels {
   const target = new URL(origin);
-  const isSecure = target.protocol === 'wss:';
-  const authority = `${target.hostname}:${target.port || (isSecure ? 443 : 80)}`;
+  const authority = `${target.hostname}:${target.port || (secure ? 443 : 80)}`;
   const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
-  const servername = secure.servername ?? (isIP(host) ? '' : host);
   const headers: Record<string, string> = { host: authority };
   if (proxy.authorization !== undefined) headers['proxy-authorization'] = proxy.authorization;
   const pending = new Set<http.ClientRequest>();
 
   // The host is what the certificate is checked for if there is no server name, as of an IP address.
-  const wrap = (socket: Socket): Duplex =>
-    isSecure ? tls.connect({ ...secure, socket, host, servername }) : socket;
+  const wrap = (socket: Socket): Duplex => (secure ? secure({ socket, host }) : socket);
 
   return {
     open(_options, connected) {
