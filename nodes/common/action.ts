@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import { findApp, type Api, type App } from '../app/app-node';
@@ -29,7 +30,7 @@ export interface ActionCall<C, K extends string> {
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
-  /** Called when the messages have been sent; a sequential node takes the next one after it. */
+  /** Called when Node-RED has passed the messages on; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
   /** The message ends with this error instead. */
   error?: Error;
@@ -154,7 +155,12 @@ class ActionLife<C extends object, K extends string> {
       delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
       else send(Object.assign(msg, outcome.set));
-      if (outcome.sent) await this.#waits.unlessClosed(outcome.sent());
+      if (outcome.sent) {
+        // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
+        await nextTurn();
+        if (this.#closing.signal.aborted) throw closedMeanwhile();
+        await this.#waits.unlessClosed(outcome.sent());
+      }
     } catch (error) {
       failure = asError(error);
       this.#status.fail(call, error);

@@ -26,7 +26,8 @@ async function atMost<T>(ms: number, work: Promise<T>): Promise<{ value: T } | u
 
 /**
  * The state of a watch in the node's context, which lasts as long as its store does. No event waits for the
- * store: it is written after the fact, at most once a second, and only if something has changed.
+ * store: it is written after the fact, at most once a second, and only if something has changed. Node-RED passes a
+ * message on in the next turn, and drops it if it is stopped before: a change of the last turn is not written.
  */
 export class SavedState {
   readonly #node: Node;
@@ -34,6 +35,8 @@ export class SavedState {
   readonly #failed: (error: unknown) => void;
   readonly #closing = new AbortController();
   #changed = false;
+  /** Whether something has changed in this turn. */
+  #isFresh = false;
   /** Whether the store has failed since it last worked: it is reported once. */
   #broken = false;
   #writing: Promise<void> | undefined;
@@ -63,12 +66,16 @@ export class SavedState {
   /** The state has changed. */
   changed(): void {
     this.#changed = true;
+    if (!this.#isFresh) setImmediate(() => (this.#isFresh = false));
+    this.#isFresh = true;
     if (!this.#closing.signal.aborted) this.#writing ??= this.#writeAll();
   }
 
   /** Resolves once everything has been written, or could not be. */
   async close(): Promise<void> {
     this.#closing.abort();
+    // What was not written then is reported again after the start.
+    if (this.#isFresh) this.#changed = false;
     if (this.#writing) await atMost(FLUSH_BOUND, this.#writing);
   }
 

@@ -195,6 +195,20 @@ describe('the state of an events node in a context store', () => {
     assert.deepEqual(written.slice(2), [{ state: 5002 }, { state: 5003 }]);
   });
 
+  it('is written without a change of the last turn, whose message Node-RED drops', async () => {
+    const written: unknown[] = [];
+    let state = 1;
+    const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
+    const saved = new SavedState(node, () => ({ state }), assert.ifError);
+    saved.changed();
+    await settled();
+    state++;
+    saved.changed();
+    await saved.close();
+    await settled();
+    assert.deepEqual(written, [{ state: 1 }]);
+  });
+
   it('is done without if the store is broken, which is reported once', async () => {
     const failures: unknown[] = [];
     let broken = true;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import { httpService } from '../../tooling/servers/http-service';
@@ -108,6 +109,21 @@ describe('history, only what is new', () => {
     cloud.upload(chipid, 'no JSON');
     await fail('history', { chipid }, 'INVALID_RESPONSE');
     await fail('history', { chipid }, 'INVALID_RESPONSE');
+  });
+
+  it('remembers nothing that Node-RED drops, since the node is closed in the turn in which it sends', async () => {
+    await start();
+    cloud.upload(chipid, 'a');
+    const history = helper.getNode('history')!;
+    const stored = (): unknown => history.context().get('positions');
+    nodeRed.hooks.add('onSend.closes', () => void setImmediate(() => void history.close(false)));
+    try {
+      const { error } = await send('history', { chipid });
+      assert.match(String(error), /closed before the call had ended/);
+    } finally {
+      nodeRed.hooks.remove('onSend.closes');
+    }
+    assert.equal(stored(), undefined);
   });
 
   it('reads everything each time when it is off', async () => {
