@@ -26,7 +26,18 @@ const ON_4_ALONE = {
 };
 const ON_5_ALONE = {
   e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use'],
-  editor: ['checks', 'dialogs-chinese', 'examples', 'explain', 'sidebar.zh-CN', 'validation'],
+  editor: [
+    'admin-auth',
+    'checks',
+    'dialogs-chinese',
+    'examples',
+    'explain',
+    'first-use',
+    'listener',
+    'picker',
+    'sidebar.zh-CN',
+    'validation',
+  ],
 };
 
 /** The files of a suite to leave out on a version of Node-RED, since they run on the other one. */
