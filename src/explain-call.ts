@@ -19,7 +19,7 @@ import type { CallOptions } from './types';
 /** The calls that can be explained: all that send a request. */
 export type ExplainedCall = CallName;
 
-/** What a call is given. */
+/** The arguments of a call. */
 export type ExplainedArguments<C extends ExplainedCall> = CallArguments<C>;
 
 /** What an explanation takes from a client. */

@@ -8,7 +8,7 @@ const POLL = 5000;
 /** The longest pause after failures. */
 const LONGEST = 60_000;
 
-/** Who shows what comes. */
+/** Who shows the answers. */
 export interface FeedUser {
   /** @param ahead milliseconds by which the server's clock is ahead of this one */
   onAnswer(answer: FleetAnswer, ahead: number): void;
@@ -30,7 +30,7 @@ export class Feed {
   #timer = 0;
   /** The request whose answer counts. */
   #asking: symbol | undefined;
-  /** Something has changed meanwhile. */
+  /** Whether something has changed since that request. */
   #again = false;
 
   constructor(user: FeedUser) {

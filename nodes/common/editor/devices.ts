@@ -7,7 +7,7 @@ export interface Device {
   name: string;
   /** When it was last seen alive: as the service says it, in its own time zone. */
   latest: string;
-  /** The same as Unix time in milliseconds, by the clock of this browser; undefined if it cannot be told. */
+  /** The same as Unix time in milliseconds, by the clock of this browser; undefined if that cannot be determined. */
   seen: number | undefined;
 }
 
