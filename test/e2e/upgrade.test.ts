@@ -110,7 +110,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.deepEqual(failure!.payload, { $buffer: Buffer.from('text').toString('hex') });
   });
 
-  it('has a listener that is told what to listen to', async () => {
+  it('has a listener whose devices are chosen by messages', async () => {
     const ask = (message: Message): Promise<unknown> => red.ask('f10-listen-dynamic', message);
     await ask({ action: 'subscribe', chipid: [ONE, 10000002] });
     await shows('f10-listen-dynamic', '2/2');

@@ -9,7 +9,7 @@ const SECOND = 1000;
 
 const takesAll: Service = () => ({ after: 5 });
 
-/** Takes so many a second, and lets the others wait. */
+/** Takes a number of them a second, and lets the others wait. */
 function queues(perSecond: number): Service {
   let free = 0;
   return (at) => {
@@ -18,7 +18,7 @@ function queues(perSecond: number): Service {
   };
 }
 
-/** Takes so many in each second, and refuses the others. */
+/** Takes a number of them in each second, and refuses the others. */
 function refuses(perSecond: number, retryAfter?: number): Service {
   let [second, taken] = [-1, 0];
   return (at) => {
