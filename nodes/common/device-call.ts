@@ -1,6 +1,6 @@
 import type { NodeMessage } from 'node-red';
 import type { Answer, Chipid, CommandOptions, PushFormat } from '../../src/index';
-import { dropLeadingZeros, invalidInput, parseChipid, parseFormat } from '../../src/input';
+import { invalidInput, parseChipid, parseFormat } from '../../src/input';
 import type { ActionCall, Outcome } from './action';
 import {
   DEVICE_TIMEOUT,
@@ -17,9 +17,6 @@ import { numberOf } from './values';
 
 /** The device that a message names. The client checks it, whatever the type says. */
 export const deviceOf = ({ chipid }: { readonly chipid?: unknown }): Chipid => chipid as Chipid;
-
-/** A chip number that the client has accepted, as messages carry it: digits, no zeros in front. */
-export const chipidText = (chipid: Chipid): string => dropLeadingZeros(String(chipid));
 
 /** The time-out of a node that waits for a device, in seconds. */
 export const timeoutOf = ({ timeout }: DeviceCallConfig): number =>
