@@ -142,5 +142,4 @@ export type CallName = keyof typeof CALLS;
 
 type WithoutFirst<P> = P extends readonly [unknown, ...infer Rest] ? Rest : never;
 
-/** The arguments of a call. */
 export type CallArguments<C extends CallName> = WithoutFirst<Parameters<(typeof CALLS)[C]>>;

@@ -52,7 +52,7 @@ const READERS: {
 
 const SPELLING: ExplainNote = {
   code: 'spelling',
-  message: `If the answer is 404, ${DEVICE_LISTS[1]} is asked for in place of ${DEVICE_LISTS[0]}.`,
+  message: `If the answer is 404, ${DEVICE_LISTS[1]} is requested instead of ${DEVICE_LISTS[0]}.`,
 };
 
 function draft<C extends ExplainedCall>(

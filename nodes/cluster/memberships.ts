@@ -22,7 +22,6 @@ export interface MembershipUse {
   leave(): Promise<void>;
 }
 
-/** A client that is used. */
 interface UsedClient {
   readonly options: string;
   readonly made: DeviceCloudClient;

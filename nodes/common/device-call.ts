@@ -34,7 +34,6 @@ export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMe
   return choice === 'msg' ? parseFormat(msg['format']) : choice;
 }
 
-/** The fields of an answer. */
 export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({
   payload: body,
   statusCode,

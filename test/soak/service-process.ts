@@ -9,7 +9,6 @@ import type {
   ServiceState,
 } from './service-messages';
 
-/** The service in its process. */
 export interface ServiceProcess {
   address: ServiceAddress;
   child: Child;
