@@ -1,6 +1,7 @@
 import { FLEET_TOPIC } from '../app/app.config';
 import { t } from '../common/editor/catalogue';
 import { explainFailure, type Problem } from '../common/editor/devices';
+import { getRoute } from '../common/editor/routes';
 import type { FleetAnswer } from './fleet.editor';
 
 /** Milliseconds from an answer to the next request, if no tick says that something has changed. */
@@ -72,12 +73,10 @@ export class Feed {
     clearTimeout(this.#timer);
     const asking = (this.#asking = Symbol());
     this.#again = false;
-    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-    const url = `device-cloud/apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
-    $.getJSON(url).then(
+    const path = `apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
+    getRoute(path).then(
       (body: unknown, _status: string, answer: JQueryXHR) => {
         if (this.#asking !== asking) return;
-        // Trusts the type, since the route is this package's own.
         const changes = body as FleetAnswer;
         this.#revision = changes.revision;
         this.#failures = 0;
