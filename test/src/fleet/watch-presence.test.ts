@@ -71,7 +71,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(flapping.emitted(), []);
   });
 
-  it('takes a live upload for online, also of a device that no list has, and a replayed one for nothing', () => {
+  it('takes a live upload as a sign that a device is online, and a replayed one as none', () => {
     const world = new World();
     const subject = world.watch();
     world.read([]);

@@ -117,7 +117,7 @@ describe('channels that all reconnect at once', () => {
     });
   }
 
-  it('are all back though the service refuses all every other 10 s', () => {
+  it('are all back although the service refuses everything every other 10 s', () => {
     fleet.run(ALL, (at) =>
       Math.floor(at / (10 * SECOND)) % 2 ? { after: 5, reason: '503' } : { after: 5 },
     );
