@@ -121,6 +121,21 @@ const walls = [
   ),
 ];
 
+/** The simulator stands for the service: of the client it uses only the signatures and the public types. */
+const simulator = restrict(
+  ['src/simulator/*.ts'],
+  [
+    NO_NODE_RED,
+    {
+      group: [...FOLDERS.filter((name) => name !== 'api'), ...HEAD].flatMap((name) => [
+        `../${name}`,
+        `../${name}/**`,
+      ]),
+      message: 'src/simulator/ imports only src/api/ and the public types of the client.',
+    },
+  ],
+);
+
 /** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
 const ENTRIES = ['index', 'input', 'input/*'];
 const nodesImport = (files, ...more) =>
@@ -209,6 +224,7 @@ export default {
       },
     },
     ...walls,
+    simulator,
     ...nodes,
     shared,
   ],

@@ -69,9 +69,9 @@ function runCommand(args, { env, node = process.execPath, quiet }) {
 
 export const headline = (name) => console.log(`\n▸ ${name}`);
 
-/** Says how a step went; of a quiet one, what it printed when it failed or when it is `told`. */
-export function report({ name, ok, seconds, output }, { quiet, told = false }) {
+/** Says how a step went; of a quiet one, what it printed when it failed or if `always`. */
+export function report({ name, ok, seconds, output }, { quiet, always = false }) {
   if (quiet) headline(name);
-  if (quiet && (told || !ok)) console.log(output.trimEnd());
+  if (quiet && (always || !ok)) console.log(output.trimEnd());
   console.log(`${ok ? '  ok' : '  FAILED'}: ${name}, ${seconds.toFixed(1)} s`);
 }

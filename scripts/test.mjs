@@ -51,7 +51,7 @@ async function check(step, { quiet = false } = {}) {
   if (counts.failed > 0) result.ok = false;
   total.passed += counts.passed;
   total.failed += counts.failed;
-  report(result, { quiet, told: step.counts !== undefined });
+  report(result, { quiet, always: step.counts !== undefined });
   return result.ok;
 }
 

@@ -72,7 +72,10 @@ export interface Application {
 const sharings = (): typeof import('./sharing') =>
   require('./sharing') as typeof import('./sharing');
 
-/** More changes than the fleet can have in a millisecond: so no later registry begins below an earlier one's end. */
+/**
+ * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
+ * revision at which an earlier one ended.
+ */
 const REVISIONS_PER_MS = 1024;
 
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
@@ -80,7 +83,8 @@ const CHIPID = /^\d{1,20}$/;
 
 /**
  * Puts an application together.
- * @param limiters spread the connects of its channels, and the readings of histories; shared by all applications of a process
+ * @param limiters spread the connects of its channels, and the readings of histories; shared by all
+ *   applications of a process
  * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
  */
 export function createApplication(options: ClientOptions, limiters: AdaptiveLimiters): Application {

@@ -75,7 +75,7 @@ export function readWait(options: CommandOptions | undefined): CommandWait {
 }
 
 /**
- * Checks that a push that cannot wait for a device is not asked to.
+ * Rejects `when` for a push that cannot wait for a device.
  * @param what the push, as the error names it
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */

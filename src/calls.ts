@@ -28,8 +28,8 @@ export interface Interfaces {
 type Deviceid = string | number;
 
 /**
- * Reads what each call is given, and makes the specification of its request. To make a call and to explain
- * it begin here, so that both fail with the same error.
+ * Checks the arguments of each call and makes the specification of its request. Making a call and explaining
+ * it both start here, so that both fail with the same error.
  */
 export const CALLS = {
   app: ({ open }: Interfaces, options?: CallOptions) => ({ spec: open().app(), options }),
@@ -142,5 +142,4 @@ export type CallName = keyof typeof CALLS;
 
 type WithoutFirst<P> = P extends readonly [unknown, ...infer Rest] ? Rest : never;
 
-/** What a call is given. */
 export type CallArguments<C extends CallName> = WithoutFirst<Parameters<(typeof CALLS)[C]>>;

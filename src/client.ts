@@ -498,8 +498,8 @@ export class DeviceCloudClient {
   }
 
   /**
-   * The one way to everything that reaches a device: checks the options, waits for the device if `when`
-   * says so, and runs the work when the commands before it have ended. The work keeps the device's queue
+   * Everything that reaches a device goes through here: it checks the options, waits for the device if `when`
+   * says so, and runs the work when the commands before it have ended. The work occupies the device's queue
    * until its promise has settled, so it may make several calls:
    *
    * ```ts

@@ -42,7 +42,7 @@ const MAY_HAVE_ACTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * may carry a signed URL.
  */
 export class DeviceCloudError extends Error {
-  /** Tells the class where `instanceof` cannot, say across two copies of the package. */
+  /** Identifies the class where `instanceof` cannot, for example across two copies of the package. */
   override readonly name = 'DeviceCloudError';
   /** Which kind of failure it is. */
   readonly code: ErrorCode;
@@ -52,7 +52,7 @@ export class DeviceCloudError extends Error {
   declare readonly missingPackage?: string;
   readonly #uncertain: boolean;
 
-  /** @param uncertain where it is not as the code alone says */
+  /** @param uncertain default: as the code says */
   constructor(
     code: ErrorCode,
     message: string,

@@ -19,7 +19,7 @@ import type { CallOptions } from './types';
 /** The calls that can be explained: all that send a request. */
 export type ExplainedCall = CallName;
 
-/** What a call is given. */
+/** The arguments of a call. */
 export type ExplainedArguments<C extends ExplainedCall> = CallArguments<C>;
 
 /** What an explanation takes from a client. */
@@ -52,7 +52,7 @@ const READERS: {
 
 const SPELLING: ExplainNote = {
   code: 'spelling',
-  message: `If the answer is 404, ${DEVICE_LISTS[1]} is asked for in place of ${DEVICE_LISTS[0]}.`,
+  message: `If the answer is 404, ${DEVICE_LISTS[1]} is requested instead of ${DEVICE_LISTS[0]}.`,
 };
 
 function draft<C extends ExplainedCall>(

@@ -91,7 +91,7 @@ function numberOf(
   throw notConfigured(`${what} must be a number from ${min} to ${max}.`);
 }
 
-/** Reads one of a few words; left out, the first of them is meant. */
+/** Reads one of several words. The first one is the default. */
 function choiceOf<T extends string>(
   value: T | undefined,
   name: string,

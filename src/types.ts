@@ -30,12 +30,12 @@ export interface CallOptions {
   timeout?: number;
   /** Aborts the call; the error shows its `reason`. */
   signal?: AbortSignal;
-  /** Is called whenever it changes what the call waits for; what it throws is ignored. */
+  /** Is called whenever what the call waits for changes; what it throws is ignored. */
   onProgress?: (progress: CallProgress) => void;
   /**
-   * Of a call to a device: is called once its turn in the device's queue has come, calls `start` when it
-   * likes, at most once, and returns its promise. So who calls many devices decides how many run at once,
-   * and each call keeps its place in the order of arrival.
+   * For a call to a device: is called once the call's turn in the device's queue has come. It calls `start`
+   * now or later, at most once, and returns the promise of `start`. With it, a caller of many devices limits
+   * how many calls run at once, and each call keeps its place in the order of arrival.
    */
   schedule?: Schedule;
 }
@@ -86,13 +86,13 @@ export interface PushOptions extends CommandOptions {
   format?: PushFormat;
 }
 
-/** What a person gives for a proxy. */
+/** The settings of a proxy, as a person enters them. */
 export interface ProxySettings {
   /** `http://host:port` or `https://host:port`; user name and password may stand in it. */
   url: string;
-  /** Goes before the one in the URL. */
+  /** Takes precedence over the one in the URL. */
   username?: string;
-  /** Goes before the one in the URL. */
+  /** Takes precedence over the one in the URL. */
   password?: string;
   /** Hosts that are reached without the proxy, in the form of `NO_PROXY`'s entries. */
   noProxy?: readonly string[];
@@ -108,7 +108,7 @@ export type ServiceInteger = number | string;
 export interface DeviceRecord {
   /** Chip number: what every call names the device by. */
   chipid: ServiceInteger;
-  /** What somebody called it, if anybody did. */
+  /** The name that was given to it, if any. */
   name: string | number | null;
   /** Equal to the chip number. */
   devid: ServiceInteger;

@@ -49,7 +49,7 @@ export interface AppNode extends App, Node<AppCredentials> {
   cluster: () => ClusterMember | undefined;
   /** Which of them holds each device, if the devices are shared. */
   processes: FleetProcesses | undefined;
-  /** Somebody looks at the fleet: keeps it up to date for a minute, if a node uses the application. */
+  /** Called when somebody looks at the fleet: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
 }
 

@@ -11,7 +11,7 @@ import { runningApps, serviceOf, type RunningApp } from './running-apps';
 /** Errors of all applications together. */
 const ERRORS = 20;
 
-/** What someone who helps needs to know, without a secret. */
+/** What is needed to help with a problem, without secrets. */
 export interface Diagnostics {
   versions: { package: string; nodeRed: string; node: string; os: string };
   apps: AppDiagnostics[];

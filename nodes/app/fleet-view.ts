@@ -18,8 +18,8 @@ export interface FleetViewDeps {
 }
 
 /**
- * Somebody looks at a fleet: the list of online devices is polled, and each change is announced. A minute
- * after the last look it ends by itself.
+ * Keeps a fleet up to date while somebody looks at it: polls the list of online devices and announces each
+ * change. It ends by itself a minute after the last look.
  */
 export class FleetView {
   readonly #deps: FleetViewDeps;

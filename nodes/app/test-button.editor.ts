@@ -27,7 +27,7 @@ async function test(id: string): Promise<ResultRow[]> {
   const invalid = sent['service'] === 'simulator' ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
   if (invalid.length > 0) return invalid.map(([setting, error]) => invalidRow(setting, error));
-  return testSettings('device-cloud/apps/test', sent, (body) => {
+  return testSettings('apps/test', sent, (body) => {
     const answer = readAnswer(body);
     if (answer.openApi?.ok) rememberDevices(id, readDevices(answer.devices));
     const [openKey, serverKey] = [typed('appkey') !== '', typed('serverPassword') !== ''];

@@ -18,11 +18,10 @@ export interface MembershipUse {
    * @throws DeviceCloudError `NOT_CONFIGURED` if the settings are wrong or a package is missing
    */
   client(options: ClientOptions): Promise<DeviceCloudClient | undefined>;
-  /** Ends the use. @returns resolves once the devices are free for others, if that is to be now */
+  /** Ends the use. @returns a promise that resolves once the devices are free for others, if that is to be now */
   leave(): Promise<void>;
 }
 
-/** A client that is used. */
 interface UsedClient {
   readonly options: string;
   readonly made: DeviceCloudClient;

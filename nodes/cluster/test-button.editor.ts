@@ -26,9 +26,7 @@ async function test(node: Node): Promise<ResultRow[]> {
       icon: 'fa-times',
       text: said(setting, error),
     }));
-  return testSettings('device-cloud/clusters/test', settings(node), (body) =>
-    resultRows(readAnswer(body)),
-  );
+  return testSettings('clusters/test', settings(node), (body) => resultRows(readAnswer(body)));
 }
 
 /** Makes the button test what is typed, before it is saved or deployed. */

@@ -1,6 +1,6 @@
 import type { NodeMessage } from 'node-red';
 import type { Answer, Chipid, CommandOptions, PushFormat } from '../../src/index';
-import { dropLeadingZeros, invalidInput, parseChipid, parseFormat } from '../../src/input';
+import { invalidInput, parseChipid, parseFormat } from '../../src/input';
 import type { ActionCall, Outcome } from './action';
 import {
   DEVICE_TIMEOUT,
@@ -18,9 +18,6 @@ import { numberOf } from './values';
 /** The device that a message names. The client checks it, whatever the type says. */
 export const deviceOf = ({ chipid }: { readonly chipid?: unknown }): Chipid => chipid as Chipid;
 
-/** A chip number that the client has accepted, as messages carry it: digits, no zeros in front. */
-export const chipidText = (chipid: Chipid): string => dropLeadingZeros(String(chipid));
-
 /** The time-out of a node that waits for a device, in seconds. */
 export const timeoutOf = ({ timeout }: DeviceCallConfig): number =>
   numberOf(timeout, DEVICE_TIMEOUT);
@@ -37,7 +34,6 @@ export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMe
   return choice === 'msg' ? parseFormat(msg['format']) : choice;
 }
 
-/** The fields of an answer. */
 export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({
   payload: body,
   statusCode,

@@ -1,3 +1,5 @@
+import { getRoute } from '../common/editor/routes';
+
 /** An application as `device-cloud/apps` lists it. */
 export interface Application {
   id: string;
@@ -9,9 +11,7 @@ export interface Application {
 
 /** The applications that run. */
 export async function readApplications(): Promise<Application[]> {
-  // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-  const body: unknown = await $.getJSON('device-cloud/apps');
-  // Trusts the type, since the route is this package's own.
+  const body: unknown = await getRoute('apps');
   return body as Application[];
 }
 

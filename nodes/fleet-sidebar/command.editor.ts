@@ -1,5 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { explainFailure } from '../common/editor/devices';
+import { postRoute } from '../common/editor/routes';
 
 /** The application and the device that the actions are for. */
 export interface Target {
@@ -22,13 +23,8 @@ export async function command(target: Target, name: string, body: object): Promi
   const { app, chipid } = target;
   const device = target.name;
   try {
-    await $.ajax({
-      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-      url: `device-cloud/apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`,
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify(body),
-    });
+    const route = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`;
+    await postRoute(route, body);
     tell(t(`done.${name}`, { device }), 'success');
   } catch (failure) {
     const { reason, detail } = explainFailure(failure, {

@@ -1,6 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { explainFailure } from '../common/editor/devices';
 import { plain } from '../common/editor/plain';
+import { getRoute } from '../common/editor/routes';
 import { tell } from './command.editor';
 
 /** The answer of `device-cloud/diagnostics`. */
@@ -39,8 +40,7 @@ export function toMarkdown({ versions, apps, errors }: Diagnostics, browser: str
 /** Copies what someone who helps needs to know. */
 export async function copyDiagnostics(button: JQuery): Promise<void> {
   try {
-    const body: unknown = await $.getJSON('device-cloud/diagnostics');
-    // Trusts the type, since the route is this package's own.
+    const body: unknown = await getRoute('diagnostics');
     const text = toMarkdown(body as Diagnostics, navigator.userAgent);
     RED.clipboard.copyText(text, button, 'clipboard.copyMessageValue');
   } catch (failure) {

@@ -1,6 +1,7 @@
 import { FLEET_TOPIC } from '../app/app.config';
 import { t } from '../common/editor/catalogue';
 import { explainFailure, type Problem } from '../common/editor/devices';
+import { getRoute } from '../common/editor/routes';
 import type { FleetAnswer } from './fleet.editor';
 
 /** Milliseconds from an answer to the next request, if no tick says that something has changed. */
@@ -8,7 +9,7 @@ const POLL = 5000;
 /** The longest pause after failures. */
 const LONGEST = 60_000;
 
-/** Who shows what comes. */
+/** Who shows the answers. */
 export interface FeedUser {
   /** @param ahead milliseconds by which the server's clock is ahead of this one */
   onAnswer(answer: FleetAnswer, ahead: number): void;
@@ -30,7 +31,7 @@ export class Feed {
   #timer = 0;
   /** The request whose answer counts. */
   #asking: symbol | undefined;
-  /** Something has changed meanwhile. */
+  /** Whether something has changed since that request. */
   #again = false;
 
   constructor(user: FeedUser) {
@@ -72,12 +73,10 @@ export class Feed {
     clearTimeout(this.#timer);
     const asking = (this.#asking = Symbol());
     this.#again = false;
-    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-    const url = `device-cloud/apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
-    $.getJSON(url).then(
+    const path = `apps/${encodeURIComponent(this.#app)}/fleet?since=${this.#revision}`;
+    getRoute(path).then(
       (body: unknown, _status: string, answer: JQueryXHR) => {
         if (this.#asking !== asking) return;
-        // Trusts the type, since the route is this package's own.
         const changes = body as FleetAnswer;
         this.#revision = changes.revision;
         this.#failures = 0;

@@ -31,7 +31,7 @@ export class Panel {
   #selected: string | undefined;
   #problem: Problem | undefined;
   #loaded = false;
-  /** The next note is what somebody waits for. */
+  /** The next note is the answer to something that the user has done. */
   #isAsked = true;
   #ahead = 0;
   #ticking = 0;
@@ -72,21 +72,21 @@ export class Panel {
     this.#show();
   }
 
-  /** Somebody looks. */
+  /** Called when the tab is shown. */
   async open(): Promise<void> {
     if (this.#ticking !== 0) return;
     this.#ticking = window.setInterval(() => this.#tick(), 1000);
     await this.refresh();
   }
 
-  /** Nobody looks: nothing is asked for. */
+  /** Called when the tab is hidden: nothing is requested from then on. */
   close(): void {
     clearInterval(this.#ticking);
     this.#ticking = 0;
     this.#feed.hide();
   }
 
-  /** Reads what there is at once, if somebody looks. */
+  /** Reads everything now, if the tab is shown. */
   async refresh(): Promise<void> {
     if (this.#ticking === 0) return;
     this.#feed.resume();
@@ -170,7 +170,7 @@ export class Panel {
     this.#say(shown.length, counts.online);
   }
 
-  /** What there is to see, or what to do if there is nothing. */
+  /** Says how many devices are shown, or what to do if there are none. */
   #say(shown: number, online: number): void {
     const { size } = this.#fleet;
     const problem = this.#problem;

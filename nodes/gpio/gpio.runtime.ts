@@ -1,5 +1,5 @@
 import { DeviceCloudError, type Level, type Pin } from '../../src/index';
-import { dropLeadingZeros, parseCodes, parsePin, readLevels } from '../../src/input';
+import { parseCodes, parsePin, readLevels } from '../../src/input';
 import { actionRuntime, type ActionCall, type Outcome } from '../common/action';
 import { choiceOf } from '../common/choice';
 import { answerFields, callDevice, waitOf } from '../common/device-call';
@@ -50,10 +50,9 @@ async function readPins(call: GpioCall): Promise<Outcome> {
     const { body, statusCode } = await call.client.gpioStatus(chipid, options);
     const levels = readLevels(body.result, codes);
     if (pin !== undefined && pin >= levels.length) {
-      const device = dropLeadingZeros(String(chipid));
       throw new DeviceCloudError(
         'INVALID_RESPONSE',
-        `Device ${device} told the levels of ${levels.length} pins, and pin ${pin} is not among them.`,
+        `Device ${chipid} reported the levels of ${levels.length} pins, and pin ${pin} is not among them.`,
         statusCode,
       );
     }

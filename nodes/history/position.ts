@@ -27,7 +27,7 @@ export interface Room {
   others: number;
 }
 
-/** All devices of a node share its context: so much is remembered of each, and of all together. */
+/** How much is remembered of each device and, in a node with many, of all together. */
 const MOST: Room = { emitted: 256, others: 5000 };
 const OF_ALL: Room = { emitted: 320_000, others: 1_000_000 };
 

@@ -47,7 +47,7 @@ function uploadFields(latest: LatestUpload | undefined, datatype: Datatype): obj
   return latest.truncated ? { ...fields, truncated: true } : fields;
 }
 
-/** Takes off what another node has said of another upload, perhaps of another device. */
+/** Removes what another node has put on the message about another upload, perhaps of another device. */
 function clear(msg: NodeMessage): void {
   delete msg['truncated'];
   delete msg['online'];

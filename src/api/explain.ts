@@ -5,15 +5,15 @@ import type { UnsignedServerApiRequest } from './server-api-request';
 import { argument, curlCommand, printableJson, printfText, signingCommand } from './shell';
 import { canonicalParams, lowercase, type SignCase } from './signing';
 
-/** What should be known about a request that is explained. */
+/** A warning about the keys of an explained request, or a note about the request itself. */
 export type ExplainWarning = KeyWarning | ExplainNote;
 
-/** What should be known of a request, apart from the keys. */
+/** A note about a request, as opposed to its keys. */
 export interface ExplainNote {
   /**
    * - `secret`: a value of the request contains a key, so what would show it is left out.
    * - `channel`: the data of a push over the channel follows as a frame once the channel is open.
-   * - `spelling`: the list of devices has a second spelling, which is asked for after a 404.
+   * - `spelling`: the list of devices has a second spelling, which is requested after a 404.
    * - `tls`, `proxy`: settings of the application that the command does not have.
    * - `password-case`: the command lowercases A to Z alone, and the password has further capitals.
    */
@@ -43,7 +43,7 @@ export interface Explanation {
   warnings: ExplainWarning[];
 }
 
-/** An explanation in the making. */
+/** An explanation that is not complete yet. */
 export interface Draft extends Explanation {
   /** All text that the caller has given, as it was before any encoding. */
   given: string[];

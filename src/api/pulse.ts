@@ -21,7 +21,7 @@ const opposite = (level: 0 | 1): 0 | 1 => (level === 1 ? 0 : 1);
 
 /** An error that says, in addition, how the pulse left the pin. */
 function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): DeviceCloudError {
-  // Nothing of the pulse was sent is what UNREACHABLE would say.
+  // UNREACHABLE would say that nothing of the pulse was sent.
   const code = uncertain && error.code === 'UNREACHABLE' ? 'CONNECTION_LOST' : error.code;
   return new DeviceCloudError(code, `${error.message} ${end}`, error.statusCode, uncertain);
 }
@@ -165,7 +165,7 @@ export class Pulses {
     }
   }
 
-  /** Calls back, though never at once, when the caller or the client ends the pulse, or has ended it. */
+  /** Calls back, always asynchronously, once the caller or the client ends the pulse or has ended it. */
   #whenEnded(signal: AbortSignal | undefined, callback: (by: AbortSignal) => void): () => void {
     const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
     const ended = signals.find(({ aborted }) => aborted);

@@ -16,7 +16,8 @@ import {
 const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
 
 /**
- * Reads a device id of the server API. Its form is not shown: any text that needs no encoding in a path is accepted, since the signature covers the path.
+ * Reads a device id of the server API. Its form is not shown: any text that needs no encoding in a path
+ * is accepted, since the signature covers the path.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function parseDeviceid(value: unknown): string {

@@ -15,8 +15,6 @@ export const anyShape: Shape<unknown> = {
   is: (value): value is unknown => value !== undefined,
 };
 
-export const objectShape: Shape<JsonObject> = { name: 'a JSON object', is: isObject };
-
 /** An object whose fields are taken as the service's document describes them, without a look at each. */
 export const objectOf = <T extends object>(): Shape<T> => ({
   name: 'a JSON object',

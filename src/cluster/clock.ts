@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since any moment; never set, but may stand still while the machine sleeps. */
   monotonic(): number;
-  /** Calls back once after some milliseconds. @returns cancels it */
+  /** Calls back once after some milliseconds. @returns a function that cancels it */
   after(ms: number, callback: () => void): () => void;
 }
 

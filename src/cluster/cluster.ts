@@ -130,7 +130,7 @@ export class Cluster {
     return this.current !== 'closed' && this.membership.slots.has(slotOf(chipid));
   }
 
-  /** Grows with each claim of a device's slot; undefined while it is another's. What was read under another one is old. */
+  /** Grows with each claim of a device's slot, which outdates what was read before; undefined while it is another's. */
   epochOf(chipid: string): number | undefined {
     return this.owns(chipid) ? this.membership.slots.epochOf(slotOf(chipid)) : undefined;
   }
@@ -189,7 +189,7 @@ export class Cluster {
     if (this.queue.listens()) this.membership.hurry();
   }
 
-  /** Begins to work on a share of the queue; a process does it once. @returns ends it */
+  /** Begins to work on a share of the queue; a process does it once. @returns a function that ends it */
   work(options: WorkOptions): () => void {
     const end = this.queue.work(options);
     this.membership.hurry();
@@ -201,7 +201,7 @@ export class Cluster {
     return this.queue.acknowledge(token);
   }
 
-  /** Is called with changes from now on. @returns ends it */
+  /** Calls the listener with changes from now on. @returns a function that ends it */
   listen(listener: ClusterListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -1,7 +1,7 @@
 import type { Clock } from './clock';
 import { StoreError, type Store } from './store';
 
-/** Milliseconds from one look at the rights to the next: usually, and while there is something to be explained. */
+/** Milliseconds between two checks of the rights: usually, and while a failure has to be explained. */
 const EVERY = { usually: 60_000, explaining: 1000 };
 
 const FORBIDDEN =

@@ -8,13 +8,13 @@ import { Validity } from './validity';
 
 /** Parts of the lease. */
 const BEAT = 1 / 5;
-/** Less than a lease by what clocks may differ in speed, and by the time from a check to what it allows. */
+/** Shorter than a lease, since clocks differ in speed and an action takes place some time after its check. */
 const VALID = 3 / 4;
-/** More than {@link VALID}: who heard from the store before its restart is no longer valid then. */
+/** Longer than {@link VALID}: by then, no member that heard from the store before its restart is still valid. */
 const SETTLE = 4 / 5;
 
-/** Beats that fail in a row until it is said why: a connection takes a moment, and a single one may get lost. */
-const TELLING = 5;
+/** Failed beats in a row before the reason is reported: connecting takes a moment, and a beat may get lost. */
+const REPORT_AFTER = 5;
 
 /** The least pause between two beats, in ms, when something is to be done at once. */
 const SHORTEST = 10;
@@ -133,7 +133,7 @@ export class Membership {
       reply = await store.beat(request);
       this.failures = 0;
     } catch (error) {
-      if (++this.failures >= TELLING && !this.isValid && !this.isClosed)
+      if (++this.failures >= REPORT_AFTER && !this.isValid && !this.isClosed)
         this.options.failed?.(error);
     }
     // An answer may come after the one to a later beat, or after the end.

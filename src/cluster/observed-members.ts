@@ -2,9 +2,9 @@ import { LONGEST_LEASE } from './settling';
 import type { MemberBeat } from './store';
 
 /**
- * Whom one member has seen beat, by its own monotonic clock. Another one counts as dead when its number has stood
- * still for a lease, the longer one of both, under this member's eyes: since its beat was sent before it was seen
- * here, its own validity has ended by then, whatever the clocks of the machines and of the store show.
+ * When one member has last seen the beats of the others change, by its own monotonic clock. Another one counts as
+ * dead once its beat has not changed for a lease, the longer one of both. Its last beat was sent before it was seen
+ * here, so its own validity has ended by then, whatever the clocks of the machines and of the store show.
  */
 export class ObservedMembers {
   private readonly seen = new Map<string, { beat: number; since: number; patience: number }>();

@@ -8,7 +8,7 @@ const AHEAD = 256;
 /** Entries that are read at a time to find those of a device that were left out. */
 const PAGE = 64;
 
-/** Milliseconds between two looks where nothing said that there is anything: a published text may get lost. */
+/** Milliseconds between two reads that no message has prompted: a published message may get lost. */
 const LOOK = 1000;
 
 /** An upload of the queue that is handled now. */

@@ -3,11 +3,11 @@ import { KnownPositions } from './known-positions';
 import { slotOf } from './slots';
 import { StoreError, type FencedEntry, type PositionEntry, type Store } from './store';
 
-/** What a process has emitted is written within this time, in ms, or it emits no more: it bounds what is doubled. */
+/** A process stops emitting if a write takes longer than this, in ms: that limits what is emitted twice. */
 const PROMPT = 250;
 
-/** Writes fail for this long, in ms, until it is said why. */
-const TELLING = 2000;
+/** Milliseconds for which writes fail before the reason is reported. */
+const REPORT_AFTER = 2000;
 
 /** Pause after a failed write, in ms. */
 const RETRY = 100;
@@ -174,7 +174,7 @@ export class PositionWriter {
       if (behind.length > 0) this.options.behind();
       this.next(behind.length > 0 ? RETRY : 0);
     } catch (error) {
-      if (clock.monotonic() - began >= TELLING) this.options.failed?.(error);
+      if (clock.monotonic() - began >= REPORT_AFTER) this.options.failed?.(error);
       this.again(appends, saves);
       this.next(RETRY);
     }

@@ -39,7 +39,7 @@ export class QueueShare {
     return isNew;
   }
 
-  /** @returns ends it */
+  /** @returns a function that ends it */
   work({ inFlight = 16, redeliver = 60, deliver }: WorkOptions): () => void {
     const { store, clock } = this;
     const worker = new Worker({

@@ -13,7 +13,7 @@ export interface MemberBeat {
   readonly lease?: number | undefined;
 }
 
-/** What a member says once in a while, and by which it stays a member. */
+/** What a member sends periodically: it stays a member for as long as it does. */
 export interface BeatRequest {
   readonly member: string;
   /** Counts the member's beats from 1. One that arrives after a later one has no effect. */
@@ -147,7 +147,7 @@ export interface Store {
   has(partition: number, id: string): Promise<boolean>;
   /** Sends a text to all who have subscribed to a topic; it is not kept. */
   publish(topic: string, text: string): Promise<void>;
-  /** @returns ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(topic: string, listener: (text: string) => void): () => void;
   info(): Promise<StoreInfo>;
   /** What the engine forbids of what is needed, in the words of its ACL, such as `+info`. */

@@ -78,7 +78,7 @@ export interface ClusterMember {
   readonly members: readonly string[];
   /** Whether it may act for its devices at present. */
   readonly state: ClusterState;
-  /** Is called with changes from now on. What it throws goes no further. @returns ends it */
+  /** Calls the listener with changes from now on; what it throws is ignored. @returns a function that ends it */
   listen(listener: ClusterListener): () => void;
   /**
    * Reads which process holds which device; those who ask within two seconds share an answer.
@@ -87,7 +87,7 @@ export interface ClusterMember {
   owners(): Promise<DeviceOwners>;
   /**
    * Takes a share of the queue and delivers its uploads.
-   * @returns ends it; what is not acknowledged is then delivered elsewhere
+   * @returns a function that ends it; what is not acknowledged is then delivered elsewhere
    * @throws DeviceCloudError `INVALID_INPUT` if an option is wrong, `NOT_CONFIGURED` if this process works already
    */
   work(work: ClusterWork): () => void;

@@ -19,7 +19,7 @@ interface FleetDeps {
   now: () => number;
   /** What the other processes of a cluster know. */
   remote?: RemoteLatest | undefined;
-  /** Which process tells what is watched. */
+  /** Which process emits the events of a watch. */
   share?: WatchShare | undefined;
 }
 

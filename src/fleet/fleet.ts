@@ -70,8 +70,9 @@ export interface FleetChanges {
 }
 
 /**
- * What is known of the devices of an application, from listeners, lists and calls. Asking does not call the service, except for {@link readList} and {@link pollList}. At most 10,000 devices are known; the one seen
- * longest ago is forgotten first.
+ * What is known of the devices of an application, from listeners, lists and calls. Only {@link readLatest},
+ * {@link readList}, {@link pollList} and {@link watch} call the service. At most 10,000 devices are known; the
+ * one seen longest ago is forgotten first.
  */
 export class Fleet {
   readonly #registry: FleetRegistry;
@@ -199,7 +200,7 @@ export class Fleet {
    * stops with the last.
    * @param seconds between two readings, from 1
    * @param user is called with each reading, also those that others ask for, and with errors of the poller
-   * @returns stops it
+   * @returns a function that stops it
    * @throws DeviceCloudError `INVALID_INPUT` if the interval or the user is invalid
    */
   pollList(seconds: number, user: ListUser): () => void {

@@ -20,7 +20,7 @@ export interface ListPoller {
    * Joins the polling: the shortest interval of all users counts; it stops with the last. The first reading
    * begins at once, unless one has just begun.
    * @param seconds from the end of a reading to the next
-   * @returns leaves it
+   * @returns a function that leaves it
    */
   poll(seconds: number, user: ListUser): () => void;
   /** Joins the reading under way, or begins one; one that is at most `maxAge` ms old is good enough (default 0). */

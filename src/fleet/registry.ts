@@ -36,7 +36,8 @@ function nameOf({ name }: DeviceRecord): string | undefined {
 }
 
 /**
- * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads, channels, recoveries, commands and readings of the list.
+ * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads,
+ * channels, recoveries, commands and readings of the list.
  */
 export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** Grows with each change. It starts at the time, so that it goes on where an earlier registry ended. */
@@ -71,7 +72,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.values();
   }
 
-  /** @returns removes it */
+  /** @returns a function that removes it */
   addWatcher(watcher: FleetWatcher): () => void {
     this.#watchers = [...this.#watchers, watcher];
     return () => {

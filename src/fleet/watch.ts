@@ -7,7 +7,7 @@ import type { WatchPlace, WatchShare } from '../sharing/shared-watches';
 import { ListHealth } from './watch-list';
 import { watchKey, type WatchSettings } from './watch-options';
 import { deviceOf, readState, type SavedDevice, type SavedState } from './watch-state';
-import { Teller, type TellerShare } from './watch-teller';
+import { WatchEmitter, type EmitterShare } from './watch-emitter';
 import type { FleetWatch, WatchListener } from './watch-types';
 import { WatchedDevices, type WatchedDevice } from './watched-devices';
 
@@ -28,7 +28,7 @@ export interface WatchSource {
 export class Watch implements FleetWatch {
   readonly #source: WatchSource;
   readonly #settings: WatchSettings;
-  readonly #teller: Teller;
+  readonly #emitter: WatchEmitter;
   readonly #devices: WatchedDevices;
   readonly #list = new ListHealth();
   /** Whether a device that is not known was offline, rather than not looked for. */
@@ -42,7 +42,13 @@ export class Watch implements FleetWatch {
     this.#source = source;
     this.#settings = settings;
     const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
-    this.#teller = new Teller(source.appid, settings, listener, nameOf, this.#tellerShare());
+    this.#emitter = new WatchEmitter(
+      source.appid,
+      settings,
+      listener,
+      nameOf,
+      this.#emitterShare(),
+    );
     this.#devices = this.#makeDevices(source.timers ?? new TimerQueue());
     const saved = readState(settings.state, source.appid);
     this.#complete = saved.complete;
@@ -76,7 +82,7 @@ export class Watch implements FleetWatch {
   }
 
   close(): void {
-    this.#teller.close();
+    this.#emitter.close();
     this.#place?.leave();
     for (const leave of this.#leave) leave();
     this.#devices.stop();
@@ -87,7 +93,7 @@ export class Watch implements FleetWatch {
     const onSilent = ({ chipid }: { chipid: string }): void => this.#silent(chipid);
     const onSettled = ({ chipid }: { chipid: string }, was: boolean | null): void => {
       const device = this.#devices.get(chipid);
-      if (device) this.#teller.channelChanged(device, was);
+      if (device) this.#emitter.channelChanged(device, was);
     };
     return new WatchedDevices(
       chipids,
@@ -115,40 +121,40 @@ export class Watch implements FleetWatch {
     if (device.channel) device.channel.connected = connected;
   }
 
-  #tellerShare(): TellerShare | undefined {
+  #emitterShare(): EmitterShare | undefined {
     const { share } = this.#source;
     return (
       share && {
-        mayTell: (chipid) => share.mayTell(chipid),
-        get tellsOfAll() {
-          return share.tellsOfAll;
+        mayEmit: (chipid) => share.mayEmit(chipid),
+        get emitsForAll() {
+          return share.emitsForAll;
         },
         changed: (chipid) => this.#place?.changed(chipid),
       }
     );
   }
 
-  /** Whether this process tells of a device. */
+  /** Whether this process emits the events of a device. */
   #isMine(chipid: string): boolean {
-    return this.#source.share?.mayTell(chipid) ?? true;
+    return this.#source.share?.mayEmit(chipid) ?? true;
   }
 
-  /** The state of a device of another process, which has told it. */
+  /** Takes the state of a device that another process has, and has emitted. */
   #take(state: unknown): void {
     const saved = deviceOf(state);
     if (!saved || this.#isMine(saved[0])) return;
     const device = this.#at(saved[0]);
     if (!device) return;
     this.#set(device, saved, true);
-    device.presenceTold = device.channelTold = true;
-    this.#teller.stateChanged();
+    device.presenceEmitted = device.channelEmitted = true;
+    this.#emitter.stateChanged();
   }
 
   /** Devices may be this process's by now. */
   #moved(): void {
     for (const device of this.#source.registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);
-    this.#teller.catchUp(this.#devices);
+    this.#emitter.catchUp(this.#devices);
   }
 
   #observe(): void {
@@ -158,11 +164,11 @@ export class Watch implements FleetWatch {
       onState: (device) => this.#channelChanged(device),
       onRecovering: ({ chipid }) => {
         const device = this.#at(chipid);
-        if (device) this.#teller.tell('recovering', device);
+        if (device) this.#emitter.emit('recovering', device);
       },
       onRecovered: ({ chipid }, count) => {
         const device = this.#at(chipid);
-        if (device) this.#teller.tell('recovered', device, { count });
+        if (device) this.#emitter.emit('recovered', device, { count });
       },
     });
     this.#leave.push(leave);
@@ -186,31 +192,31 @@ export class Watch implements FleetWatch {
     const was = device.presence.online;
     const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
     const wasSilent = device.silence?.heard() ?? false;
-    if (changed) this.#teller.presenceChanged(device, was);
+    if (changed) this.#emitter.presenceChanged(device, was);
     if (!wasSilent) return;
     this.#place?.changed(chipid);
-    this.#teller.tell('heard', device);
-    this.#teller.stateChanged();
+    this.#emitter.emit('heard', device);
+    this.#emitter.stateChanged();
   }
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device?.silence) return;
     if (!this.#isMine(chipid)) {
-      // Nobody would be told.
+      // Nothing would be emitted.
       device.silence.silent = false;
       device.silence.restart();
       return;
     }
     this.#place?.changed(chipid);
-    this.#teller.tell('silent', device);
-    this.#teller.stateChanged();
+    this.#emitter.emit('silent', device);
+    this.#emitter.stateChanged();
   }
 
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    // While another process may tell of it, its channel counts as closed on purpose.
+    // While another process may emit its events, its channel counts as closed on purpose.
     const isMine = this.#isMine(chipid);
     const state = isMine ? channelState : null;
     if (state === 'connected') device.silence?.connected();
@@ -221,29 +227,29 @@ export class Watch implements FleetWatch {
 
   /** Takes a reading, by the poller or on demand. */
   #read(reading: ListReading): void {
-    if (this.#teller.isClosed) return;
+    if (this.#emitter.isClosed) return;
     if (this.#list.read(reading.at)) {
-      this.#teller.tellOfAll('known', this.#list.since);
-      this.#teller.stateChanged();
+      this.#emitter.emitForAll('known', this.#list.since);
+      this.#emitter.stateChanged();
     }
     this.#compare(reading);
     this.#devices.mayHaveRoom();
     if (!this.#ready) {
       this.#ready = this.#complete = true;
-      this.#teller.firstReading(this.#devices);
+      this.#emitter.firstReading(this.#devices);
     }
-    this.#teller.wasRead();
+    this.#emitter.wasRead();
   }
 
   #notRead(error: unknown): void {
-    if (this.#teller.isClosed) return;
+    if (this.#emitter.isClosed) return;
     if (this.#list.failed(this.#source.now())) {
       const reason = isDeviceCloudError(error) ? error.code : 'ERROR';
-      this.#teller.tellOfAll('unknown', this.#list.since, reason);
-      this.#teller.stateChanged();
-      this.#teller.listFailed(this.#devices);
+      this.#emitter.emitForAll('unknown', this.#list.since, reason);
+      this.#emitter.stateChanged();
+      this.#emitter.listFailed(this.#devices);
     }
-    this.#teller.notRead(error);
+    this.#emitter.notRead(error);
   }
 
   #compare({ at, devices: listed, polled }: ListReading): void {
@@ -254,11 +260,11 @@ export class Watch implements FleetWatch {
       // Its process says when that changes.
       if (was !== null && !this.#isMine(chipid)) continue;
       if (listed.has(chipid)) {
-        if (presence.listed(at)) this.#teller.presenceChanged(device, was);
+        if (presence.listed(at)) this.#emitter.presenceChanged(device, was);
         // Readings on demand may follow each other too soon to say for how long a device is absent.
       } else if (polled || was === null) {
         const changed = presence.absent(at, ended, this.#settings.misses);
-        if (changed) this.#teller.presenceChanged(device, was);
+        if (changed) this.#emitter.presenceChanged(device, was);
       }
     }
     if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
@@ -272,14 +278,14 @@ export class Watch implements FleetWatch {
       if (!device) return;
       const was = device.presence.online;
       device.presence.listed(at);
-      this.#teller.presenceChanged(device, was);
+      this.#emitter.presenceChanged(device, was);
     }
   }
 
   /** The device, if it is wanted and there is room. */
   #at(chipid: string): WatchedDevice | undefined {
     const known = this.#devices.get(chipid);
-    if (known || this.#teller.isClosed) return known;
+    if (known || this.#emitter.isClosed) return known;
     const device = this.#devices.add(chipid);
     if (!device) return undefined;
     if (this.#complete) device.presence.online = false;

@@ -11,9 +11,9 @@ export class WatchedDevice {
   readonly presence = new Presence();
   /** Its name before the last start, until a list shows it again. */
   name: string | null = null;
-  /** Whether this watch has told its state since the start. */
-  presenceTold = false;
-  channelTold = false;
+  /** Whether this watch has emitted its state since the start. */
+  presenceEmitted = false;
+  channelEmitted = false;
 
   constructor(
     readonly chipid: string,

@@ -55,7 +55,7 @@ function dayOf(value: unknown, end: End): string | undefined {
  * Reads a day of the synchronisation (endpoint 7) as `YYYYMMDD`, from that form, a Date, milliseconds
  * since 1970, or ISO text. The service's days are not shown, its server has Beijing time (section 5.1):
  * so a point in time begins a period on the earlier of its days here and in Beijing, and ends it on the
- * later one. The caller can leave out a record too many, but misses one that was not asked for.
+ * later one. A caller can drop records that it does not need, but cannot add those it never requested.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function parseDay(value: unknown, end: End): string {

@@ -1,5 +1,6 @@
 /**
- * What checks a value from outside and makes a typed one of it. Code that calls the client, such as a node, imports from here what it has to check itself, and passes on everything else unchecked: the client checks its arguments.
+ * Checks of values from outside, each of which returns a typed value. Code that calls the client, such as a
+ * node, imports only what it has to check itself: the client checks its arguments.
  */
 export { keyWarnings } from './pasted-key';
 export { dropLeadingZeros, parseChipid } from './chipid';

@@ -1,6 +1,6 @@
 import { UNPRINTABLE } from '../util/show';
 
-/** What pasting adds to a key, or an input method makes of it, in order of the search. */
+/** Characters that pasting or an input method puts into a key, in the order in which they are looked for. */
 const FAULTS = {
   'line-end': /[\n\v\f\r\u0085\u2028\u2029]/u,
   'full-width': /[\u3000\uff01-\uff5e]/u,
@@ -24,7 +24,7 @@ const CODES = Object.keys(FAULTS) as KeyFaultCode[];
 const faultOf = (character: string): KeyFaultCode | undefined =>
   CODES.find((code) => FAULTS[code].test(character));
 
-/** Full-width letters and digits are text, only the wrong one; the other faults surround a text. */
+/** Full-width letters and digits belong to the text, in a wrong form; the other faults surround it. */
 const isText = (fault: KeyFaultCode | undefined, character: string): boolean =>
   fault === undefined || (fault === 'full-width' && character !== '\u3000');
 

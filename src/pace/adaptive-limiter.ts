@@ -13,9 +13,9 @@ export interface PaceClock {
 }
 
 const SECOND = 1000;
-/** A connection that is open for a shorter time, in ms, was of no use. */
+/** A connection that was open for less than this, in ms, counts as a failure. */
 const AT_ONCE = 1000;
-/** Timers fire late. Up to this many milliseconds are caught up, within the rate of each second. */
+/** Timers fire late: up to this many milliseconds are made up for, without exceeding the rate in any second. */
 const MADE_UP = 20;
 /** After this many milliseconds in which no attempt had to wait, the measured rate is out of date. */
 const FORGET = 10_000;
@@ -141,7 +141,7 @@ export class AdaptiveLimiter {
     attempt.turn();
   }
 
-  /** Finds out about slow attempts before they end: a service that hangs is not sent more and more. */
+  /** Counts attempts as slow before they end, so that a service that hangs does not receive more and more. */
   private findSlow(at: number): void {
     for (const attempt of this.underWay) {
       if (!this.isSlow(attempt, at)) return;

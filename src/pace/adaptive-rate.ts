@@ -1,11 +1,11 @@
 const SECOND = 1000;
 
-/** Attempts a second: at first, and at most. */
+/** Attempts a second, initially and at most. */
 const START = 50;
 const MOST = 500;
-/** At least: to ask a service that takes none or is slow. */
+/** The lower limit while the service is slow or takes no attempts. */
 const LEAST = 1;
-/** At least where an attempt costs little: the service refuses some but not all, or is not there at all. */
+/** The lower limit where an attempt costs little: the service takes some attempts, or nothing is there. */
 const LEAST_CHEAP = 10;
 
 /** Attempts a second that each quick answer adds. Each second the rate grows by a factor of 2.7 … */
@@ -15,7 +15,7 @@ const CAREFUL_GROWTH = 0.1;
 
 /** The weight of the latest attempt in the share of bad ones. */
 const WEIGHT = 1 / 16;
-/** The share of bad attempts above which there are too many. */
+/** The share of bad attempts above which the rate is halved. */
 const TOO_MANY = 0.5;
 
 /**

@@ -1,15 +1,15 @@
-/** An answer is slow that waits for the service more than twice as long as the quickest … */
+/** An answer is slow if it waits for the service more than twice as long as the quickest one … */
 const TIMES = 2;
 /** … and longer than this, in ms. */
 const NEVER_SLOW = 100;
-/** The highest limit in ms: a queue in the service must not pass for a slow service. */
+/** The highest limit, in ms: however slow all answers are, one that takes longer is slow. */
 const ALWAYS_SLOW = 5000;
 /** The limit in ms before any has succeeded. */
 const SLOW_AT_FIRST = 1000;
 /** Milliseconds in which the quickest counts for twice as long: a service may become slower for good. */
 const DOUBLES_IN = 10_000;
 
-/** Tells slow answers, of handshakes or of readings, by the quickest one of late. */
+/** Recognises slow handshakes and readings by comparing them with the quickest recent one. */
 export class AnswerSpeed {
   private quickest = Infinity;
   private quickestAt = 0;

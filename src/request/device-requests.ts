@@ -43,8 +43,8 @@ export class DeviceRequests implements ChannelListener {
   }
 
   /**
-   * Whether a push may be sent now: the channel is connected, and what it missed before can be told from
-   * what comes later, unless the history takes too long.
+   * Whether a push may be sent now: the channel is connected, and what it missed before can be distinguished
+   * from what comes later, unless the history takes too long.
    */
   get isReady(): boolean {
     return this.#ready;

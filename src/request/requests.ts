@@ -32,7 +32,7 @@ interface RequestsDeps {
   exclusive?: Exclusive | undefined;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;
-  /** One for requests that take any upload: one of them at a time per device. */
+  /** For requests that take any upload, of which a device has one at a time. */
   turns: DeviceQueues;
 }
 
@@ -86,7 +86,7 @@ export class Requests {
     }
   }
 
-  /** Pushes while the channel is connected: a reply that comes after a gap of before could not be told. */
+  /** Pushes while the channel is connected: after a gap that began earlier, a reply could not be recognised. */
   async #send(device: DeviceRequests, request: Request): Promise<PendingRequest> {
     const { deadlines, queues, exclusive } = this.#deps;
     const { chipid, timeout, signal, onProgress } = request;

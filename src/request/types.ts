@@ -35,7 +35,7 @@ export interface RequestOptions {
   recover?: Pick<RecoverOptions, 'encoding' | 'zone'>;
   /** Aborts the request; the error shows its `reason`. */
   signal?: AbortSignal;
-  /** Is called whenever it changes what the request waits for; what it throws is ignored. */
+  /** Is called whenever what the request waits for changes; what it throws is ignored. */
   onProgress?: (progress: RequestProgress) => void;
 }
 

@@ -35,7 +35,7 @@ export interface Sharing {
   close(): void;
 }
 
-/** What of a client takes part. */
+/** The parts of a client that take part. */
 export interface SharedParts {
   readonly listening: Listening;
   readonly channels: Channels;

@@ -17,7 +17,7 @@ export interface SharedWatch {
   states(): Iterable<WatchedState>;
   /** Takes the state of a device from the process that has it, whatever that has sent. */
   take(state: unknown): void;
-  /** Devices of other processes may be this one's by now, or may be told of again. */
+  /** Devices of other processes may be this one's by now, or their events may be emitted again. */
   moved(): void;
 }
 
@@ -28,18 +28,18 @@ export interface WatchPlace {
   leave(): void;
 }
 
-/** Which process tells what a watch sees. */
+/** Which process emits the events of a watch. */
 export interface WatchShare {
-  /** Whether this process tells the events of a device at this moment. */
-  mayTell(chipid: string): boolean;
-  /** Whether it tells those that concern all devices. */
-  readonly tellsOfAll: boolean;
+  /** Whether this process emits the events of a device at this moment. */
+  mayEmit(chipid: string): boolean;
+  /** Whether it emits those that concern all devices. */
+  readonly emitsForAll: boolean;
   join(watch: SharedWatch): WatchPlace;
 }
 
 /**
- * The watches of a client. The owner of a device tells its events, and shows its state to the others: who has the
- * device next tells what changes from there on, and repeats nothing.
+ * The watches of a client. The owner of a device emits its events, and shows its state to the others: the next
+ * owner emits what changes from there on, and repeats nothing.
  */
 export class SharedWatches implements WatchShare {
   private readonly watches = new Map<SharedWatch, Set<string>>();
@@ -72,11 +72,11 @@ export class SharedWatches implements WatchShare {
     });
   }
 
-  mayTell(chipid: string): boolean {
+  mayEmit(chipid: string): boolean {
     return this.cluster.mayEmit(chipid);
   }
 
-  get tellsOfAll(): boolean {
+  get emitsForAll(): boolean {
     const { state, members, member } = this.cluster;
     return state === 'member' && members[0] === member;
   }

@@ -30,7 +30,7 @@ const raw =
   };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** More than a client that keeps to 64 MiB takes. */
+/** More than a client with a limit of 64 MiB accepts. */
 const HUGE = 70 * 1024 * 1024;
 const DRIP = 100;
 

@@ -33,5 +33,4 @@ export function readFormat(format: unknown): PushFormat {
   return known;
 }
 
-/** The bytes that a message of a format pushes to a device. */
 export const messageBytes = (message: string, format: PushFormat): Buffer => BYTES[format](message);

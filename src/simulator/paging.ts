@@ -24,6 +24,5 @@ export function readPage(query: string, required: boolean): Page {
   return { page: read('page', Number.MAX_SAFE_INTEGER), count: read('count', PAGING.maxCount) };
 }
 
-/** The items of a page. */
 export const slice = <T>(items: readonly T[], { page, count }: Page): T[] =>
   items.slice((page - 1) * count, page * count);

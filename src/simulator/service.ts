@@ -31,7 +31,7 @@ export interface Service {
   device(chipid: string): Device;
   /** Accepts an upload into the history and announces it on the device's channels. */
   upload(device: Device, bytes: Buffer): UploadEntry;
-  /** Notes a push in the history and, if the device is online, hands it over. */
+  /** Notes a push in the history and, if the device is online, delivers it. */
   push(device: Device, push: Push): void;
   deleteApp(): void;
   /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */

@@ -117,7 +117,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     assert.ok((await list(full)).includes(hidden.baseUrl));
   });
 
-  it('is told apart from one who may change flows, for whom variables are read', async () => {
+  it('is distinguished from one who may change flows, for whom variables are read', async () => {
     const { baseUrl } = simulator;
     const typed = { id: 'app', baseUrl, appid: '1', credentials: { appkey: VARIABLE } };
     assert.equal((await test(full, typed)).openApi?.code, 'UNAUTHORIZED');

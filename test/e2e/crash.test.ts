@@ -128,7 +128,7 @@ describe('a real Node-RED goes on', () => {
     for (const index of ENDS.keys()) await works(chipidOf(FRAMES.length + index));
   });
 
-  it('after answers that are none, whichever node gets them', async () => {
+  it('after malformed answers, whichever node gets them', async () => {
     for (const fault of ANSWERS) {
       const lift = here.simulator.fail(fault);
       const names = [
@@ -175,7 +175,7 @@ describe('a real Node-RED goes on', () => {
     await works();
   });
 
-  it('after expressions that fail, and payloads that are none', async () => {
+  it('after expressions that fail, and invalid payloads', async () => {
     for (const name of ['raises', 'no-number']) {
       const { error } = await here.red.ask(name, { chipid: ONE, payload: 'x' });
       assert.equal(error?.error?.code, 'INVALID_INPUT');

@@ -88,11 +88,12 @@ describe('the flows of npm start', () => {
 
   it('switch a device, and show the level only when the device has confirmed it', async () => {
     await shows(METER, 'Heater off');
-    simulator.delay(METER, 2000);
+    simulator.sleep(METER);
+    await shows(METER, /^offline since/);
     await card(METER).getByRole('checkbox').click();
-    await shows(METER, /switching on/);
+    await shows(METER, /on once it is back/);
     assert.equal(await card(METER).locator('.v-selection-control--dirty').count(), 0);
-    simulator.delay(METER, 1);
+    simulator.wake(METER);
     await shows(METER, /Heater on since \d\d:\d\d/);
     assert.equal(level(METER), '1');
   });

@@ -118,7 +118,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.check();
   });
 
-  it('do not come to the editor: it is told only that there are any', async () => {
+  it('do not reach the editor, which learns only whether there are any', async () => {
     const response = await request(`${here.red.url}/credentials/device-cloud-app/app`);
     assert.deepEqual(await response.json(), {
       // By its type text, as a user name: the password that belongs to it stays.

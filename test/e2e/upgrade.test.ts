@@ -92,7 +92,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.ok(asked.length > 0, `${node} asks ${request} with "${body ?? ''}"`);
   }
 
-  it('has its listeners on their channels, which give what they gave', async () => {
+  it('keeps its listeners on their channels, with the same output as before', async () => {
     const two = Object.keys(saved.uploads).filter((node) => !/online|by-hand/.test(node));
     for (const node of two) await shows(node, '2/2');
     await shows('f10-listen-online', '3/3');
@@ -110,7 +110,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.deepEqual(failure!.payload, { $buffer: Buffer.from('text').toString('hex') });
   });
 
-  it('has a listener that is told what to listen to', async () => {
+  it('has a listener whose devices are chosen by messages', async () => {
     const ask = (message: Message): Promise<unknown> => red.ask('f10-listen-dynamic', message);
     await ask({ action: 'subscribe', chipid: [ONE, 10000002] });
     await shows('f10-listen-dynamic', '2/2');

@@ -126,7 +126,7 @@ const NEAREST = `(() => {
     .sort(([, a], [, b]) => a - b)[0];
 })()`;
 
-/** The core node whose colour is most like ours, and how far it is. About 2 can just be told apart. */
+/** The core node whose colour is most like ours, and how far it is. A difference of about 2 is just visible. */
 export function nearestColour({ run }: Editor): Promise<[type: string, distance: number]> {
   return run(NEAREST);
 }

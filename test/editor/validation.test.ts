@@ -214,7 +214,7 @@ describe('a dialog', () => {
     assert.deepEqual(await errors('bare-server'), []);
   });
 
-  it('keeps the encoding of an application that was saved, and says which zone is none', async () => {
+  it('keeps the encoding of an application that was saved, and says which zone is invalid', async () => {
     const saved = `RED.nodes.node('app')`;
     await here.editor.run(`(${saved}).historyEncoding = 'text'`);
     await here.editor.run(`for (const name of ['historyZone', 'postParameters', 'signCase'])

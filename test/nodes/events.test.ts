@@ -24,12 +24,13 @@ interface EventMessage extends NodeMessage {
 }
 
 const events = (): EventMessage[] => arrivedAt('out') as EventMessage[];
-const told = (): string[] => events().map(({ event, chipid = '' }) => `${event} ${chipid}`.trim());
+const emitted = (): string[] =>
+  events().map(({ event, chipid = '' }) => `${event} ${chipid}`.trim());
 /** What the node has logged. */
 const logged = (): string[] =>
   journal.logs.filter(({ id }) => id === 'events').map(({ msg }) => String(msg));
-const tells = (...expected: string[]): Promise<void> =>
-  until(() => told().join() === expected.join(), `it tells ${expected.join()}`);
+const emits = (...expected: string[]): Promise<void> =>
+  until(() => emitted().join() === expected.join(), `it emits ${expected.join()}`);
 
 describe('device-cloud-events', () => {
   useNodeRed();
@@ -49,17 +50,17 @@ describe('device-cloud-events', () => {
       node('listen', { chipids: [ONE, HUGE], wires: [[]] }),
     ]);
 
-  it('tells who comes and goes, and shows how many are online', async () => {
+  it('reports who comes and goes, and shows how many are online', async () => {
     await start();
     await shows('events', '3/3');
     assert.deepEqual(statusesOf('events').at(-1), { fill: 'green', shape: 'dot', text: '3/3' });
     await shows('listen', '2/2');
     const before = Date.now();
     cloud.sleep(ONE);
-    await tells(`offline ${ONE}`);
+    await emits(`offline ${ONE}`);
     await shows('events', '2/3');
     cloud.wake(ONE);
-    await tells(`offline ${ONE}`, `online ${ONE}`);
+    await emits(`offline ${ONE}`, `online ${ONE}`);
     const [offline, online] = events();
     assert.deepEqual([offline?.topic, offline?.chipid, offline?.name], [ONE, ONE, 'Greenhouse']);
     const { since, ...rest } = offline!.payload;
@@ -69,11 +70,11 @@ describe('device-cloud-events', () => {
     assert.ok(Number(online?.payload['lastUpload']) >= before);
   });
 
-  it('tells that the list cannot be read, once, without a device, and makes nobody offline', async () => {
+  it('reports that the list cannot be read, once, without a device, and makes nobody offline', async () => {
     await start();
     await shows('events', '3/3');
     const heal = cloud.fail('unauthorized', { path: 'devices/list' });
-    await tells('unknown');
+    await emits('unknown');
     await shows('events', 'status.unauthorized');
     assert.equal((statusesOf('events').at(-1) as { fill?: string }).fill, 'red');
     const [unknown] = events();
@@ -84,61 +85,61 @@ describe('device-cloud-events', () => {
       [null, 'UNAUTHORIZED'],
     );
     heal();
-    await tells('unknown', 'known');
+    await emits('unknown', 'known');
     await shows('events', '3/3');
   });
 
-  it('tells of silence and of channels', async () => {
+  it('emits events of silence and of channels', async () => {
     await start({ events: ['presence', 'channel'], silence: '0.2' });
-    await until(() => told().length === 2, 'both are silent');
-    assert.deepEqual(told().sort(), [`silent ${ONE}`, `silent ${HUGE}`]);
+    await until(() => emitted().length === 2, 'both are silent');
+    assert.deepEqual(emitted().sort(), [`silent ${ONE}`, `silent ${HUGE}`]);
     cloud.upload(HUGE, 'x');
-    await until(() => told().includes(`heard ${HUGE}`), 'it is heard');
+    await until(() => emitted().includes(`heard ${HUGE}`), 'it is heard');
     const heal = cloud.fail('reset-upgrade', { chipid: ONE });
     cloud.disconnect(ONE);
-    await until(() => told().includes(`disconnected ${ONE}`), 'it is disconnected');
+    await until(() => emitted().includes(`disconnected ${ONE}`), 'it is disconnected');
     assert.equal(
       typeof events().find(({ event }) => event === 'disconnected')?.payload['reason'],
       'string',
     );
     heal();
-    await until(() => told().includes(`connected ${ONE}`), 'it is connected');
+    await until(() => emitted().includes(`connected ${ONE}`), 'it is connected');
   });
 
-  it('with a list watches its devices alone; an entry that is none is an error of the node', async () => {
+  it('with a list watches its devices only; an invalid entry is an error of the node', async () => {
     await start({ devices: 'list', chipids: [TWO, 'x'], start: 'current' });
-    await tells(`online ${TWO}`);
+    await emits(`online ${TWO}`);
     await shows('events', '1/1');
     cloud.sleep(ONE);
     cloud.sleep(TWO);
-    await tells(`online ${TWO}`, `offline ${TWO}`);
+    await emits(`online ${TWO}`, `offline ${TWO}`);
     assert.deepEqual(statusesOf('events').at(-1), { fill: 'grey', shape: 'ring', text: '0/1' });
     assert.ok(logged().some((line) => line.includes('chip number')));
   });
 
-  it('repeats nothing after a deploy, and with a stored context tells what has changed meanwhile', async () => {
+  it('repeats nothing after a deploy, and with a stored context emits what has changed meanwhile', async () => {
     await load([cloudApp(cloud)]);
     await configureContextStore();
     await deploy([cloudApp(cloud), watcher()]);
     await shows('events', '3/3');
     await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
     await shows('events', '3/3');
-    assert.deepEqual(told(), []);
+    assert.deepEqual(emitted(), []);
     // Nobody sees this before the next start.
     cloud.addDevice({ chipid: 7 });
     cloud.sleep(TWO);
     await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
-    await until(() => told().length === 2, 'it tells what has changed');
-    assert.deepEqual(told().sort(), ['online 7', `offline ${TWO}`].sort());
+    await until(() => emitted().length === 2, 'it emits what has changed');
+    assert.deepEqual(emitted().sort(), ['online 7', `offline ${TWO}`].sort());
   });
 
-  it('with current tells each state once at each start', async () => {
+  it('with current emits each state once at each start', async () => {
     await start({ start: 'current' });
     const all = [`online ${ONE}`, `online ${TWO}`, `online ${HUGE}`];
-    await until(() => told().length === 3, 'every state');
+    await until(() => emitted().length === 3, 'every state');
     await deploy([cloudApp(cloud), watcher({ start: 'current' })]);
-    await until(() => told().length === 6, 'every state again');
-    assert.deepEqual(told().sort(), [...all, ...all].sort());
+    await until(() => emitted().length === 6, 'every state again');
+    assert.deepEqual(emitted().sort(), [...all, ...all].sort());
   });
 
   it('takes defaults for what a flow written by hand lacks, and says what is missing', async () => {

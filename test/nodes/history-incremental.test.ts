@@ -293,7 +293,7 @@ describe('history, only what is new', () => {
       assert.deepEqual(await readAll([...old, ...news]), []);
     });
 
-    it('has no use for the position of another history', async () => {
+    it('ignores the position of another history', async () => {
       await serve({ operation: 'pushes' });
       stored({ [`uploads:${chipid}`]: '2' });
       const pushed = [record(1, 1), record(2, 2)];

@@ -34,7 +34,7 @@ describe('the position in a history', () => {
     assert.deepEqual(readings({}, [minutes, later, later, later]), [600, 2, 0, 0]);
   });
 
-  it('keeps to the fixed order of a time: day first or noon marks have none', () => {
+  it('uses the fixed order of a time: a day first, or a mark for noon, has none', () => {
     for (const form of [
       (n: number) => `${second(n % 28)}/11/2026`,
       () => '2026-11-22 12:59:59 AM',

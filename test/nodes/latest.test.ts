@@ -111,7 +111,7 @@ describe('latest', () => {
     assert.match(error.message, /device 10000001 is not JSON/);
   });
 
-  it('fails for an output that is none; an empty one is the default', async () => {
+  it('fails for an output that does not exist; an empty one is the default', async () => {
     await start({ datatype: '' });
     await upload(one, '[1]');
     assert.deepEqual((await call('latest', { chipid: one })).payload, [1]);

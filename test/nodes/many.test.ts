@@ -155,7 +155,7 @@ describe('several devices at once', () => {
     assert.deepEqual(out['failed'], [A]);
   });
 
-  it('report what became of each when the node closes, which the log says once', async () => {
+  it('report the outcome of each when the node closes, which the log says once', async () => {
     await start({ atOnce: 2 });
     cloud.fail('hang', { chipid: B });
     cloud.fail('hang', { chipid: C });

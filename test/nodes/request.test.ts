@@ -71,8 +71,8 @@ describe('request', () => {
   }
 
   for (const [what, expression] of [
-    ['calls itself for ever', '($f := function() { $f() }; upload.n = 5 or $f())'],
-    ['nests for ever', '($f := function() { 1 + $f() }; upload.n = 5 or $f() = 0)'],
+    ['calls itself indefinitely', '($f := function() { $f() }; upload.n = 5 or $f())'],
+    ['nests indefinitely', '($f := function() { 1 + $f() }; upload.n = 5 or $f() = 0)'],
   ] as const) {
     it(`goes on while an expression ${what} on an upload, which is not the reply`, async () => {
       await start({ match: 'jsonata', expression }, node('devices'));
@@ -85,7 +85,7 @@ describe('request', () => {
     });
   }
 
-  it('takes the next upload, if it is told to', async () => {
+  it('takes the next upload if it is set to', async () => {
     await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
     const out = call('request', { chipid });
     await pushed();
@@ -123,7 +123,7 @@ describe('request', () => {
     assert.equal(cloud.device(chipid).received.length, 1);
   });
 
-  it('is not configured if its expression is none, and sends nothing', async () => {
+  it('is not configured if its expression is invalid, and sends nothing', async () => {
     await start({ match: 'jsonata', expression: 'upload.(' });
     await fail('request', { chipid, payload: 1 }, 'NOT_CONFIGURED');
     assert.equal(cloud.requests.length, 0);

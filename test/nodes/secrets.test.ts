@@ -36,7 +36,7 @@ describe('the check for secrets', () => {
     for (const place of places) assert.ok(findSecret(place), String(place));
   });
 
-  it('finds nothing where there is none', () => {
+  it('finds nothing where there is no secret', () => {
     const harmless = ['', 'f'.repeat(31), 'f'.repeat(64), { _msgid: '0123456789abcdef' }, null];
     for (const text of harmless) assert.equal(findSecret(text), undefined);
   });

@@ -35,7 +35,7 @@ describe('a serial queue', () => {
     assert.deepEqual(await Promise.all(results), ['a', 'b', 'c']);
   });
 
-  it('hands over results in that order, before the next task starts', async () => {
+  it('returns results in that order, before the next task starts', async () => {
     const queue = new SerialQueue();
     const log: string[] = [];
     const results = ['a', 'b', 'c'].map(async (name) => {

@@ -60,7 +60,7 @@ function judge(
 }
 
 /**
- * Judges what became of requests, commands and presence.
+ * Judges the outcome of requests, commands and presence.
  * @param acted how often each serial arrived at its device
  */
 export function auditFleet(
@@ -70,24 +70,24 @@ export function auditFleet(
 ): FleetAudit {
   const asked = of(notes, 'asked');
   const ended = of(notes, 'ended');
-  const told = of(notes, 'event');
+  const events = of(notes, 'event');
   const ends = endsOf(notes);
   const life = notes.at(-1)?.life;
   const count = (kind: Kind) => asked.filter((each) => each.kind === kind).length;
   const good = (kind: Kind) => ended.filter((end) => end.kind === kind && end.code === 'ok').length;
-  const presence = told.filter(({ event }) => event === 'online' || event === 'offline').length;
+  const presence = events.filter(({ event }) => event === 'online' || event === 'offline').length;
   return {
     requests: count('request'),
     replied: good('request'),
     held: count('held'),
     sent: good('held'),
     presence,
-    unknown: told.length - presence,
+    unknown: events.length - presence,
     wrong: [
       ...asked.flatMap((each) =>
         judge(each, ends.get(each.serial) ?? [], acted[each.serial] ?? 0, each.life === life),
       ),
-      ...auditPresence(told, world),
+      ...auditPresence(events, world),
     ],
   };
 }

@@ -48,7 +48,7 @@ module.exports = (RED) => {
   });
 };`;
 
-/** Node types of the soak's own, as files: one makes messages, one writes down what became of them. */
+/** Node types of the soak's own, as files: one makes messages, one writes down their outcome. */
 export const fleetNodes = (files: NoteFiles): [name: string, text: string][] => [
   [`${DRIVE}.js`, code(files)],
   [`${DRIVE}.html`, html(DRIVE) + html(NOTE)],

@@ -21,7 +21,7 @@ export interface Front {
   hang(ms: number): void;
   /** The service is gone: every connection is reset and new ones are refused for a while. */
   restart(ms: number): void;
-  /** From now on cuts each connection so many milliseconds after it was opened, as some middleboxes do. */
+  /** From now on cuts each connection this many milliseconds after it was opened, as some middleboxes do. */
   age(ms: number): void;
   /** Ends every trouble that is under way. */
   heal(): Promise<void>;

@@ -28,7 +28,7 @@ const PAUSE = { shortest: 0, longest: 3000 };
 
 type Counts = Map<string, number>;
 
-/** How many uploads of each device a position stands for, of those that are owed. */
+/** How many uploads of each device a position stands for, of those that must be emitted. */
 function covered(positions: Record<string, Position>, acceptedFile: string): Counts {
   const counts: Counts = new Map();
   const accepted = readAccepted(acceptedFile);

@@ -10,7 +10,7 @@ export interface SoakOptions {
   seed: string;
   /** Seconds after which a middlebox cuts each connection. */
   cut: number;
-  /** How the service writes bodies in its history; Node-RED is not told. */
+  /** How the service writes bodies in its history; Node-RED is not configured for it. */
   history: 'text' | 'base64';
   /** Whether Node-RED is killed and started again, and recovers across that. */
   kill: boolean;

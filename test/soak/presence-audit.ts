@@ -1,6 +1,6 @@
 import type { Note } from './notes';
 
-type Told = Extract<Note, { what: 'event' }>;
+type Event = Extract<Note, { what: 'event' }>;
 
 /** The devices whose presence is judged. */
 export interface World {
@@ -13,29 +13,32 @@ export interface World {
 }
 
 /** What is wrong in the events of one device, in order, some of them from before a kill. */
-function judge(told: readonly Told[], isPeer: boolean, calmAt: number): string[] {
+function judge(events: readonly Event[], isPeer: boolean, calmAt: number): string[] {
   const wrong: string[] = [];
-  told.forEach(({ event, life }, index) => {
-    const before = told[index - 1];
-    // A start tells the state once more.
+  events.forEach(({ event, life }, index) => {
+    const before = events[index - 1];
+    // A start emits the state once more.
     if (before?.event === event && before.life === life) wrong.push(`${event} twice`);
     if (!isPeer && event === 'offline') wrong.push('offline, and was not away');
   });
-  const healed = told.filter(({ at }) => at >= calmAt).map(({ event }) => event);
+  const healed = events.filter(({ at }) => at >= calmAt).map(({ event }) => event);
   const online = healed.indexOf('online');
   if (online >= 0 && healed.lastIndexOf('offline') > online)
     wrong.push('offline again after everything had healed');
-  if (told.at(-1)?.event === 'offline') wrong.push('offline in the end');
+  if (events.at(-1)?.event === 'offline') wrong.push('offline in the end');
   return wrong;
 }
 
 /** @returns what is wrong in the events of presence, in words */
-export function auditPresence(told: readonly Told[], { chipids, peers, calmAt }: World): string[] {
+export function auditPresence(
+  events: readonly Event[],
+  { chipids, peers, calmAt }: World,
+): string[] {
   const devices = [...chipids, ...peers].flatMap((chipid) => {
-    const own = told.filter((each) => each.chipid === chipid);
+    const own = events.filter((each) => each.chipid === chipid);
     return judge(own, peers.includes(chipid), calmAt).map((each) => `${chipid} is ${each}`);
   });
-  const last = told.findLast(({ chipid }) => chipid === undefined);
-  const isUnknown = last?.event === 'unknown' && last.life === told.at(-1)?.life;
+  const last = events.findLast(({ chipid }) => chipid === undefined);
+  const isUnknown = last?.event === 'unknown' && last.life === events.at(-1)?.life;
   return isUnknown ? [...devices, 'the list is unknown in the end'] : devices;
 }

@@ -9,7 +9,6 @@ import type {
   ServiceState,
 } from './service-messages';
 
-/** The service in its process. */
 export interface ServiceProcess {
   address: ServiceAddress;
   child: Child;
@@ -21,10 +20,10 @@ export async function startService(settings: ServiceSettings): Promise<ServicePr
   const forked = fork(join(__dirname, 'service.js'), { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const child = keep('The service', forked);
   const next = (): Promise<Report> => {
-    const told = new Promise<Report>((resolve) =>
+    const answer = new Promise<Report>((resolve) =>
       forked.once('message', (report: Report) => resolve(report)),
     );
-    return child.guard(told, 'the service has answered');
+    return child.guard(answer, 'the service has answered');
   };
   const first = next();
   forked.send(settings);
@@ -34,9 +33,9 @@ export async function startService(settings: ServiceSettings): Promise<ServicePr
     address: report.ready,
     child,
     async tell(command) {
-      const told = next();
+      const answer = next();
       forked.send(command);
-      const state = await told;
+      const state = await answer;
       if ('ready' in state) throw new Error('The service began anew.');
       return state;
     },

@@ -62,7 +62,7 @@ async function serve(settings: ServiceSettings): Promise<void> {
     const { id, at } = simulator.upload(chipid, body);
     append(JSON.stringify({ id, chipid, at, body: shortOf(body) }));
   };
-  // What was there before the listener is not owed.
+  // What was there before the listener need not be emitted.
   for (const chipid of chipids) {
     for (let count = 0; count < EARLIER; count++) simulator.upload(chipid, `earlier ${count}`);
   }

@@ -29,7 +29,7 @@ function bodyOf(manner: Manner, serial: number, dice: Dice): string {
 
 /** Milliseconds between two looks at how many uploads are due. */
 const TICK = 10;
-/** Now and then a device sends so many at once. */
+/** Now and then a device sends this many at once. */
 const BURST = 40;
 
 /**

@@ -84,10 +84,12 @@ describe('what the package exports, by its declarations', () => {
     for (const call of calls) {
       const { path, symbol } = call;
       const tags = symbol.getJsDocTags(checker).filter(({ name }) => name === 'param');
-      const told = tags.map(({ text }) => text?.find(({ kind }) => kind === 'parameterName')?.text);
+      const documented = tags.map(
+        ({ text }) => text?.find(({ kind }) => kind === 'parameterName')?.text,
+      );
       const declaration = symbol.valueDeclaration as ts.MethodDeclaration;
       const parameters = declaration.parameters.map(({ name }) => name.getText());
-      assert.deepEqual(told, parameters, path);
+      assert.deepEqual(documented, parameters, path);
       if (path !== 'DeviceCloudClient.close') assert.match(docOf(call), /section \d/, path);
     }
   });

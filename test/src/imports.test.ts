@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { repository } from '../../tooling/repository';
 
 /** The files of the package that a file imports, for its types as well. */
 function importsOf(path: string): string[] {
   const text = readFileSync(path, 'utf8');
-  const relative = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, name]) =>
+  const imported = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, name]) =>
     join(dirname(path), String(name).replace(/\.js$/, '')),
   );
-  return relative.flatMap((name) =>
+  return imported.flatMap((name) =>
     [`${name}.ts`, join(name, 'index.ts')].filter((file) => existsSync(file)),
   );
 }
@@ -20,7 +20,7 @@ const files = ['src', 'nodes'].flatMap((folder) =>
     .map((name) => join(repository, folder, name)),
 );
 
-/** Files that import each other in a circle, in the order of their imports. */
+/** Files, or folders, that import each other in a circle, in the order of their imports. */
 function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>();
   const path: string[] = [];
@@ -49,5 +49,24 @@ describe('the imports of the package', () => {
     assert.ok([...imports.values()].flat().length > files.length, 'imports were found');
     const circle = findCircle(imports).map((file) => file.slice(repository.length + 1));
     assert.deepEqual(circle, []);
+  });
+
+  it('lead one way from folder to folder of the client', () => {
+    const folderOf = (file: string): string =>
+      relative(join(repository, 'src'), dirname(file)).split(sep)[0] ?? '';
+    const imports = new Map<string, string[]>();
+    for (const file of files) {
+      const folder = folderOf(file);
+      // The files beside the folders, and the nodes, are in no folder of it.
+      if (folder === '' || folder === '..') continue;
+      const others = importsOf(file).map(folderOf);
+      const known = imports.get(folder) ?? [];
+      imports.set(folder, [
+        ...known,
+        ...others.filter((other) => other !== '' && other !== folder),
+      ]);
+    }
+    assert.ok(imports.size > 10, 'folders were found');
+    assert.deepEqual(findCircle(imports), []);
   });
 });

@@ -1,5 +1,6 @@
 import { said, t } from './catalogue';
 import { plain } from './plain';
+import { getRoute } from './routes';
 
 /** An online device, as the admin routes give it. */
 export interface Device {
@@ -7,7 +8,7 @@ export interface Device {
   name: string;
   /** When it was last seen alive: as the service says it, in its own time zone. */
   latest: string;
-  /** The same as Unix time in milliseconds, by the clock of this browser; undefined if it cannot be told. */
+  /** The same as Unix time in milliseconds, by the clock of this browser; undefined if that cannot be determined. */
   seen: number | undefined;
 }
 
@@ -117,10 +118,7 @@ function isUndeployed(failure: unknown, changed: boolean): boolean {
 
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
-    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-    const answer: unknown = await $.getJSON(
-      `device-cloud/apps/${encodeURIComponent(app)}/devices?ages`,
-    );
+    const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?ages`);
     const list = isRecord(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
     seen.set(app, devices);

@@ -3,6 +3,7 @@ import { explainFailure } from './devices';
 import { showExplanation, type Explanation } from './explanation';
 import { field, fieldValue } from './form';
 import type { EditorNode, EditorNodeBase } from './red';
+import { postRoute } from './routes';
 
 /** What a message may have for each property that is read from it. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
@@ -90,14 +91,7 @@ async function explain(node: EditorNodeBase, target: JQuery): Promise<void> {
     return;
   }
   try {
-    const body: unknown = await $.ajax({
-      // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-      url: 'device-cloud/apps/explain',
-      method: 'POST',
-      contentType: 'application/json',
-      data: JSON.stringify({ id, node: typedNode(node), msg }),
-    });
-    // Trusts the type, since the route is this package's own.
+    const body: unknown = await postRoute('apps/explain', { id, node: typedNode(node), msg });
     const explanation = body as Explanation;
     const changed = { code: 'undeployed', message: '' };
     const warnings = [...(app.changed ? [changed] : []), ...explanation.warnings];

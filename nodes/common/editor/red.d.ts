@@ -96,7 +96,6 @@ export interface EditableListOptions<Item> {
   height?: number | 'auto';
 }
 
-/** A tab of the sidebar. */
 export interface SidebarTab {
   id: string;
   /** Short, on the tab. */

@@ -2,6 +2,7 @@ import { said, t } from './catalogue';
 import { explainFailure } from './devices';
 import { showExplanation, type Explanation } from './explanation';
 import { fieldValue } from './form';
+import { postRoute } from './routes';
 
 /** What the editor shows for a stored password, which never reaches the browser. */
 const STORED = '__PWRD__';
@@ -62,19 +63,17 @@ export class TestForm {
 
 /**
  * Has the run time test settings.
- * @param url of the route, relative
+ * @param path of the route, below `device-cloud/`
  * @param rows puts its answer into words
  * @returns what `rows` returns, or why there was no answer
  */
 export async function testSettings(
-  url: string,
+  path: string,
   settings: object,
   rows: (answer: unknown) => ResultRow[],
 ): Promise<ResultRow[]> {
   try {
-    // Neither `/` nor `.` comes first, so that Node-RED adds its root and the bearer token.
-    const data = JSON.stringify(settings);
-    return rows(await $.ajax({ url, method: 'POST', contentType: 'application/json', data }));
+    return rows(await postRoute(path, settings));
   } catch (failure) {
     const { reason, detail } = explainFailure(failure, {
       permission: 'device-cloud.write',

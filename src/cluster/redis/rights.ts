@@ -5,7 +5,7 @@ import { script } from './scripts/script';
 /** What the keys and the channels of all applications begin with, as an ACL has it. */
 const PREFIX = '{device-cloud:*';
 
-/** How engines say that their user, or nobody, may do something: the later ones name the command, the earlier do not. */
+/** How engines say that the user, or nobody, may run a command: later versions name it, earlier ones do not. */
 const FORBIDDEN = /NOPERM|user executing the script can't|unknown command/i;
 
 const NOTHING = script('return 1');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { BOUND, until } from '../../../tooling/until';
 import { atPort, startBroker } from './broker';
@@ -95,7 +94,8 @@ export async function worksAsImported(
   const deadline = Date.now() + BOUND;
   do {
     for (const button of others) await press(button);
-    await settled(() => missing().length === 0);
+    // What a press has started gets a second before it is pressed again.
+    await until(() => missing().length === 0, undefined, 1000).catch(() => undefined);
   } while (missing().length > 0 && Date.now() < deadline);
   const log = red.log().slice(logBefore);
   await red.deploy([]);
@@ -104,9 +104,4 @@ export async function worksAsImported(
     if (problems.includes(String(node['name']))) assert.equal(hasShown(node), false);
   }
   assert.doesNotMatch(log, /\[(error|warn)\]/);
-}
-
-/** Gives what a press has started a second before it is pressed again. */
-async function settled(done: () => boolean): Promise<void> {
-  for (let i = 0; i < 50 && !done(); i++) await sleep(20);
 }

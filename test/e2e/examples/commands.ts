@@ -101,7 +101,7 @@ export function commands(stage: Stage): void {
   plays(
     stage,
     '21 Ask a device and use its reply',
-    'takes a way by the reply, or says that there is none',
+    'branches on the reply, or says that none came',
     async (scene) => {
       const { temperature } = scene.simulator.device(ONE);
       await scene.press('Ask for the temperature');

@@ -26,7 +26,6 @@ export const example = (name: string): Example => {
   return found;
 };
 
-/** The nodes of a type. */
 export const ofType = (nodes: FlowNode[], type: string): FlowNode[] =>
   nodes.filter((node) => node.type === type);
 
@@ -37,7 +36,6 @@ export function named(nodes: FlowNode[], name: string): FlowNode {
   return found[0]!;
 }
 
-/** Changes the one node of that name. */
 export const change = (nodes: FlowNode[], name: string, properties: object): FlowNode[] => {
   const { id } = named(nodes, name);
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));

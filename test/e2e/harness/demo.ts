@@ -35,7 +35,6 @@ interface Options {
   folder?: string;
 }
 
-/** Starts it with a PORT. */
 export async function startDemo(port: number | string, options: Options = {}): Promise<Demo> {
   const { script = START, args = [], env = {} } = options;
   count += 1;

@@ -72,7 +72,7 @@ async function startHosts(): Promise<{ hosts: Hosts; servers: HostileServer[]; p
   };
 }
 
-/** The one credential that is no password is told by right to whoever may edit it. */
+/** The one credential that is not a password: whoever may edit it may see it. */
 const withoutUserName = ({ where, text }: Observation): string =>
   where.includes('credentials/') ? text.replace(JSON.stringify(KEYS.serverKey), '') : text;
 

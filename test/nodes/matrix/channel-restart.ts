@@ -3,6 +3,7 @@ import type { Simulator } from '../../../src/simulator';
 import { serverTime } from '../../../src/simulator/time';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
+import { freePort } from '../../../tooling/servers/ports';
 import { until } from '../../../tooling/until';
 import { KNOWN, PATIENCE, openWithRecovery, uploadKnown } from './listening';
 import { rowsOf, said, type Row } from './row';
@@ -56,7 +57,8 @@ async function startAgain(before: Simulator): Promise<Simulator> {
 }
 
 async function restart(): Promise<string> {
-  const first = await startCloud({ devices: MANY });
+  // Not one that the system gives away meanwhile, as a connection's own port.
+  const first = await startCloud({ devices: MANY, port: await freePort() });
   const chipids = [...first.devices.keys()];
   await openWithRecovery(first, chipids);
   // One has its first upload from the history, as any may whose connection broke.

@@ -81,10 +81,10 @@ const flaps = row(
       await end;
       assert.deepEqual(received(cloud), names.slice(0, n + 1));
     }
-    const told = said();
+    const log = said();
     cloud.delay(CHIPID, 0);
     await works(cloud, names);
-    return told;
+    return log;
   },
 );
 

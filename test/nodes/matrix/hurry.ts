@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 
-/** From so many milliseconds on a wait is long. */
+/** A wait of this many milliseconds or more is long. */
 const LONG = 15_000;
 const TIMES = 100;
 

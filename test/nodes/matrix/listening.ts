@@ -14,16 +14,16 @@ export const KNOWN = 'known';
 /** Milliseconds that a step with many devices may take on a machine that is busy. */
 export const PATIENCE = 180_000;
 
-/** Notes for which devices recovery has told a position: from then on what they upload is owed. */
-function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
-  const told = new Set<string>();
+/** Notes for which devices recovery has saved a position: from then on each of their uploads must be emitted. */
+function watchPositions(): { saved: ReadonlySet<string>; stop: () => void } {
+  const saved = new Set<string>();
   const listen = DeviceCloudClient.prototype.listen;
   const { mock: watch } = mock.method(
     DeviceCloudClient.prototype,
     'listen',
     function (this: DeviceCloudClient, ...[chipid, user, recover]: Parameters<typeof listen>) {
       const save = (position: Position): void => {
-        told.add(String(chipid));
+        saved.add(String(chipid));
         recover?.save?.(position);
       };
       // Not a copy, which would lack what the options inherit.
@@ -32,21 +32,21 @@ function watchPositions(): { told: ReadonlySet<string>; stop: () => void } {
       return listen.call(this, chipid, user, noted);
     },
   );
-  return { told, stop: () => watch.restore() };
+  return { saved, stop: () => watch.restore() };
 }
 
-/** Starts a listener with recovery, and waits until each channel is open and its uploads are owed. */
+/** Starts a listener with recovery, and waits until each channel is open and recovers what it misses. */
 export async function openWithRecovery(
   cloud: Simulator,
   chipids: readonly string[],
   app: object = {},
 ): Promise<void> {
-  const { told, stop } = watchPositions();
+  const { saved, stop } = watchPositions();
   try {
     await load([cloudApp(cloud, app), node('listen', { chipids, recover: 'reconnect' })]);
     const all = chipids.length;
     await until(() => cloud.channels() === all, 'every channel is open', PATIENCE);
-    await until(() => told.size === all, 'every history has been read', PATIENCE);
+    await until(() => saved.size === all, 'every history has been read', PATIENCE);
   } finally {
     stop();
   }
@@ -58,7 +58,7 @@ export async function uploadKnown(cloud: Simulator, chipids: readonly string[]):
   await until(() => arrivedAt('out').length === chipids.length, 'all are emitted', PATIENCE);
 }
 
-/** A listener on the first device, connected; with recovery, what is uploaded from now on is owed. */
+/** A listener on the first device, connected; with recovery, all uploads from now on must be emitted. */
 export async function listening(
   {
     recover = 'reconnect',

@@ -139,7 +139,7 @@ describe('a pulse', () => {
     assert.match((await pulse).message, /was left at low \(0\)\.$/);
   });
 
-  it('holds a close up for 3 s at most if nobody answers', async () => {
+  it('delays a close by at most 3 s if nobody answers', async () => {
     await start();
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
     await until(() => level() === '1', 'the first level is set');

@@ -8,9 +8,9 @@ import { wireService } from '../../../tooling/servers/wire-service';
 import { until } from '../../../tooling/until';
 import { CHIPID } from '../support/listener';
 
-/** Opens a channel. @returns it, and what its limiter was told of its attempts */
-function open(baseUrl: string): { channel: Channel; told: string[] } {
-  const told: string[] = [];
+/** Opens a channel. @returns it, and what it reports of its attempts to its limiter */
+function open(baseUrl: string): { channel: Channel; reports: string[] } {
+  const reports: string[] = [];
   const channel = new Channel(CHIPID, {
     appid: '1',
     url: () => baseUrl.replace('http:', 'ws:'),
@@ -18,12 +18,12 @@ function open(baseUrl: string): { channel: Channel; told: string[] } {
       acquire(turn) {
         setImmediate(turn);
         return {
-          succeeded: () => told.push('opened'),
-          failed: (reason, retryAfter) => told.push(`${reason} ${retryAfter}`),
-          cancel: () => told.push('cancelled'),
+          succeeded: () => reports.push('opened'),
+          failed: (reason, retryAfter) => reports.push(`${reason} ${retryAfter}`),
+          cancel: () => reports.push('cancelled'),
         };
       },
-      ended: () => told.push('ended'),
+      ended: () => reports.push('ended'),
     },
     now: Date.now,
     random: () => 0,
@@ -33,18 +33,18 @@ function open(baseUrl: string): { channel: Channel; told: string[] } {
     timers: new TimerQueue(),
   });
   atEnd(() => channel.close());
-  return { channel, told };
+  return { channel, reports };
 }
 
-describe('what the limiter is told of the attempts of a channel', () => {
+describe('what a channel reports of its attempts to the limiter', () => {
   it('is that it opened, and that the connection ended', async () => {
     const service = await channelService((channel, count) => {
       if (count < 2) channel.terminate();
     });
-    const { channel, told } = open(service.baseUrl);
+    const { channel, reports } = open(service.baseUrl);
     await until(() => service.opened() === 3 && channel.state === 'connected');
     channel.close();
-    assert.deepEqual(told, ['opened', 'ended', 'opened', 'ended', 'opened']);
+    assert.deepEqual(reports, ['opened', 'ended', 'opened', 'ended', 'opened']);
   });
 
   it('is the status of a refusal, and how long the service asks to wait', async () => {
@@ -52,17 +52,17 @@ describe('what the limiter is told of the attempts of a channel', () => {
     const service = await wireService((socket, count) => {
       socket.end(`HTTP/1.1 ${answers[count] ?? '403 No'}\r\nContent-Length: 0\r\n\r\n`);
     });
-    const { told } = open(service.baseUrl);
-    await until(() => told.length === 4);
-    assert.deepEqual(told, ['503 7000', '429 undefined', '503 undefined', '403 undefined']);
+    const { reports } = open(service.baseUrl);
+    await until(() => reports.length === 4);
+    assert.deepEqual(reports, ['503 7000', '429 undefined', '503 undefined', '403 undefined']);
   });
 
   it('is that it was cancelled if the channel closes before', async () => {
     const service = await wireService(() => undefined);
-    const { channel, told } = open(service.baseUrl);
+    const { channel, reports } = open(service.baseUrl);
     await until(() => service.requests() === 1);
     channel.close();
-    assert.deepEqual(told, ['cancelled']);
+    assert.deepEqual(reports, ['cancelled']);
   });
 });
 

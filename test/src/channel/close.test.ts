@@ -34,7 +34,7 @@ describe('closing a client while a channel connects', () => {
     const { length } = listener.changes;
     await until(() => service.sockets() === 0, 'the end of the connection');
     await gone(before);
-    assert.equal(listener.changes.length, length, 'nobody is told of an end that was wanted');
+    assert.equal(listener.changes.length, length, 'an end that was wanted is not reported');
   });
 
   it('ends a back-off', async () => {

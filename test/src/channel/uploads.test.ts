@@ -157,10 +157,10 @@ describe('the channel of a device with several listeners', () => {
   it('survives a listener that leaves from onUpload', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
-    let told = 0;
+    let calls = 0;
     const leaving = client.listen(CHIPID, {
       onUpload: () => {
-        told++;
+        calls++;
         leaving.release();
       },
     });
@@ -169,6 +169,6 @@ describe('the channel of a device with several listeners', () => {
     service.upload(CHIPID, 'a');
     service.upload(CHIPID, 'b');
     await until(() => other.uploads.length === 2);
-    assert.equal(told, 1);
+    assert.equal(calls, 1);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import { Membership } from '../../../src/cluster/membership';
 import { isPartition } from '../../../src/cluster/slots';
 import { StoreError, type BeatReply } from '../../../src/cluster/store';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { clusterOf, joinOn } from '../../../src/cluster/join';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import { StoreError } from '../../../src/cluster/store';
 import { uploadToText } from '../../../src/cluster/upload-text';
 import {

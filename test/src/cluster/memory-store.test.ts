@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import { storeContract } from './store-contract';
 
 describe('a store in memory', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import { PositionWriter } from '../../../src/cluster/position-writer';
 import { slotOf } from '../../../src/cluster/slots';
 import { StoreError, type FencedEntry, type SaveOutcome } from '../../../src/cluster/store';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import type { QueueEntry } from '../../../src/cluster/store';
 import { holds } from '../support/fuzz';
 import { faultyStore, type Line } from './faulty-store';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/cluster/clock';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from './memory-store';
 import type { Job } from '../../../src/cluster/partition-reader';
 import { partitionOf, slotOf } from '../../../src/cluster/slots';
 import type { QueueEntry } from '../../../src/cluster/store';

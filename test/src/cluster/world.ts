@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MemoryStore, type StoreCopy } from '../../../src/cluster/memory-store';
+import { MemoryStore, type StoreCopy } from './memory-store';
 import { MemberModel } from './member-model';
 import { VirtualTime } from './virtual-time';
 

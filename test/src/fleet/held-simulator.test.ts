@@ -180,7 +180,7 @@ describe('a command for a device that sleeps', () => {
     await gone(before);
   });
 
-  it('is refused at once if its expiry or its signal is none', async () => {
+  it('is refused at once if its expiry or its signal is invalid', async () => {
     const { service, client } = await asleep();
     for (const expires of [0, -1, Infinity, '60' as unknown as number])
       await failure(client.reboot(CHIPID, { when: 'upload', expires }), 'NOT_CONFIGURED');

@@ -41,7 +41,7 @@ describe('the newest upload of a history', () => {
     assert.deepEqual([bodyOf([older, c, d]), bodyOf([d, c, older])], ['d', 'd']);
   });
 
-  it('is found among records that are none, and those of another device', () => {
+  it('is found among malformed records and those of another device', () => {
     const time = '2026-01-01 00:00:01';
     const odd = [null, 1, 'x', [], {}, record(9, time, 7), record(9, time, 'other', 8)];
     assert.equal(bodyOf([...odd, record(1, time, 'good', '007'), ...odd]), 'good');

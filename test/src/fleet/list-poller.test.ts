@@ -131,7 +131,7 @@ describe('the poller of the list', () => {
     assert.equal(subject.readings(), 2);
   });
 
-  it('tells its users of a failed reading, and goes on', async () => {
+  it('reports a failed reading to its users, and goes on', async () => {
     const subject = createSubject();
     const polling = user();
     subject.poller.poll(10, polling);

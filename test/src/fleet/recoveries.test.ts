@@ -10,39 +10,39 @@ const record = (id: number, body: string) => ({
 
 /** A recovery and what its observer hears. */
 function observed() {
-  const told: string[] = [];
+  const calls: string[] = [];
   const observer: RecoveryObserver = {
-    onRecovering: () => void told.push('recovering'),
-    onReplayed: ({ body }) => void told.push(body.toString()),
-    onRecovered: (_chipid, count) => void told.push(`recovered ${count}`),
+    onRecovering: () => void calls.push('recovering'),
+    onReplayed: ({ body }) => void calls.push(body.toString()),
+    onRecovered: (_chipid, count) => void calls.push(`recovered ${count}`),
   };
-  return { told, ...createSubject({ encoding: 'text' }, { observer }) };
+  return { calls, ...createSubject({ encoding: 'text' }, { observer }) };
 }
 
 describe('what a recovery tells its observer', () => {
   it('is nothing of the first connection, and then each gap with what was missed', async () => {
-    const { recovery, told, has } = observed();
+    const { recovery, calls, has } = observed();
     has(record(1, 'before'));
     recovery.onState('connected');
     await settled();
-    assert.deepEqual(told, []);
+    assert.deepEqual(calls, []);
     recovery.onState('disconnected', '1006');
     has(record(1, 'before'), record(2, 'missed 1'), record(3, 'missed 2'));
     recovery.onState('connected');
-    assert.deepEqual(told, ['recovering']);
+    assert.deepEqual(calls, ['recovering']);
     await settled();
     // The last one alone: it is the latest of the device.
-    assert.deepEqual(told, ['recovering', 'missed 2', 'recovered 2']);
+    assert.deepEqual(calls, ['recovering', 'missed 2', 'recovered 2']);
     recovery.onState('disconnected', '1006');
     recovery.onState('connected');
     await settled();
-    assert.deepEqual(told.slice(3), ['recovering', 'recovered 0']);
+    assert.deepEqual(calls.slice(3), ['recovering', 'recovered 0']);
     recovery.close();
-    assert.equal(told.length, 5);
+    assert.equal(calls.length, 5);
   });
 
   it('is one recovery, however often the channel is lost in it', async () => {
-    const { recovery, told, has } = observed();
+    const { recovery, calls, has } = observed();
     recovery.onState('connected');
     await settled();
     recovery.onState('disconnected', '1006');
@@ -53,18 +53,18 @@ describe('what a recovery tells its observer', () => {
     }
     recovery.onState('connected');
     await settled();
-    assert.deepEqual(told, ['recovering', 'missed', 'recovered 1']);
+    assert.deepEqual(calls, ['recovering', 'missed', 'recovered 1']);
     recovery.close();
   });
 
   it('is the end of a recovery that is closed', async () => {
-    const { recovery, told } = observed();
+    const { recovery, calls } = observed();
     recovery.onState('connected');
     await settled();
     recovery.onState('disconnected', '1006');
     recovery.onState('connected');
     recovery.close();
     await settled();
-    assert.deepEqual(told, ['recovering', 'recovered 0']);
+    assert.deepEqual(calls, ['recovering', 'recovered 0']);
   });
 });

@@ -46,7 +46,7 @@ describe('the registry of devices', () => {
     assert.deepEqual([registry.isOnline(device('1')), registry.isOnline(gone)], [true, false]);
   });
 
-  it('takes no name that is none', () => {
+  it('ignores a name that is not valid', () => {
     const { list, device } = createSubject();
     for (const name of [null, '', { a: 1 }, ['x'], true]) {
       list(['1'], { name });
@@ -112,17 +112,17 @@ describe('the registry of devices', () => {
 
   it('counts each missed upload once for two listeners of a device', () => {
     const { registry, device } = createSubject();
-    const told: string[] = [];
+    const calls: string[] = [];
     registry.addWatcher({
-      onRecovering: ({ chipid }) => void told.push(`${chipid} recovering`),
-      onRecovered: ({ chipid }, count) => void told.push(`${chipid} recovered ${count}`),
+      onRecovering: ({ chipid }) => void calls.push(`${chipid} recovering`),
+      onRecovered: ({ chipid }, count) => void calls.push(`${chipid} recovered ${count}`),
     });
     registry.onRecovering('1');
     registry.onRecovering('1');
     registry.onRecovered('1', 3);
-    assert.deepEqual(told, ['1 recovering']);
+    assert.deepEqual(calls, ['1 recovering']);
     registry.onRecovered('1', 2);
-    assert.deepEqual(told, ['1 recovering', '1 recovered 3']);
+    assert.deepEqual(calls, ['1 recovering', '1 recovered 3']);
     registry.onRecovering('1');
     registry.onRecovered('1', 1);
     assert.equal(device('1').recovered, 4);
@@ -130,16 +130,16 @@ describe('the registry of devices', () => {
 
   it('calls its watchers after it has taken things in, and not once they are removed', () => {
     const { registry, live, list } = createSubject();
-    const told: unknown[] = [];
+    const calls: unknown[] = [];
     const remove = registry.addWatcher({
-      onLive: ({ lastUpload }, { chipid }) => void told.push([chipid, lastUpload]),
-      onReading: ({ devices }) => void told.push([...devices.keys(), registry.get('2')?.listed]),
+      onLive: ({ lastUpload }, { chipid }) => void calls.push([chipid, lastUpload]),
+      onReading: ({ devices }) => void calls.push([...devices.keys(), registry.get('2')?.listed]),
     });
     live('1');
     list(['2']);
     remove();
     live('1');
-    assert.deepEqual(told, [
+    assert.deepEqual(calls, [
       ['1', START],
       ['2', true],
     ]);

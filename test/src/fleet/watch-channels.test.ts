@@ -4,7 +4,7 @@ import { useClock, World } from './watch-subject';
 describe('a watch: silence', () => {
   useClock();
 
-  it('tells who has not uploaded for a while on a connected channel, and who is heard again', () => {
+  it('reports which device has not uploaded for a while on a connected channel, and when it is heard again', () => {
     const world = new World();
     const subject = world.watch({ silence: 60 });
     world.read([1, 2]);
@@ -12,15 +12,15 @@ describe('a watch: silence', () => {
     world.pass(50);
     world.upload('1');
     world.pass(59);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.pass(1);
-    assert.deepEqual(subject.told(), ['silent 1']);
+    assert.deepEqual(subject.emitted(), ['silent 1']);
     world.pass(600);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.upload('1');
-    assert.deepEqual(subject.told(), ['heard 1']);
+    assert.deepEqual(subject.emitted(), ['heard 1']);
     world.pass(60);
-    assert.deepEqual(subject.told(), ['silent 1']);
+    assert.deepEqual(subject.emitted(), ['silent 1']);
   });
 
   it('takes time without a channel for no silence', () => {
@@ -35,12 +35,12 @@ describe('a watch: silence', () => {
     world.pass(600);
     world.channel('1', 'connected');
     world.pass(19);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.registry.onClosed('1');
     world.pass(600);
     world.channel('1', 'connected');
     world.pass(1);
-    assert.deepEqual(subject.told(), ['silent 1']);
+    assert.deepEqual(subject.emitted(), ['silent 1']);
   });
 
   it('of 5,000 devices needs one timer', () => {
@@ -51,7 +51,7 @@ describe('a watch: silence', () => {
     assert.ok(process.getActiveResourcesInfo().length - before <= 1);
     world.read([]);
     world.pass(60);
-    assert.equal(subject.told().length, 5000);
+    assert.equal(subject.emitted().length, 5000);
   });
 });
 
@@ -59,31 +59,31 @@ describe('a watch: channels', () => {
   useClock();
   const options = { events: ['channel' as const], settle: 10 };
 
-  it('tells of one that is down for as long as it takes to settle, and why, and that it is back', () => {
+  it('reports one that is down for as long as it takes to settle, and why, and that it is back', () => {
     const world = new World();
     const subject = world.watch(options);
     world.channel('1', 'connecting');
     world.channel('1', 'connected');
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.channel('1', 'disconnected', '1001');
     world.pass(5);
     world.channel('1', 'connecting', '1001');
     world.channel('1', 'disconnected', 'ECONNREFUSED');
     world.pass(4);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.pass(1);
     assert.equal(subject.events[0]?.reason, 'ECONNREFUSED');
     world.channel('1', 'connected');
     assert.equal(subject.events[1]?.reason, undefined);
-    assert.deepEqual(subject.told(), ['disconnected 1', 'connected 1']);
+    assert.deepEqual(subject.emitted(), ['disconnected 1', 'connected 1']);
     world.channel('1', 'disconnected');
     world.pass(9);
     world.channel('1', 'connected');
     world.pass(60);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
   });
 
-  it('tells nothing of one that nobody needs any more, or that waits for its first attempt', () => {
+  it('reports nothing of one that nobody needs any more, or that waits for its first attempt', () => {
     const world = new World();
     const subject = world.watch(options);
     world.channel('1', 'connected');
@@ -92,36 +92,36 @@ describe('a watch: channels', () => {
     world.channel('2', 'connecting');
     world.pass(60);
     world.channel('2', 'connected');
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
   });
 
-  it('repeats nothing after a restart, but tells what is another', () => {
+  it('repeats nothing after a restart, but reports what has changed', () => {
     const before = new World();
     const first = before.watch(options);
     for (const chipid of ['1', '2']) before.channel(chipid, 'connected');
     before.channel('2', 'disconnected');
     before.pass(10);
-    first.told();
+    first.emitted();
     const world = new World();
     world.channel('1', 'connecting');
     world.channel('2', 'connecting');
     const subject = world.watch({ ...options, state: first.watch.state() });
     world.channel('1', 'connected');
     world.channel('2', 'connected');
-    assert.deepEqual(subject.told(), ['connected 2']);
+    assert.deepEqual(subject.emitted(), ['connected 2']);
   });
 
-  it('with current tells the state of each once, after the first reading', () => {
+  it('with current reports the state of each once, after the first reading', () => {
     const world = new World();
     world.channel('1', 'connected');
     const subject = world.watch({ ...options, start: 'current' });
     world.channel('2', 'disconnected');
     world.pass(10);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.read([1]);
-    assert.deepEqual(subject.told(), ['connected 1', 'disconnected 2']);
+    assert.deepEqual(subject.emitted(), ['connected 1', 'disconnected 2']);
     world.channel('2', 'connected');
     world.channel('3', 'connected');
-    assert.deepEqual(subject.told(), ['connected 2', 'connected 3']);
+    assert.deepEqual(subject.emitted(), ['connected 2', 'connected 3']);
   });
 });

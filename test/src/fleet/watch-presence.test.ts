@@ -7,20 +7,20 @@ const HUGE = '12345678901234567890';
 describe('a watch: presence', () => {
   useClock();
 
-  it('is silent about what it finds, and tells who comes and goes', () => {
+  it('emits nothing for what it finds at the start, and then who comes and goes', () => {
     const world = new World();
     const subject = world.watch();
     world.read([1, 2]);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.pass(60);
     world.read([2, HUGE]);
-    assert.deepEqual(subject.told(), [`online ${HUGE}`]);
+    assert.deepEqual(subject.emitted(), [`online ${HUGE}`]);
     world.pass(60);
     world.read([2, HUGE]);
-    assert.deepEqual(subject.told(), ['offline 1']);
+    assert.deepEqual(subject.emitted(), ['offline 1']);
     world.pass(60);
     world.read([1, 2]);
-    assert.deepEqual(subject.told(), ['online 1']);
+    assert.deepEqual(subject.emitted(), ['online 1']);
     assert.deepEqual(subject.watch.counts(), { devices: 3, online: 3 });
   });
 
@@ -56,10 +56,10 @@ describe('a watch: presence', () => {
     const began = Date.now();
     world.upload('1');
     world.read([], true, began);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.pass(60);
     world.read([]);
-    assert.deepEqual(subject.told(), ['offline 1']);
+    assert.deepEqual(subject.emitted(), ['offline 1']);
     const flapping = world.watch({ misses: 2 });
     world.read([1]);
     for (let i = 0; i < 3; i++) {
@@ -68,10 +68,10 @@ describe('a watch: presence', () => {
       world.upload('1');
       world.pass(30);
     }
-    assert.deepEqual(flapping.told(), []);
+    assert.deepEqual(flapping.emitted(), []);
   });
 
-  it('takes a live upload for online, also of a device that no list has, and a replayed one for nothing', () => {
+  it('takes a live upload as a sign that a device is online, and a replayed one as none', () => {
     const world = new World();
     const subject = world.watch();
     world.read([]);
@@ -80,15 +80,15 @@ describe('a watch: presence', () => {
       replayed: true,
       id: 5,
     });
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.upload('7');
     world.upload('7');
-    assert.deepEqual(subject.told(), ['online 7']);
+    assert.deepEqual(subject.emitted(), ['online 7']);
     for (let i = 0; i < 2; i++) {
       world.pass(60);
       world.read([]);
     }
-    assert.deepEqual(subject.told(), ['offline 7']);
+    assert.deepEqual(subject.emitted(), ['offline 7']);
   });
 
   it('counts no reading on demand as one that lacks a device, but sees who is listed', () => {
@@ -97,10 +97,10 @@ describe('a watch: presence', () => {
     world.read([1]);
     world.pass(1);
     world.read([2], false);
-    assert.deepEqual(subject.told(), ['online 2']);
+    assert.deepEqual(subject.emitted(), ['online 2']);
     world.pass(60);
     world.read([2]);
-    assert.deepEqual(subject.told(), ['offline 1']);
+    assert.deepEqual(subject.emitted(), ['offline 1']);
   });
 
   it('takes an upload of the future for an old one: the clock was set back', () => {
@@ -118,18 +118,18 @@ describe('a watch: presence', () => {
     world.fail(2);
     world.read([1]);
     world.fail(2);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.pass(60);
     world.fail(5);
     const [unknown] = subject.events;
     assert.equal(unknown?.reason, 'UNREACHABLE');
     assert.deepEqual([unknown?.online, unknown?.name, unknown?.lastUpload], [null, null, null]);
-    assert.deepEqual(subject.told(), ['unknown']);
+    assert.deepEqual(subject.emitted(), ['unknown']);
     world.upload('2');
-    assert.deepEqual(subject.told(), ['online 2']);
+    assert.deepEqual(subject.emitted(), ['online 2']);
     world.pass(60);
     world.read([1, 2]);
-    assert.deepEqual(subject.told(), ['known']);
+    assert.deepEqual(subject.emitted(), ['known']);
   });
 
   it('watches the devices of a list alone', () => {
@@ -139,11 +139,11 @@ describe('a watch: presence', () => {
     world.upload('3');
     world.read([7, 2]);
     world.read([7, 2]);
-    assert.deepEqual(subject.told(), ['online 7', 'offline 1']);
+    assert.deepEqual(subject.emitted(), ['online 7', 'offline 1']);
     assert.deepEqual(subject.watch.counts(), { devices: 2, online: 1 });
   });
 
-  it('tells nothing that its group was not asked for, and nothing after it was closed', () => {
+  it('emits nothing of a group that was not asked for, and nothing after it was closed', () => {
     const world = new World();
     const subject = world.watch({ events: ['recovery'] });
     world.read([1]);
@@ -151,22 +151,22 @@ describe('a watch: presence', () => {
     world.registry.onRecovering('2');
     world.registry.onRecovered('2', 3);
     assert.equal(subject.events[1]?.count, 3);
-    assert.deepEqual(subject.told(), ['recovering 2', 'recovered 2']);
+    assert.deepEqual(subject.emitted(), ['recovering 2', 'recovered 2']);
     subject.watch.close();
     world.registry.onRecovering('2');
     world.read([1]);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
   });
 
   it('goes on when its listener throws, and ends when it closes it', () => {
     const world = new World();
-    const told: string[] = [];
+    const emitted: string[] = [];
     const warnings = process.listenerCount('warning');
     const subject = world.watch(
       {},
       {
         onEvent: ({ chipid = '' }) => {
-          told.push(chipid);
+          emitted.push(chipid);
           if (chipid === '2') subject.watch.close();
           throw new Error('of the flow');
         },
@@ -174,7 +174,7 @@ describe('a watch: presence', () => {
     );
     world.read([]);
     world.read([1, 2, 3, 4]);
-    assert.deepEqual(told, ['1', '2']);
+    assert.deepEqual(emitted, ['1', '2']);
     assert.equal(process.listenerCount('warning'), warnings);
   });
 });
@@ -188,20 +188,20 @@ describe('a watch: hostile lists', () => {
     const many = Array.from({ length: 100_000 }, (_, index) => index);
     world.read([]);
     world.read(many);
-    assert.equal(subject.told().length, 10_000);
+    assert.equal(subject.emitted().length, 10_000);
     world.upload('99999');
     world.read(many);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     assert.deepEqual(subject.watch.counts(), { devices: 10_000, online: 10_000 });
     world.pass(60);
     world.read(many.slice(0, 9_000));
-    assert.equal(subject.told().length, 1_000);
+    assert.equal(subject.emitted().length, 1_000);
     world.read(['a', 77777]);
-    assert.equal(subject.told().at(-1), 'online 77777');
+    assert.equal(subject.emitted().at(-1), 'online 77777');
     assert.ok(subject.watch.counts().devices <= 10_000);
   });
 
-  it('reads what it can of records that are none, and of names that are objects or huge', () => {
+  it('reads what it can of malformed records, and of names that are objects or huge', () => {
     const world = new World();
     const subject = world.watch();
     world.read([]);

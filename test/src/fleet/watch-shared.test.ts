@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { SharedWatch, WatchShare } from '../../../src/sharing/shared-watches';
 import { useClock, World } from './watch-subject';
 
-/** The watch's place among processes, of which a test says what this one may tell. */
+/** The watch's place among processes, of which a test says what this one may emit. */
 class Share implements WatchShare {
   isAllowed = true;
-  readonly tellsOfAll = true;
+  readonly emitsForAll = true;
   watch: SharedWatch | undefined;
 
-  mayTell(): boolean {
+  mayEmit(): boolean {
     return this.isAllowed;
   }
 
@@ -22,18 +22,18 @@ class Share implements WatchShare {
 function silent() {
   const [world, share] = [new World(), new Share()];
   const { watch, ...subject } = world.watch({ silence: 100 }, {}, share);
-  const told = (): string[] => subject.events.splice(0).map(({ event }) => event);
+  const emitted = (): string[] => subject.events.splice(0).map(({ event }) => event);
   world.read([1]);
   world.channel('1', 'connected');
-  assert.deepEqual(told(), []);
-  return { world, share, watch, told };
+  assert.deepEqual(emitted(), []);
+  return { world, share, watch, emitted };
 }
 
 describe('a watch that runs in several processes', () => {
   useClock();
 
   it('counts no silence from the time before another process had the device', () => {
-    const { world, share, told } = silent();
+    const { world, share, emitted } = silent();
     world.pass(60);
     share.isAllowed = false;
     share.watch?.moved();
@@ -43,44 +43,44 @@ describe('a watch that runs in several processes', () => {
     share.watch?.moved();
     world.channel('1', 'connected');
     world.pass(99);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(emitted(), []);
     world.pass(1);
-    assert.deepEqual(told(), ['silent']);
+    assert.deepEqual(emitted(), ['silent']);
   });
 
-  it('tells of a silence once it may, not that a device is heard of which it was not told', () => {
-    const { world, share, told } = silent();
+  it('emits silent once it may, and no heard without a silent before it', () => {
+    const { world, share, emitted } = silent();
     share.isAllowed = false;
     world.pass(101);
     share.isAllowed = true;
     share.watch?.moved();
     world.upload('1');
-    assert.deepEqual(told(), []);
+    assert.deepEqual(emitted(), []);
     world.pass(50);
     share.isAllowed = false;
     world.upload('1');
     share.isAllowed = true;
     world.pass(99);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(emitted(), []);
     world.pass(1);
     world.upload('1');
-    assert.deepEqual(told(), ['silent', 'heard']);
+    assert.deepEqual(emitted(), ['silent', 'heard']);
   });
 
-  it('goes on where another process has told of a silence', () => {
-    const { world, share, told } = silent();
+  it('goes on where another process has emitted silent', () => {
+    const { world, share, emitted } = silent();
     share.isAllowed = false;
     share.watch?.moved();
     share.watch?.take(['1', true, 1, true, null, null]);
     share.isAllowed = true;
     share.watch?.moved();
     world.pass(300);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(emitted(), []);
     world.upload('1');
-    assert.deepEqual(told(), ['heard']);
+    assert.deepEqual(emitted(), ['heard']);
   });
 
-  it('keeps what another process has told until the next start', () => {
+  it('keeps what another process has emitted until the next start', () => {
     const [world, share] = [new World(), new Share()];
     let changes = 0;
     const { watch } = world.watch({ silence: 100 }, { onState: () => changes++ }, share);

@@ -15,16 +15,16 @@ const range = (from: number, to: number): number[] =>
 describe('a watch: start and restart', () => {
   useClock();
 
-  it('with 5,000 devices of which 3 changed tells 3', () => {
+  it('with 5,000 devices of which 3 changed emits 3 events', () => {
     const before = new World();
     const first = before.watch({ misses: 2 });
     before.read(range(0, 5000));
     const { world, subject } = restart(first);
     world.read(range(2, 5001));
-    assert.deepEqual(subject.told(), ['online 5000']);
+    assert.deepEqual(subject.emitted(), ['online 5000']);
     world.pass(60);
     world.read(range(2, 5001));
-    assert.deepEqual(subject.told(), ['offline 0', 'offline 1']);
+    assert.deepEqual(subject.emitted(), ['offline 0', 'offline 1']);
   });
 
   it('remembers names, since when, and that the list could not be read', () => {
@@ -37,51 +37,51 @@ describe('a watch: start and restart', () => {
     const { world, subject } = restart(first);
     world.pass(60);
     world.fail(3);
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.read([2]);
-    assert.deepEqual(subject.told(), ['known']);
+    assert.deepEqual(subject.emitted(), ['known']);
     world.read([2]);
     const [offline] = subject.events;
     assert.equal(offline?.name, 'Cold store');
     assert.ok((offline?.since ?? 0) > since);
   });
 
-  it('tells nothing of an upload before the first reading, unless it is a change', () => {
+  it('emits nothing for an upload before the first reading, unless it is a change', () => {
     const world = new World();
     const fresh = world.watch();
     world.upload('1');
     world.read([1]);
-    assert.deepEqual(fresh.told(), []);
+    assert.deepEqual(fresh.emitted(), []);
     const again = restart(fresh);
     again.world.upload('1');
     again.world.upload('2');
-    assert.deepEqual(again.subject.told(), ['online 2']);
+    assert.deepEqual(again.subject.emitted(), ['online 2']);
   });
 
-  it('with current tells each state once, after the first reading', () => {
+  it('with current emits each state once, after the first reading', () => {
     const before = new World();
     const first = before.watch({ start: 'current' });
     before.upload('3');
-    assert.deepEqual(first.told(), []);
+    assert.deepEqual(first.emitted(), []);
     before.read([1, 2]);
-    assert.deepEqual(first.told().sort(), ['online 1', 'online 2', 'online 3']);
+    assert.deepEqual(first.emitted().sort(), ['online 1', 'online 2', 'online 3']);
     before.read([1, 3]);
     before.read([1, 3]);
-    assert.deepEqual(first.told(), ['offline 2']);
+    assert.deepEqual(first.emitted(), ['offline 2']);
     const { world, subject } = restart(first, { start: 'current' });
     world.upload('1');
-    assert.deepEqual(subject.told(), []);
+    assert.deepEqual(subject.emitted(), []);
     world.read([1, 3]);
-    assert.deepEqual(subject.told().sort(), ['offline 2', 'online 1', 'online 3']);
+    assert.deepEqual(subject.emitted().sort(), ['offline 2', 'online 1', 'online 3']);
     world.read([1, 2, 3]);
-    assert.deepEqual(subject.told(), ['online 2']);
+    assert.deepEqual(subject.emitted(), ['online 2']);
   });
 
-  it('with current tells of listed devices that are absent', () => {
+  it('with current emits the state of chosen devices that are not listed', () => {
     const world = new World();
     const subject = world.watch({ chipids: ['1', '2'], start: 'current' });
     world.read([1], false);
-    assert.deepEqual(subject.told(), ['online 1', 'offline 2']);
+    assert.deepEqual(subject.emitted(), ['online 1', 'offline 2']);
   });
 
   it('with current waits no longer than until the list is unknown', () => {
@@ -90,9 +90,9 @@ describe('a watch: start and restart', () => {
     world.channel('1', 'connected');
     world.fail(3);
     world.upload('1');
-    assert.deepEqual(subject.told(), ['unknown', 'connected 1', 'online 1']);
+    assert.deepEqual(subject.emitted(), ['unknown', 'connected 1', 'online 1']);
     world.read([1, 2]);
-    assert.deepEqual(subject.told(), ['known', 'online 2']);
+    assert.deepEqual(subject.emitted(), ['known', 'online 2']);
   });
 
   it('takes what was kept for another application, or is garbage, for nothing', () => {
@@ -109,7 +109,7 @@ describe('a watch: start and restart', () => {
       const world = new World();
       const subject = world.watch({ state: kept });
       world.read([1, 2, 3]);
-      assert.deepEqual(subject.told(), []);
+      assert.deepEqual(subject.emitted(), []);
     }
   });
 

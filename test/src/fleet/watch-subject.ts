@@ -76,15 +76,15 @@ export class World {
   }
 }
 
-/** A watch and what it has told. */
+/** A watch and what it has emitted. */
 export class Watched {
   constructor(
     readonly watch: Watch,
     readonly events: FleetEvent[],
   ) {}
 
-  /** What has been told since the last time, as `online 10000001`. */
-  told(): string[] {
+  /** What has been emitted since the last call, as `online 10000001`. */
+  emitted(): string[] {
     return this.events
       .splice(0)
       .map(({ event, chipid }) => (chipid === undefined ? event : `${event} ${chipid}`));

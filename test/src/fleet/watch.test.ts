@@ -21,7 +21,7 @@ async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
   return {
     watch: started,
     events,
-    told: () => events.map(({ event, chipid }) => `${event} ${chipid}`),
+    emitted: () => events.map(({ event, chipid }) => `${event} ${chipid}`),
   };
 }
 
@@ -30,14 +30,14 @@ describe('a watch over real connections', () => {
     const service = await simulator({ devices: [{ chipid: HUGE, name: 'Pump' }, { chipid: 2 }] });
     const client = clientOf(service.baseUrl);
     await listen(client, HUGE).state('connected');
-    const { events, told } = await watch(client);
+    const { events, emitted } = await watch(client);
     service.sleep(HUGE);
     await until(() => events.length === 1, 'it is offline');
     const readings = service.requests.length;
     service.wake(HUGE);
     await until(() => events.length === 2, 'it is online');
     assert.ok(service.requests.length <= readings + 1);
-    assert.deepEqual(told(), [`offline ${HUGE}`, `online ${HUGE}`]);
+    assert.deepEqual(emitted(), [`offline ${HUGE}`, `online ${HUGE}`]);
     assert.equal(events[1]?.name, 'Pump');
     assert.equal(typeof events[1]?.lastUpload, 'number');
   });
@@ -54,7 +54,7 @@ describe('a watch over real connections', () => {
       { encoding: 'text', save: () => (saved = true) },
     );
     await until(() => saved, 'a first position');
-    const { events, told } = await watch(client, {
+    const { events, emitted } = await watch(client, {
       events: ['channel', 'recovery'],
       settle: 0.05,
     });
@@ -64,8 +64,8 @@ describe('a watch over real connections', () => {
     assert.equal(typeof events[0]?.reason, 'string');
     service.upload(chipid, 'missed');
     lift();
-    await until(() => told().includes(`recovered ${chipid}`), 'it has recovered');
-    assert.deepEqual(told().sort(), [
+    await until(() => emitted().includes(`recovered ${chipid}`), 'it has recovered');
+    assert.deepEqual(emitted().sort(), [
       `connected ${chipid}`,
       `disconnected ${chipid}`,
       `recovered ${chipid}`,
@@ -86,12 +86,12 @@ describe('a watch over real connections', () => {
     assert.ok(service.requests.length - before <= 2);
   });
 
-  it('closed in the middle of a reading tells nothing, and leaves nothing behind', async () => {
+  it('closed in the middle of a reading emits nothing, and leaves nothing behind', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
     service.fail('hang');
-    const told: unknown[] = [];
-    const note = (what: unknown): void => void told.push(what);
+    const emitted: unknown[] = [];
+    const note = (what: unknown): void => void emitted.push(what);
     const options = { silence: 60, refresh: 1 };
     const one = client.fleet.watch(options, {
       onEvent: note,
@@ -103,7 +103,7 @@ describe('a watch over real connections', () => {
     one.close();
     one.close();
     await client.close();
-    assert.deepEqual(told, []);
+    assert.deepEqual(emitted, []);
   });
 
   it('has its state when the client was closed before it, as a deploy may do', async () => {

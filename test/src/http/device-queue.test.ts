@@ -88,7 +88,7 @@ describe('the order of commands to a device', () => {
     assert.equal(remove.mock.callCount(), 1);
   });
 
-  it('refuses what waits when it is closed, and leaves the running one alone', async () => {
+  it('refuses waiting commands when it is closed, and leaves the running one alone', async () => {
     const { queues, run, end } = commands();
     const running = run('1', 'a');
     const waiting = run('1', 'b');

@@ -5,26 +5,26 @@ import { abortReason, onAbort } from '../../../src/http/deadline';
 describe('calls that share a signal', () => {
   it('are all called when it aborts, except those that were removed', () => {
     const controller = new AbortController();
-    const told: string[] = [];
-    onAbort(controller.signal, () => told.push('a'));
-    const ignore = onAbort(controller.signal, () => told.push('b'));
-    onAbort(controller.signal, () => told.push('c'));
+    const calls: string[] = [];
+    onAbort(controller.signal, () => calls.push('a'));
+    const ignore = onAbort(controller.signal, () => calls.push('b'));
+    onAbort(controller.signal, () => calls.push('c'));
     ignore();
     controller.abort();
-    assert.deepEqual(told, ['a', 'c']);
+    assert.deepEqual(calls, ['a', 'c']);
   });
 
   it('are called even if one of them ends the others', () => {
     const controller = new AbortController();
-    const told: string[] = [];
+    const calls: string[] = [];
     onAbort(controller.signal, () => {
-      told.push('a');
+      calls.push('a');
       ignore();
     });
-    const ignore = onAbort(controller.signal, () => told.push('b'));
-    onAbort(controller.signal, () => told.push('c'));
+    const ignore = onAbort(controller.signal, () => calls.push('b'));
+    onAbort(controller.signal, () => calls.push('c'));
     controller.abort();
-    assert.deepEqual(told, ['a', 'c']);
+    assert.deepEqual(calls, ['a', 'c']);
   });
 
   it('share one listener, which goes with the last of them', () => {

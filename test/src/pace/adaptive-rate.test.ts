@@ -9,7 +9,7 @@ const SECOND = 1000;
 
 const takesAll: Service = () => ({ after: 5 });
 
-/** Takes so many a second, and lets the others wait. */
+/** Takes a number of them a second, and lets the others wait. */
 function queues(perSecond: number): Service {
   let free = 0;
   return (at) => {
@@ -18,7 +18,7 @@ function queues(perSecond: number): Service {
   };
 }
 
-/** Takes so many in each second, and refuses the others. */
+/** Takes a number of them in each second, and refuses the others. */
 function refuses(perSecond: number, retryAfter?: number): Service {
   let [second, taken] = [-1, 0];
   return (at) => {
@@ -117,7 +117,7 @@ describe('channels that all reconnect at once', () => {
     });
   }
 
-  it('are all back though the service refuses all every other 10 s', () => {
+  it('are all back although the service refuses everything every other 10 s', () => {
     fleet.run(ALL, (at) =>
       Math.floor(at / (10 * SECOND)) % 2 ? { after: 5, reason: '503' } : { after: 5 },
     );

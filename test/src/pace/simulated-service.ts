@@ -3,7 +3,7 @@ import type { PacedAttempt } from '../../../src/pace/attempt';
 import { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
 import { ReconnectBackoff } from '../../../src/channel/reconnect-backoff';
 
-/** What comes of an attempt: it opens, or it fails for a reason, after so many milliseconds. */
+/** The outcome of an attempt: after some milliseconds it opens, or fails for a reason. */
 export interface Outcome {
   after: number;
   reason?: string;

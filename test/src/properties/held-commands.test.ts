@@ -119,7 +119,7 @@ function checkStarts(events: readonly HeldEvent[], commands: readonly Command[])
     startedAt.set(name, index);
     assert.ok(
       !before.some((each) => each.kind === 'end' && each.name === name),
-      `${name} acted although its caller had been told that it did not`,
+      `${name} acted although its caller got the error that it did not`,
     );
     if (when === 'now') return;
     const since = before.findLastIndex(

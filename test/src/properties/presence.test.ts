@@ -28,12 +28,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-/** Lets it all happen. @returns what was told of each device, with what was the case before the first event */
+/** Carries the steps out. @returns what was emitted for each device, with its state before the first event */
 function run(steps: readonly Step[], misses: number, settle: number) {
   const options = { misses, settle, silence: 30, events: ['presence', 'channel'] as const };
   const world = new World();
   const listed = new Set<string>();
-  const told: string[] = [];
+  const emitted: string[] = [];
   let subject: Watched = world.watch(options);
   const read = (polled: boolean, at = Date.now()): void => world.read([...listed], polled, at);
 
@@ -51,7 +51,7 @@ function run(steps: readonly Step[], misses: number, settle: number) {
     else {
       const state: unknown = JSON.parse(JSON.stringify(subject.watch.state()));
       subject.watch.close();
-      told.push(...subject.told());
+      emitted.push(...subject.emitted());
       subject = world.watch({ ...options, state });
     }
     world.pass(0.01);
@@ -65,12 +65,12 @@ function run(steps: readonly Step[], misses: number, settle: number) {
   }
   const online = new Set(subject.watch.state().devices.flatMap(([id, on]) => (on ? [id] : [])));
   subject.watch.close();
-  return { told: [...told, ...subject.told()], online, listed };
+  return { emitted: [...emitted, ...subject.emitted()], online, listed };
 }
 
-/** Fails unless two words alternate in what was told of a device. @returns the last of them */
-function alternates(told: readonly string[], device: string, words: readonly string[]) {
-  const own = told.filter((each) => words.some((word) => each === `${word} ${device}`));
+/** Fails unless two words alternate in what was emitted for a device. @returns the last of them */
+function alternates(emitted: readonly string[], device: string, words: readonly string[]) {
+  const own = emitted.filter((each) => words.some((word) => each === `${word} ${device}`));
   for (const [index, each] of own.entries()) assert.notEqual(each, own[index - 1], own.join(', '));
   return own.at(-1)?.split(' ')[0];
 }
@@ -86,14 +86,14 @@ describe('a watch of the fleet', () => {
       fc.integer({ min: 1, max: 3 }),
       fc.constantFrom(0.05, 15),
       (steps, misses, settle) => {
-        const { told, online, listed } = run(steps, misses, settle);
+        const { emitted, online, listed } = run(steps, misses, settle);
         assert.deepEqual(online, listed);
         for (const device of DEVICES) {
-          const last = alternates(told, device, ['online', 'offline']);
+          const last = alternates(emitted, device, ['online', 'offline']);
           if (last) assert.equal(last, listed.has(device) ? 'online' : 'offline');
-          const channel = alternates(told, device, ['connected', 'disconnected']);
+          const channel = alternates(emitted, device, ['connected', 'disconnected']);
           if (channel) assert.equal(channel, 'connected');
-          alternates(told, device, ['silent', 'heard']);
+          alternates(emitted, device, ['silent', 'heard']);
         }
       },
     ),

@@ -29,7 +29,7 @@ function textOf(raw: string | undefined): string | undefined {
   return /^-?\d+$/.test(raw) ? String(BigInt(raw)) : String(Number(raw));
 }
 
-/** An id of which leading zeros are no part; undefined if it is none. */
+/** An id without its leading zeros; undefined if it is invalid. */
 function digitsOf(raw: string | undefined): string | undefined {
   const text = textOf(raw);
   return text !== undefined && /^[0-9]{1,20}$/.test(text) ? String(BigInt(text)) : undefined;

@@ -31,7 +31,7 @@ const BAD: readonly unknown[] = [
 export function createHistory(accepted: readonly string[], options: HistoryOptions) {
   const { window = Infinity, encoding = 'text', order = 'oldest-first' } = options;
   const { firstId = 1n, step = 1n } = options;
-  /** It shows only so many uploads yet, and of those not these. */
+  /** How many uploads it shows so far; of those, not the hidden ones. */
   let shown = Infinity;
   let least = 0;
   const hidden = new Set<number>();

@@ -171,7 +171,7 @@ describe('frames that cannot be read', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('do not start a reading anew that is under way, nor keep live uploads waiting', async () => {
+  it('do not restart a reading that is under way, nor keep live uploads waiting', async () => {
     const history = slowHistory();
     let asked = 0;
     const read = (): Promise<unknown[]> => {

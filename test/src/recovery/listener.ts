@@ -9,7 +9,7 @@ import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';
 
-/** What a listener with recovery has been told, and a way to end it. */
+/** What a listener with recovery has received, and a way to end it. */
 export interface Listener {
   uploads: Upload[];
   faults: string[];

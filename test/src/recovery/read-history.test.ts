@@ -10,24 +10,24 @@ import { clientOf, KEYS } from '../support/client';
 const { signal } = new AbortController();
 
 /** Reads a history from a service. @returns the calls of the limiter, and how often the service was asked */
-async function told(script: Script): Promise<{ told: string; requests: number }> {
+async function readOnce(script: Script): Promise<{ report: string; requests: number }> {
   const { baseUrl, requests } = await httpService(script);
   const options = { baseUrl, ...KEYS, proxy: false } as const;
   const application = createApplication(options, new AdaptiveLimiters());
   atEnd(() => application.close());
   const { read } = application.open!.listening.shared;
-  let told = '';
+  let report = '';
   await readInTurn(read, '1', signal, {
-    succeeded: () => (told = 'succeeded'),
-    failed: (reason, wait) => (told = `${attemptFailure(reason)} ${wait}`),
-    cancel: () => (told = 'cancelled'),
+    succeeded: () => (report = 'succeeded'),
+    failed: (reason, wait) => (report = `${attemptFailure(reason)} ${wait}`),
+    cancel: () => (report = 'cancelled'),
   }).catch(() => undefined);
-  return { told, requests: requests.length };
+  return { report, requests: requests.length };
 }
 
 describe('a reading of a history, which is paced', () => {
   const reset: Script = (response) => void response.socket?.destroy();
-  const answers: [what: string, script: Script, told: string][] = [
+  const answers: [what: string, script: Script, report: string][] = [
     ['an answer', json([]), 'succeeded'],
     ['503 with Retry-After', raw('', 503, { 'retry-after': '7' }), 'refusal 7000'],
     ['429', raw('', 429), 'refusal undefined'],
@@ -38,7 +38,7 @@ describe('a reading of a history, which is paced', () => {
   ];
   for (const [what, script, meaning] of answers) {
     it(`asks once, and says to the limiter: ${what}`, async () => {
-      assert.deepEqual(await told(script), { told: meaning, requests: 1 });
+      assert.deepEqual(await readOnce(script), { report: meaning, requests: 1 });
     });
   }
 

@@ -109,7 +109,7 @@ describe('readings of histories', () => {
     assert.ok(began.length >= 198 && began.length <= 200, `${began.length} in ten seconds`);
   });
 
-  it('pass over who has left, and over all at the close', () => {
+  it('skip those that have left, and everybody after the close', () => {
     const [first, second] = wait(2, 'soon');
     limiter.cancel(first!);
     pass(100);

@@ -290,7 +290,7 @@ describe('several requests to a device', () => {
     );
     const ids = replies.map(({ payload }) => (payload as { id: number }).id);
     assert.deepEqual([ids, received.length, service.channels()], [asked, 10, 1]);
-    assert.equal(longest, 9, 'the last one was told how many are ahead of it');
+    assert.equal(longest, 9, 'the last one was shown how many are ahead of it');
   });
 
   for (const [what, match] of [

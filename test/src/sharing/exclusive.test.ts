@@ -5,7 +5,7 @@ import { settled, until } from '../../../tooling/until';
 import { simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { ProcessModel, Processes } from './processes';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from '../cluster/memory-store';
 
 /** Processes whose store has settled: before, nobody gets a lock. */
 async function processes(baseUrl: string, options = {}): Promise<[ProcessModel, ProcessModel]> {

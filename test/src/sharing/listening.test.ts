@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { until } from '../../../tooling/until';
 import { clusterOf, joinOn } from '../../../src/cluster/join';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from '../cluster/memory-store';
 import type { ClusterJob, Upload } from '../../../src';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';

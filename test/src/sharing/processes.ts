@@ -1,5 +1,5 @@
 import { joinOn } from '../../../src/cluster/join';
-import { MemoryStore } from '../../../src/cluster/memory-store';
+import { MemoryStore } from '../cluster/memory-store';
 import { StoreError, type Store } from '../../../src/cluster/store';
 import type {
   ChannelSubscription,

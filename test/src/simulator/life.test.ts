@@ -10,6 +10,7 @@ import {
   type SimulatorOptions,
 } from '../../../src/simulator';
 import { openChannel, openGet, openPost, openUrl, withSimulator } from './client';
+import { freePort } from '../../../tooling/servers/ports';
 import { until } from '../../../tooling/until';
 
 /** What keeps this process alive. */
@@ -172,7 +173,8 @@ describe('simulator: start, log and end', () => {
   });
 
   it('starts again on the port it has just left', async () => {
-    const first = await startSimulator({ interval: 0 });
+    // Not one that the system gives away meanwhile, as a connection's own port.
+    const first = await startSimulator({ interval: 0, port: await freePort() });
     await openChannel(first, '10000001');
     await first.close();
     const second = await startSimulator({ interval: 0, port: first.port });

@@ -1,4 +1,3 @@
-/** What is no chip number. */
 export const BAD_CHIPIDS: readonly [what: string, value: unknown][] = [
   ['a way up the path', '../x'],
   ['an encoded slash', '%2f'],
@@ -32,7 +31,6 @@ export const BAD_CHIPIDS: readonly [what: string, value: unknown][] = [
   ['a function', () => 1],
 ];
 
-/** What is no pin. */
 export const BAD_PINS: readonly [what: string, value: unknown][] = [
   ['negative', -1],
   ['NaN', NaN],
@@ -49,7 +47,6 @@ export const BAD_PINS: readonly [what: string, value: unknown][] = [
   ['an array', [5]],
 ];
 
-/** What is no level. */
 export const BAD_LEVELS: readonly [what: string, value: unknown][] = [
   ['2', 2],
   ['-1', -1],
@@ -85,7 +82,6 @@ export const BAD_MESSAGES: readonly [what: string, value: unknown][] = [
   ['a Buffer that is not UTF-8', Buffer.from([0xc3, 0x28])],
 ];
 
-/** What is no body of the server API. */
 export const BAD_BODIES: readonly [what: string, value: unknown][] = [
   ['undefined', undefined],
   ['null', null],
@@ -103,7 +99,6 @@ export const BAD_BODIES: readonly [what: string, value: unknown][] = [
   ['an object whose JSON is text', { toJSON: () => 'x' }],
 ];
 
-/** What is no query. */
 export const BAD_QUERIES: readonly [what: string, value: unknown][] = [
   ['text', 'page=1'],
   ['a number', 1],
@@ -119,7 +114,6 @@ export const BAD_QUERIES: readonly [what: string, value: unknown][] = [
   ['with half a surrogate pair in a name', { '\ud800': 1 }],
 ];
 
-/** What is no id of the server API. */
 export const BAD_DEVICEIDS: readonly [what: string, value: unknown][] = [
   ['empty', ''],
   ['null', null],

@@ -1,8 +1,9 @@
 import { INCARNATION, script, SLOT } from './script';
 
 /**
- * A member's beat; `applyBeat` of the store in memory is the same in TypeScript. It uses no clock of the engine: who
- * is dead is what a member has seen by its own clock, since after a failover the engine's clock is another one.
+ * A member's beat; `applyBeat` of the store in memory, which the tests use, is the same in TypeScript. It uses no
+ * clock of the engine: who is dead is what a member has seen by its own clock, since after a failover the engine's
+ * clock is another one.
  *
  * KEYS: state, members, slots, the mark of a member that has left. ARGV: the request as JSON.
  */

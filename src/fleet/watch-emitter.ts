@@ -4,17 +4,17 @@ import type { WatchSettings } from './watch-options';
 import { EVENTS, type FleetEvent, type FleetEventName, type WatchListener } from './watch-types';
 import type { WatchedDevice } from './watched-devices';
 
-/** What a teller asks where several processes watch. */
-export interface TellerShare extends Pick<WatchShare, 'mayTell' | 'tellsOfAll'> {
+/** What an emitter needs to know where several processes watch. */
+export interface EmitterShare extends Pick<WatchShare, 'mayEmit' | 'emitsForAll'> {
   changed(chipid: string): void;
 }
 
 /**
- * Passes events to the listener of a watch, and decides which states are told: of `none` only changes, of
- * `current` also the first state of each device, once the list has been read.
+ * Passes events to the listener of a watch, and decides which states are events: with `none` only changes,
+ * with `current` also the first state of each device, once the list has been read.
  */
-export class Teller {
-  /** Of `current`, before the first reading: states are not told yet. */
+export class WatchEmitter {
+  /** With `current`, before the first reading: states are not emitted yet. */
   #held: boolean;
   #closed = false;
 
@@ -23,8 +23,8 @@ export class Teller {
     private readonly settings: WatchSettings,
     private readonly listener: WatchListener,
     private readonly nameOf: (device: WatchedDevice) => string | null,
-    /** With a cluster: which events this process tells, and who is to know of changes. */
-    private readonly share?: TellerShare,
+    /** With a cluster: which events this process emits, and who is to know of changes. */
+    private readonly share?: EmitterShare,
   ) {
     this.#held = settings.start === 'current';
   }
@@ -41,13 +41,13 @@ export class Teller {
   presenceChanged(device: WatchedDevice, was: boolean | null): void {
     this.stateChanged();
     this.share?.changed(device.chipid);
-    if (was !== null || this.settings.start === 'current') this.#tellPresence(device);
+    if (was !== null || this.settings.start === 'current') this.#emitPresence(device);
   }
 
   channelChanged(device: WatchedDevice, was: boolean | null): void {
     this.stateChanged();
     this.share?.changed(device.chipid);
-    if (was !== null || this.settings.start === 'current') this.#tellChannel(device);
+    if (was !== null || this.settings.start === 'current') this.#emitChannel(device);
   }
 
   /** The list has been read for the first time. */
@@ -55,32 +55,32 @@ export class Teller {
     this.stateChanged();
     if (this.settings.start === 'none') return;
     this.#held = false;
-    this.#tellFirst(devices);
+    this.#emitFirst(devices);
   }
 
-  /** Devices may be this process's by now, of which nobody has told the first state. */
+  /** Devices whose first state nobody has emitted may be this process's by now. */
   catchUp(devices: Iterable<WatchedDevice>): void {
     if (this.#held || this.settings.start === 'none') return;
-    this.#tellFirst(devices);
+    this.#emitFirst(devices);
   }
 
-  /** The list cannot be read: uploads tell who is online all the same. */
+  /** The list cannot be read: uploads show who is online all the same. */
   listFailed(devices: Iterable<WatchedDevice>): void {
     if (!this.#held) return;
     this.#held = false;
-    for (const device of devices) this.#tellChannel(device);
+    for (const device of devices) this.#emitChannel(device);
   }
 
-  tell(event: FleetEventName, device: WatchedDevice, more: Partial<FleetEvent> = {}): void {
+  emit(event: FleetEventName, device: WatchedDevice, more: Partial<FleetEvent> = {}): void {
     const { chipid, presence } = device;
-    if (!this.#mayTell(device)) return;
+    if (!this.#mayEmit(device)) return;
     const { online, since, lastUpload } = presence;
     this.#pass(event, { chipid, online, name: this.nameOf(device), since, lastUpload, ...more });
   }
 
-  /** Tells of an event that concerns all devices. */
-  tellOfAll(event: 'known' | 'unknown', since: number | null, reason?: string): void {
-    if (this.share && !this.share.tellsOfAll) return;
+  /** Emits an event that concerns all devices. */
+  emitForAll(event: 'known' | 'unknown', since: number | null, reason?: string): void {
+    if (this.share && !this.share.emitsForAll) return;
     const none = { chipid: undefined, online: null, name: null, lastUpload: null };
     this.#pass(event, { ...none, since, ...(reason === undefined ? {} : { reason }) });
   }
@@ -98,31 +98,31 @@ export class Teller {
     if (!this.#closed) isolated(() => this.listener.onReadError?.(error));
   }
 
-  #tellFirst(devices: Iterable<WatchedDevice>): void {
+  #emitFirst(devices: Iterable<WatchedDevice>): void {
     for (const device of devices) {
-      if (!device.presenceTold) this.#tellPresence(device);
-      if (!device.channelTold) this.#tellChannel(device);
+      if (!device.presenceEmitted) this.#emitPresence(device);
+      if (!device.channelEmitted) this.#emitChannel(device);
     }
   }
 
-  #mayTell({ chipid }: WatchedDevice): boolean {
-    return this.share?.mayTell(chipid) ?? true;
+  #mayEmit({ chipid }: WatchedDevice): boolean {
+    return this.share?.mayEmit(chipid) ?? true;
   }
 
-  #tellPresence(device: WatchedDevice): void {
+  #emitPresence(device: WatchedDevice): void {
     const { online } = device.presence;
-    if (this.#held || online === null || !this.#mayTell(device)) return;
-    device.presenceTold = true;
-    this.tell(online ? 'online' : 'offline', device);
+    if (this.#held || online === null || !this.#mayEmit(device)) return;
+    device.presenceEmitted = true;
+    this.emit(online ? 'online' : 'offline', device);
   }
 
-  #tellChannel(device: WatchedDevice): void {
+  #emitChannel(device: WatchedDevice): void {
     const { channel } = device;
-    if (this.#held || !channel || channel.connected === null || !this.#mayTell(device)) return;
-    device.channelTold = true;
+    if (this.#held || !channel || channel.connected === null || !this.#mayEmit(device)) return;
+    device.channelEmitted = true;
     const { connected, reason } = channel;
-    if (connected) this.tell('connected', device);
-    else this.tell('disconnected', device, reason === undefined ? {} : { reason });
+    if (connected) this.emit('connected', device);
+    else this.emit('disconnected', device, reason === undefined ? {} : { reason });
   }
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {

@@ -1,5 +1,5 @@
-import { POOLS, type Pool } from './slots';
-import type { BeatReply, BeatRequest, Holding, MemberBeat } from './store';
+import { POOLS, type Pool } from '../../../src/cluster/slots';
+import type { BeatReply, BeatRequest, Holding, MemberBeat } from '../../../src/cluster/store';
 
 /** A slot in the store; without an owner it was released. */
 export interface OwnedSlot {

@@ -1,4 +1,4 @@
-import { partitionOf } from './slots';
+import { partitionOf } from '../../../src/cluster/slots';
 import { applyBeat, isSettled, type MembersState } from './memory-beat';
 import {
   queueTopic,
@@ -12,7 +12,7 @@ import {
   type SaveOutcome,
   type Store,
   type StoreInfo,
-} from './store';
+} from '../../../src/cluster/store';
 
 interface StoredPosition {
   epoch: number;
