@@ -69,7 +69,8 @@ export function edgeOf(records: readonly Recorded[], before: Edge | undefined): 
     .sort((a, b) => b - a)
     .flatMap((place) => {
       const record = records[place];
-      return record?.mark === undefined ? [] : `${record.id} ${markOf(record)}`;
+      // Joined, since V8 would keep the parts of a template, at three times the memory.
+      return record?.mark === undefined ? [] : [record.id, markOf(record)].join(' ');
     });
   return { time, seen };
 }
