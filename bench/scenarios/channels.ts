@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemory, type Memory } from '../meter';
 import type { Plan } from '../plan';
-import { column, type Job, type Scenario, type Values } from '../scenario';
-import { CORE, LIMIT, LIMIT_READING, OURS, Receiver } from '../subjects/receiver';
+import { column, type Goal, type Job, type Scenario, type Values } from '../scenario';
+import { CORE, LIMIT, LIMIT_READING, OURS, OURS_OFF, Receiver } from '../subjects/receiver';
 
 async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
   const { service, plan } = job;
@@ -23,6 +23,11 @@ async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
   return { objects: each('objects'), used: each('used'), rss: each('rss'), seconds };
 }
 
+/** What the package's own objects may take, with recovery and without it. */
+const OBJECTS: Goal[] = [OURS, OURS_OFF].map(({ name }) => ({
+  ...{ of: name, by: LIMIT.name, column: 'objects', most: 2.5 },
+}));
+
 /** Channels held open, with heartbeats and pings at their defaults. */
 function channels(scheme: 'http' | 'https', plan: Plan): Scenario {
   const protocol = scheme === 'http' ? 'ws' : 'wss';
@@ -30,14 +35,17 @@ function channels(scheme: 'http' | 'https', plan: Plan): Scenario {
   return {
     name: `channels-${protocol}`,
     title: `Memory of a channel, ${plan.channels} channels over ${protocol}`,
-    subjects: [LIMIT, LIMIT_READING, CORE, OURS],
+    subjects: [LIMIT, LIMIT_READING, CORE, OURS, ...(scheme === 'http' ? [OURS_OFF] : [])],
     columns: [
       column('used', 'memory', 'KB', 1, 'lower'),
       column('objects', 'of it objects', 'KB', 1, 'lower'),
       column('rss', 'resident', 'KB', 1),
       column('seconds', 'to open all', 's', 1),
     ],
-    goals: [{ of: 'ours', by: 'limit', column: 'used', most }],
+    goals: [
+      { of: 'ours', by: 'limit', column: 'used', most },
+      ...(scheme === 'http' ? OBJECTS : []),
+    ],
     rounds: plan.channelRounds,
     measure: (job) => measure(job, scheme),
   };
