@@ -1,9 +1,16 @@
 import type { Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Goal, type Scenario } from '../scenario';
+import { HISTORY } from '../service/readings';
 import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF, Receiver } from '../subjects/receiver';
 
 /** Blocks of 16 uploads that are on their way on a channel at most. */
 const WINDOW = 4;
+
+/**
+ * Uploads after which a listener reads the history of a device. The flood brings all devices equally far: unless they are
+ * staggered, all are read during the measurement, or none.
+ */
+const READ_AFTER = HISTORY / 2;
 
 /** Seconds over which uploads come one a second from each device: they are few, and their CPU is little. */
 const STEADY = 20;
@@ -41,6 +48,8 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
     const receiver = await Receiver.start(job, 'http');
     await receiver.open(devices);
     await receiver.flood(job.plan.warmUp, WINDOW);
+    await receiver.calm();
+    await receiver.stagger(READ_AFTER / devices);
     await receiver.calm();
     return receiver.receive(STEADY, devices);
   },

@@ -103,7 +103,7 @@ export class ChannelServer {
 
   /** Uploads at a steady rate, on all channels in turn. @returns how many were sent */
   async upload(seconds: number, perSecond: number): Promise<number> {
-    const devices = [...this.#devices.values()].filter(({ socket }) => socket);
+    const devices = this.#connected();
     const start = performance.now();
     let sent = 0;
     for (let passed = 0; passed < seconds; passed = (performance.now() - start) / 1000) {
@@ -113,9 +113,17 @@ export class ChannelServer {
     return sent;
   }
 
+  /** Uploads on all channels, on each `step` more than on the one before. @returns how many were sent */
+  stagger(step: number): number {
+    let sent = 0;
+    for (const [index, device] of this.#connected().entries())
+      for (let count = 0; count < index * step; count++, sent++) device.upload();
+    return sent;
+  }
+
   /** Uploads on all channels, as fast as they are read. @returns how many uploads were sent */
   async flood(seconds: number, window: number): Promise<number> {
-    const devices = [...this.#devices.values()].filter(({ socket }) => socket);
+    const devices = this.#connected();
     const sent = (): number => devices.reduce((total, device) => total + device.sent, 0);
     const before = sent();
     for (const device of devices) {
@@ -125,6 +133,10 @@ export class ChannelServer {
     await sleep(seconds * 1000);
     for (const device of devices) device.window = 0;
     return sent() - before;
+  }
+
+  #connected(): Device[] {
+    return [...this.#devices.values()].filter(({ socket }) => socket);
   }
 
   #device(chipid: string): Device {

@@ -48,6 +48,10 @@ export class ServiceClient {
   upload = (seconds: number, perSecond: number): Promise<Flood> =>
     this.#ask({ method: 'POST', body: JSON.stringify({ seconds, perSecond }) });
 
+  /** Uploads on all channels at once, on each `step` more than on the one before. */
+  stagger = (step: number): Promise<Flood> =>
+    this.#ask({ method: 'POST', body: JSON.stringify({ step }) });
+
   /** Limits the upgrades and the readings a second from now on, and refuses further ones with 503. Without a number it takes all. */
   throttle = (perSecond?: number): Promise<State> =>
     this.#ask({ method: 'PUT', body: JSON.stringify({ perSecond }) });

@@ -26,6 +26,7 @@ interface Control {
   seconds?: number;
   window?: number;
   perSecond?: number;
+  step?: number;
 }
 
 /** Starts the service in this process. It does what is measured, and nothing else. */
@@ -38,12 +39,14 @@ export async function startService(): Promise<{ addresses: Addresses; close: () 
     const { method } = request;
     if (method === 'PUT') channels.throttle(((await json(request)) as Control).perSecond);
     if (method === 'POST') {
-      const { seconds = 0, window = 1, perSecond } = (await json(request)) as Control;
+      const { seconds = 0, window = 1, perSecond, step } = (await json(request)) as Control;
       const before = cpuSoFar();
       const sent =
-        perSecond === undefined
-          ? await channels.flood(seconds, window)
-          : await channels.upload(seconds, perSecond);
+        step !== undefined
+          ? channels.stagger(step)
+          : perSecond === undefined
+            ? await channels.flood(seconds, window)
+            : await channels.upload(seconds, perSecond);
       return { sent, cpu: cpuSoFar() - before };
     }
     const { open, ended, histories, upgrades, readings } = channels;

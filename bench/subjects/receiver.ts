@@ -102,6 +102,11 @@ export class Receiver {
     return this.#count(() => this.job.service.upload(seconds, perSecond));
   }
 
+  /** Receives uploads at once, on each channel `step` more than on the one before. */
+  async stagger(step: number): Promise<Values> {
+    return this.#count(() => this.job.service.stagger(step));
+  }
+
   /** Receives uploads for so long, and counts that each that was sent has come once. */
   async flood(seconds: number, window: number): Promise<Values> {
     return this.#count(() => this.job.service.flood(seconds, window));

@@ -151,14 +151,17 @@ class ListenLife implements DevicesListener {
   ): Promise<Recover | undefined> {
     if (this.config.recover === 'off') return undefined;
     const { historyEncoding: encoding, historyZone: zone } = this.#app;
+    // A cluster keeps them itself.
+    this.#positions = cluster ? undefined : await this.#readPositions();
+    return { encoding, zone, positions: this.#positions, deliver };
+  }
+
+  async #readPositions(): Promise<Positions | undefined> {
+    const { recover, devices } = this.config;
     const failed = (error: unknown): void => this.#failed(error);
-    const positions =
-      // A cluster keeps them itself.
-      this.config.recover === 'restart' && !cluster
-        ? await contextPositions(this.node, failed, this.#closing.signal)
-        : memoryPositions();
-    this.#positions = positions;
-    return { encoding, zone, positions, deliver };
+    if (recover === 'restart') return contextPositions(this.node, failed, this.#closing.signal);
+    // Of the other listeners, only these come back to a device and go on where they were.
+    return devices === 'online' ? memoryPositions() : undefined;
   }
 
   /** Subscribes to the channels of the devices that the properties name. */

@@ -30,7 +30,8 @@ type Deliver = NonNullable<RecoverOptions['deliver']>;
 export interface Recover {
   encoding: EncodingSetting;
   zone: string;
-  positions: Positions;
+  /** Left out if nobody will ask for them: they change with each upload. */
+  positions?: Positions | undefined;
   deliver: Deliver;
 }
 
@@ -42,7 +43,7 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   subscription: ChannelSubscription | undefined = undefined;
 
   constructor(
-    private readonly chipid: string,
+    protected readonly chipid: string,
     private readonly listener: DevicesListener,
     private readonly recover: Recover | undefined,
   ) {}
@@ -57,14 +58,6 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 
   get deliver(): Deliver | undefined {
     return this.recover?.deliver;
-  }
-
-  get start(): Position | undefined {
-    return this.recover?.positions.get(this.chipid);
-  }
-
-  save(position: Position): void {
-    this.recover?.positions.set(this.chipid, position);
   }
 
   onUpload(upload: Upload): void {
@@ -88,6 +81,26 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   }
 }
 
+/** A device whose position is kept. */
+class KeptDevice extends ListenedDevice {
+  constructor(
+    chipid: string,
+    listener: DevicesListener,
+    recover: Recover,
+    private readonly positions: Positions,
+  ) {
+    super(chipid, listener, recover);
+  }
+
+  get start(): Position | undefined {
+    return this.positions.get(this.chipid);
+  }
+
+  save(position: Position): void {
+    this.positions.set(this.chipid, position);
+  }
+}
+
 /** The devices that a listener listens to, each with its subscription to a channel. */
 export class ListenedDevices {
   readonly #devices = new Map<string, ListenedDevice>();
@@ -107,7 +120,9 @@ export class ListenedDevices {
   add(chipid: string): void {
     const { client, listener, recover, shard } = this;
     if (this.#devices.has(chipid) || (shard && !inShard(chipid, shard))) return;
-    const device = new ListenedDevice(chipid, listener, recover);
+    const device = recover?.positions
+      ? new KeptDevice(chipid, listener, recover, recover.positions)
+      : new ListenedDevice(chipid, listener, recover);
     const subscription = client.listen(chipid, device, recover && device);
     device.subscription = subscription;
     device.state = subscription.channel.state;
@@ -119,7 +134,7 @@ export class ListenedDevices {
   /** Stops listening to a device. What it uploads until it is added again is not recovered. */
   remove(chipid: string): void {
     this.#drop(chipid);
-    this.recover?.positions.forget(chipid);
+    this.recover?.positions?.forget(chipid);
   }
 
   /** Listens to exactly these devices. What one of them uploads while it is not listed is recovered. */

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import WebSocket, { type ClientOptions, type RawData } from 'ws';
+import { readOn } from './turn-share';
 
 /** What a {@link ChannelSocket} calls. */
 export interface SocketListener {
@@ -33,8 +34,8 @@ const OPTIONS: ClientOptions & { closeTimeout: number } = {
   maxBufferedChunks: MAX_PARTS,
   perMessageDeflate: false,
   followRedirects: false,
-  // One frame of a connection in each turn of the event loop. With all that a read has brought in one
-  // turn, a peer that sends small frames at full speed stops timers and every other connection.
+  // With all that a read has brought in one turn of the event loop, a peer that sends small frames at
+  // full speed stops timers and every other connection. But a few may be read: see `readOn`.
   allowSynchronousEvents: false,
   // A peer that does not end the connection after the closing handshake keeps it no longer than this.
   closeTimeout: 2000,
@@ -78,14 +79,17 @@ function onOpen(this: WebSocket): void {
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  readOn(this);
   listenerOf(this).onMessage(data as Buffer, isBinary);
 }
 
 function onPing(this: WebSocket, data: Buffer): void {
+  readOn(this);
   listenerOf(this).onPing(data);
 }
 
 function onPong(this: WebSocket, data: Buffer): void {
+  readOn(this);
   listenerOf(this).onPong(data);
 }
 

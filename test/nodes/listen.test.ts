@@ -150,6 +150,22 @@ describe('listen', () => {
     assert.equal((await emitted('new'))['chipid'], '77');
   });
 
+  it('goes on where it was when a device is in the list again', async () => {
+    await start([node('listen', { devices: 'online', refresh: 1, recover: 'reconnect' })]);
+    await connected(two);
+    const reads = (): boolean =>
+      cloud.requests.some(({ path, status }) => path.includes(`dev/${two}/`) && status === 200);
+    await until(reads, 'its history is read');
+    cloud.upload(two, 'before');
+    await emitted('before');
+    cloud.switchOff(two);
+    await until(() => cloud.channels(two) === 0, 'its channel is closed');
+    cloud.upload(two, 'missed');
+    cloud.switchOn(two);
+    assert.equal((await emitted('missed'))['replayed'], true);
+    assert.equal(payloads().filter((payload) => payload === 'before').length, 1);
+  });
+
   it('reads the list of online devices once for all listeners', async () => {
     const listener = (id: string): FlowNode =>
       node('listen', { id, devices: 'online', refresh: 60 });
