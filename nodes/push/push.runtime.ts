@@ -4,6 +4,7 @@ import { actionRuntime } from '../common/action';
 import { choiceOf } from '../common/choice';
 import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
+import type { CallOne } from '../common/many';
 import type { PushConfig } from './push.config';
 
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
@@ -26,17 +27,17 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
     // For many devices it is converted once.
     const message = config.many === true ? pushMessage(given, format) : given;
     if (transport === 'channel') {
-      return callDevice(call, async (chipid, options) => {
-        await client.pushOverChannel(chipid, message, { ...options, format });
+      const push: CallOne = async (chipid, options) => {
+        await client.pushOverChannel(chipid, message, options);
         // There is no answer over a channel (section 6).
         return { payload: { msg: 'sent' } };
-      });
+      };
+      return callDevice(call, push, { format });
     }
     return callDevice(
       call,
-      async (chipid, options) =>
-        answerFields(await client.push(chipid, message, { ...options, format })),
-      waitOf(config),
+      async (chipid, options) => answerFields(await client.push(chipid, message, options)),
+      { format, ...waitOf(config) },
     );
   },
 });
