@@ -62,22 +62,32 @@ export async function callDevice<C extends ManyConfig, K extends string>(
       'The chip number is an array. Allow several devices in the node, or split the array first.',
     );
   }
-  return aboutDevice(call, async (chipid) => {
+  const chipid = parseChipid(device);
+  try {
     const fields = await one(chipid, options);
     // What is added after a spread would make a new hidden class each time, in V8 of Node.js 20.
     return { set: { chipid, ...fields, ...nameField(client, chipid, msg) } };
-  });
+  } catch (error) {
+    return failedAbout(call, chipid, error);
+  }
 }
 
 /** Makes a call about the one device that a message names. If it fails, the message gets the name, too. */
 export async function aboutDevice(
-  { client, inputs, msg }: Pick<ActionCall<object, 'chipid'>, 'client' | 'inputs' | 'msg'>,
+  call: Pick<ActionCall<object, 'chipid'>, 'client' | 'inputs' | 'msg'>,
   perform: (chipid: string) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const chipid = parseChipid(deviceOf(inputs));
+  const chipid = parseChipid(deviceOf(call.inputs));
   try {
     return await perform(chipid);
   } catch (error) {
-    return { set: nameField(client, chipid, msg), always: true, error: asError(error) };
+    return failedAbout(call, chipid, error);
   }
 }
+
+/** A call about a device has failed: the message gets its name all the same. */
+const failedAbout = (
+  { client, msg }: Pick<ActionCall<object, string>, 'client' | 'msg'>,
+  chipid: string,
+  error: unknown,
+): Outcome => ({ set: nameField(client, chipid, msg), always: true, error: asError(error) });

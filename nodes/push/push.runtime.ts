@@ -14,7 +14,7 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
   api: 'open',
   inputs: ({ target }) =>
     target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
-  async perform(call) {
+  perform(call) {
     const { client, config, inputs, msg, signal, onProgress } = call;
     const format = formatOf(config, msg);
     const target = choiceOf(config.target, 'target', ['device', 'app']);
@@ -22,7 +22,7 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
     const given = inputs.message as PushMessage;
     if (target === 'app') {
       const options = { format, timeout: timeoutOf(config), signal, onProgress };
-      return { set: answerFields(await client.pushToApp(given, options)) };
+      return client.pushToApp(given, options).then((answer) => ({ set: answerFields(answer) }));
     }
     // For many devices it is converted once.
     const message = config.many === true ? pushMessage(given, format) : given;
@@ -36,7 +36,7 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
     }
     return callDevice(
       call,
-      async (chipid, options) => answerFields(await client.push(chipid, message, options)),
+      (chipid, options) => client.push(chipid, message, options).then(answerFields),
       { format, ...waitOf(config) },
     );
   },
