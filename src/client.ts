@@ -529,7 +529,7 @@ export class DeviceCloudClient {
     const begin = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
     const start = (): Promise<T> => (call ??= begin());
-    const command = async (): Promise<T> => (schedule ? schedule(start) : start());
+    const command = schedule ? async (): Promise<T> => schedule(start) : start;
     return commands.run(device, command, limits, wait);
   }
 }

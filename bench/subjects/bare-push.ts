@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto';
 import { IDENTITY } from '../identity';
 
 const { appid, appkey } = IDENTITY;
-const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+const headers = {
+  'content-type': 'application/x-www-form-urlencoded',
+  // Section 4.2, rule 5: clients send their own.
+  'user-agent': 'device-cloud-bench/1.0.0',
+};
 
 /** The least that a push takes: signed by hand, sent with undici's `Pool`. */
 export async function barePush(

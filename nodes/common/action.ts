@@ -25,8 +25,10 @@ export interface ActionCall<C, K extends string> {
   /** Ends the call when the node closes. */
   signal: AbortSignal;
   /** Shows what the call waits for. */
-  onProgress: (progress: RequestProgress) => void;
+  onProgress: OnProgress;
 }
+
+type OnProgress = (progress: RequestProgress) => void;
 
 /** What comes of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
@@ -110,10 +112,12 @@ class ActionLife<C extends object, K extends string> {
     const handle = (): Promise<void> => this.#handle(msg, send, done);
     const handled = this.action.sequential?.(this.config) ? this.#messages.add(handle) : handle();
     this.#open.add(handled);
-    handled
+    const over = (): boolean => this.#open.delete(handled);
+    handled.then(over, (error: unknown) => {
+      over();
       // An error out of `done` itself, say of another package's hook, must not end the process.
-      .catch((error: unknown) => this.node.error(asError(error)))
-      .finally(() => this.#open.delete(handled));
+      this.node.error(asError(error));
+    });
   }
 
   close(done: () => void): void {
@@ -142,7 +146,7 @@ class ActionLife<C extends object, K extends string> {
   async #handle(msg: NodeMessageInFlow, send: Send, done: Done): Promise<void> {
     let failure: Error | undefined;
     const call = this.#status.begin();
-    const onProgress = (progress: RequestProgress): void => this.#status.progress(call, progress);
+    const onProgress: OnProgress = (progress) => this.#status.progress(call, progress);
     try {
       const outcome = await this.#waits.unlessClosed(this.#outcomeOf(msg, onProgress));
       const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
@@ -175,21 +179,24 @@ class ActionLife<C extends object, K extends string> {
   }
 
   /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
-  async #outcomeOf(
-    msg: NodeMessage,
-    onProgress: (progress: RequestProgress) => void,
-  ): Promise<Outcome> {
-    const { RED, node, config, action } = this;
-    const { signal } = this.#closing;
+  #outcomeOf(msg: NodeMessage, onProgress: OnProgress): Promise<Outcome> {
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
     this.#throwIfClosed();
-    const values = this.#readInputs(msg);
-    const inputs = values instanceof Promise ? await this.#inOrder(values) : values;
+    const inputs = this.#readInputs(msg);
+    return inputs instanceof Promise
+      ? this.#inOrder(inputs).then((values) => this.#perform(msg, values, onProgress))
+      : this.#perform(msg, inputs, onProgress);
+  }
+
+  #perform(msg: NodeMessage, inputs: InputValues<K>, onProgress: OnProgress): Promise<Outcome> {
     this.#throwIfClosed();
-    const ready = this.#app.client(action.api);
-    const client = ready instanceof Promise ? await ready : ready;
+    const { RED, node, config, action } = this;
     const app = this.#app;
-    return action.perform({ client, app, config, inputs, msg, node, RED, signal, onProgress });
+    const { signal } = this.#closing;
+    const perform = (client: DeviceCloudClient): Promise<Outcome> =>
+      action.perform({ client, app, config, inputs, msg, node, RED, signal, onProgress });
+    const client = app.client(action.api);
+    return client instanceof Promise ? client.then(perform) : perform(client);
   }
 
   #throwIfClosed(): void {

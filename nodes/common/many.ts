@@ -1,9 +1,4 @@
-import {
-  isDeviceCloudError,
-  type Chipid,
-  type CommandOptions,
-  type Schedule,
-} from '../../src/index';
+import { isDeviceCloudError, type Chipid, type PushOptions, type Schedule } from '../../src/index';
 import { invalidInput, parseChipid, readInput } from '../../src/input';
 import type { Outcome } from './action';
 import { AT_ONCE, LIMIT, MAX_MANY, type ManyConfig } from './action.config';
@@ -13,8 +8,8 @@ import { numberOf } from './values';
 /** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
 export type CallFields = Readonly<Record<string, unknown>>;
 
-/** Calls one device. */
-export type CallOne = (chipid: Chipid, options: CommandOptions) => Promise<CallFields>;
+/** Calls one device, with what its call takes: only a push has a format. */
+export type CallOne = (chipid: Chipid, options: PushOptions) => Promise<CallFields>;
 
 /** The result of one device, as an element of the payload. */
 interface Result {
@@ -99,7 +94,7 @@ const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
 export async function callMany(
   config: ManyConfig,
   devices: unknown,
-  options: CommandOptions,
+  options: PushOptions,
   one: CallOne,
 ): Promise<Outcome> {
   if (options.when !== undefined && options.when !== 'now') {
@@ -108,7 +103,7 @@ export async function callMany(
   const limit = countOf(config.limit, 'limit', LIMIT);
   const calls = new AtMost(countOf(config.atOnce, 'atOnce', AT_ONCE));
   const chipids = readInput('list of devices', () => readDevices(devices, limit));
-  const each: CommandOptions = {
+  const each: PushOptions = {
     ...options,
     schedule: calls.schedule,
     onProgress: (progress) => options.onProgress?.(calls.busy ? { state: 'calling' } : progress),

@@ -13,17 +13,18 @@ export const closedMeanwhile = (): DeviceCloudError =>
   new DeviceCloudError('CONNECTION_LOST', 'The node was closed before the call had ended.');
 
 export function createWaits(): Waits {
-  const ends = new Set<() => void>();
+  /** The waits that go on, by what ends them. */
+  const ends = new Set<(error: unknown) => void>();
   return {
     unlessClosed: (work) =>
       new Promise((resolve, reject) => {
-        const end = (): void => reject(closedMeanwhile());
-        const over = (): boolean => ends.delete(end);
-        ends.add(end);
-        work.then(resolve, reject).then(over, over);
+        const over = (): boolean => ends.delete(reject);
+        ends.add(reject);
+        work.then(over, over);
+        work.then(resolve, reject);
       }),
     end() {
-      for (const end of ends) end();
+      for (const end of ends) end(closedMeanwhile());
     },
   };
 }

@@ -4,6 +4,7 @@ import { actionRuntime } from '../common/action';
 import { choiceOf } from '../common/choice';
 import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
+import type { CallOne } from '../common/many';
 import type { PushConfig } from './push.config';
 
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
@@ -13,7 +14,7 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
   api: 'open',
   inputs: ({ target }) =>
     target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
-  async perform(call) {
+  perform(call) {
     const { client, config, inputs, msg, signal, onProgress } = call;
     const format = formatOf(config, msg);
     const target = choiceOf(config.target, 'target', ['device', 'app']);
@@ -21,22 +22,22 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
     const given = inputs.message as PushMessage;
     if (target === 'app') {
       const options = { format, timeout: timeoutOf(config), signal, onProgress };
-      return { set: answerFields(await client.pushToApp(given, options)) };
+      return client.pushToApp(given, options).then((answer) => ({ set: answerFields(answer) }));
     }
     // For many devices it is converted once.
     const message = config.many === true ? pushMessage(given, format) : given;
     if (transport === 'channel') {
-      return callDevice(call, async (chipid, options) => {
-        await client.pushOverChannel(chipid, message, { ...options, format });
+      const push: CallOne = async (chipid, options) => {
+        await client.pushOverChannel(chipid, message, options);
         // There is no answer over a channel (section 6).
         return { payload: { msg: 'sent' } };
-      });
+      };
+      return callDevice(call, push, { format });
     }
     return callDevice(
       call,
-      async (chipid, options) =>
-        answerFields(await client.push(chipid, message, { ...options, format })),
-      waitOf(config),
+      (chipid, options) => client.push(chipid, message, options).then(answerFields),
+      { format, ...waitOf(config) },
     );
   },
 });

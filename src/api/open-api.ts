@@ -77,11 +77,13 @@ export function openApi(identity: OpenApiIdentity) {
     path: string,
     accepts: Shape<T>,
     params: Params = NO_PARAMS,
+    refusal?: (answer: T) => Refusal | undefined,
   ): OpenApiCall<T> => {
     const unsigned: UnsignedOpenApiRequest = { method, path, params };
     return {
       call,
       accepts,
+      refusal,
       succeeds: is200,
       unsigned,
       build: () => signedOpenApiRequest(identity, unsigned),
@@ -94,25 +96,25 @@ export function openApi(identity: OpenApiIdentity) {
     devices: (path: (typeof DEVICE_LISTS)[number]) =>
       spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
 
-    push: (chipid: string, message: string, format: PushFormat) => ({
-      ...spec<PushAnswer>(onDevice('Push to', chipid), 'POST', 'dev/push/message/', objectOf(), {
-        devid: chipid,
-        message,
-        format,
-      }),
-      refusal: pushRefusal,
-    }),
+    push: (chipid: string, message: string, format: PushFormat) =>
+      spec<PushAnswer>(
+        onDevice('Push to', chipid),
+        'POST',
+        'dev/push/message/',
+        objectOf(),
+        { devid: chipid, message, format },
+        pushRefusal,
+      ),
 
-    pushToApp: (message: string, format: PushFormat) => ({
-      ...spec<PushAnswer>(
+    pushToApp: (message: string, format: PushFormat) =>
+      spec<PushAnswer>(
         { name: 'Push to all online devices', reach: 'command', ofDevice: false },
         'POST',
         'app/push/message/',
         objectOf(),
         { message, format },
+        pushRefusal,
       ),
-      refusal: pushRefusal,
-    }),
 
     uploads: (chipid: string) =>
       spec<UploadRecord[]>(

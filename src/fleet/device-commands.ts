@@ -33,22 +33,22 @@ export class DeviceCommands {
    * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if the call never began; what the
    * call fails with
    */
-  async run<T>(
+  run<T>(
     chipid: string,
     command: () => Promise<T>,
     { signal, progress }: CommandCaller,
     { when, expires }: CommandWait,
   ): Promise<T> {
     const call = (): Promise<T> => this.#call(chipid, command, signal);
-    try {
-      return await (when === 'now'
+    const outcome =
+      when === 'now'
         ? this.#queues.run(chipid, call, { signal, progress })
-        : this.#held.run(chipid, call, { when, expires, signal, progress }));
-    } catch (error) {
+        : this.#held.run(chipid, call, { when, expires, signal, progress });
+    outcome.catch((error: unknown) => {
       // What a caller breaks off says nothing of the device.
       if (!signal?.aborted) this.#onError?.(chipid, error);
-      throw error;
-    }
+    });
+    return outcome;
   }
 
   /** A command that went through the queue without this class, the push of a request, has failed. */
@@ -68,17 +68,11 @@ export class DeviceCommands {
   }
 
   /** Before the next command of the device begins, those that wait for the device hear that it is gone. */
-  async #call<T>(
-    chipid: string,
-    command: () => Promise<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
-    try {
-      return await command();
-    } catch (error) {
+  #call<T>(chipid: string, command: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return command().catch((error: unknown) => {
       if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
       throw error;
-    }
+    });
   }
 }
 

@@ -17,7 +17,7 @@ export interface CallSpec<T> {
    */
   anyText?: boolean;
   /** Why an answer of the right shape is not a success; undefined if it is one. */
-  refusal?: (answer: T) => Refusal | undefined;
+  refusal?: ((answer: T) => Refusal | undefined) | undefined;
   /** The longest answer that is read, in bytes; 64 MiB if left out. */
   maxAnswer?: number;
   /** Set if the caller paces its attempts: then the call is not repeated, whatever it only reads. */

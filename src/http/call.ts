@@ -85,13 +85,7 @@ function pause(ms: number, deadline: Deadline): Promise<void> {
 const worthRepeating = (error: unknown): error is DeviceCloudError =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR');
 
-/**
- * Makes one call within a deadline, which the caller clears. A read that only touches the cloud is
- * retried at most twice; any other call goes out once, since a repeated one could act twice.
- * @param deadline of the whole call: waiting for a connection and every attempt
- * @throws DeviceCloudError
- */
-export async function callWithin<T>(
+async function attempts<T>(
   http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
@@ -100,13 +94,27 @@ export async function callWithin<T>(
     try {
       return await attempt(http, spec, deadline);
     } catch (error) {
-      const isLast = failed === RETRIES || spec.paced !== undefined;
-      if (spec.call.reach !== 'cloud' || isLast || !worthRepeating(error)) throw error;
+      if (failed === RETRIES || !worthRepeating(error)) throw error;
       if (!deadline.ended)
         await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
       if (deadline.ended) throw error;
     }
   }
+}
+
+/**
+ * Makes one call within a deadline, which the caller clears. A read that only touches the cloud is
+ * retried at most twice; any other call goes out once, since a repeated one could act twice.
+ * @param deadline of the whole call: waiting for a connection and every attempt
+ * @throws DeviceCloudError
+ */
+export function callWithin<T>(
+  http: HttpContext,
+  spec: CallSpec<T>,
+  deadline: Deadline,
+): Promise<Answer<T>> {
+  const mayRepeat = spec.call.reach === 'cloud' && !spec.paced;
+  return mayRepeat ? attempts(http, spec, deadline) : attempt(http, spec, deadline);
 }
 
 /**
