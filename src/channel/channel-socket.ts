@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import WebSocket, { type ClientOptions, type RawData } from 'ws';
-import { readOn } from './turn-share';
 
 /** What a {@link ChannelSocket} calls. */
 export interface SocketListener {
@@ -16,6 +15,11 @@ export interface SocketListener {
 
 interface Listened {
   readonly listener: SocketListener;
+}
+
+/** Fields of ws that its types do not have. */
+interface WithReceiver {
+  readonly _receiver?: { _allowSynchronousEvents?: boolean };
 }
 
 /** The largest frame that is read, in bytes. */
@@ -35,7 +39,7 @@ const OPTIONS: ClientOptions & { closeTimeout: number } = {
   perMessageDeflate: false,
   followRedirects: false,
   // With all that a read has brought in one turn of the event loop, a peer that sends small frames at
-  // full speed stops timers and every other connection. But a few may be read: see `readOn`.
+  // full speed stops timers and every other connection. But a few may be read: see `readNext`.
   allowSynchronousEvents: false,
   // A peer that does not end the connection after the closing handshake keeps it no longer than this.
   closeTimeout: 2000,
@@ -58,6 +62,15 @@ export class ChannelSocket extends WebSocket implements Listened {
     this.on('error', onError).on('open', onOpen).on('close', onClose);
     this.on('unexpected-response', onRefusal);
   }
+
+  /**
+   * Says, during an event, whether the next frame that has arrived is read in this turn of the event loop. ws has an option
+   * for all frames or none, which its receiver looks up for each. If a later version does not, none is.
+   */
+  readNext(inThisTurn: boolean): void {
+    const { _receiver: receiver } = this as unknown as WithReceiver;
+    if (receiver) receiver._allowSynchronousEvents = inThisTurn;
+  }
 }
 
 /** The types of ws say only that `this` is a WebSocket. */
@@ -79,17 +92,14 @@ function onOpen(this: WebSocket): void {
 }
 
 function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
-  readOn(this);
   listenerOf(this).onMessage(data as Buffer, isBinary);
 }
 
 function onPing(this: WebSocket, data: Buffer): void {
-  readOn(this);
   listenerOf(this).onPing(data);
 }
 
 function onPong(this: WebSocket, data: Buffer): void {
-  readOn(this);
   listenerOf(this).onPong(data);
 }
 

@@ -5,6 +5,7 @@ import type { ChannelSettings } from './channel';
 import type { AdaptiveLimiters } from '../pace/adaptive-limiters';
 import type { ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
+import { TurnShare } from './turn-share';
 import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
 import type { Proxy } from '../http/proxy';
@@ -79,6 +80,7 @@ export function channelSettings(
     heartbeat: settings.heartbeat,
     ping: settings.ping,
     timers: new TimerQueue(),
+    turns: new TurnShare(),
     limiter: limiters.of(settings.channelOrigin),
     observer,
     random,

@@ -4,11 +4,14 @@ import { errorCode } from '../http/exchange';
 import { ChannelSocket, type SocketListener } from './channel-socket';
 import { FlushQueue } from './flush';
 import { Keepalive, type KeepaliveSettings, type KeptAlive, type PingAnswers } from './keepalive';
+import type { TurnShare } from './turn-share';
 
 /** How one connection is made and kept alive. */
 export interface ConnectionSettings extends KeepaliveSettings {
   /** Options of ws: TLS, proxy, headers. */
   socket: ClientOptions;
+  /** Shared by all channels of an application. */
+  turns: TurnShare;
 }
 
 /** What a connection calls: `opened` at most once, `frame`, and `ended` once unless it was closed. */
@@ -38,6 +41,7 @@ export class Connection implements KeptAlive, SocketListener {
   readonly #socket: ChannelSocket;
   readonly #events: ConnectionEvents;
   readonly #answers: PingAnswers;
+  readonly #turns: TurnShare;
   readonly #keepalive: Keepalive;
   readonly #watched: boolean;
   #flushes: FlushQueue | undefined;
@@ -63,6 +67,7 @@ export class Connection implements KeptAlive, SocketListener {
     this.#socket = new ChannelSocket(url, settings.socket, this);
     this.#events = events;
     this.#answers = answers;
+    this.#turns = settings.turns;
     this.#watched = settings.ping > 0;
     this.#keepalive = new Keepalive(this, settings, answers);
     // Not the one of ws, which counts from the connection: a dead proxy never gives one.
@@ -153,6 +158,7 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   #heard(): void {
+    this.#socket.readNext(this.#turns.take());
     this.#keepalive.heard();
     this.#flushes?.heard();
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { attemptFailure } from '../../../src/pace/attempt-failure';
 import { Channel } from '../../../src/channel/channel';
+import { TurnShare } from '../../../src/channel/turn-share';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { channelService } from '../../../tooling/servers/channel-service';
@@ -31,6 +32,7 @@ function open(baseUrl: string): { channel: Channel; reports: string[] } {
     heartbeat: 0,
     ping: 0,
     timers: new TimerQueue(),
+    turns: new TurnShare(),
   });
   atEnd(() => channel.close());
   return { channel, reports };

@@ -3,6 +3,7 @@ import { mock } from 'node:test';
 import { Channel } from '../../../src/channel/channel';
 import type { ChannelState } from '../../../src/channel/types';
 import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
+import { TurnShare } from '../../../src/channel/turn-share';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
@@ -64,6 +65,7 @@ describe('a channel that the service closes', () => {
       heartbeat: 0,
       ping: 0,
       timers: new TimerQueue(),
+      turns: new TurnShare(),
     });
     atEnd(() => channel.close());
     // Not by `until`, whose bound is over at once where this clock is moved on.
