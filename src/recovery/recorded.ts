@@ -5,8 +5,13 @@ import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
 import { toUnix } from './zone';
 
+/** Gives an upload, made when its turn comes: most records arrived live, and are looked at by their keys alone. */
+export interface Due {
+  upload(): Upload;
+}
+
 /** An upload as the history has it, with the key that its bytes and those of a live one share. */
-export interface Recorded {
+export interface Recorded extends Due {
   readonly id: bigint;
   /** Undefined for a record whose body cannot be read: it may be any upload. */
   readonly key: string | undefined;
@@ -16,8 +21,6 @@ export interface Recorded {
   readonly body?: string | undefined;
   /** The key of that. */
   readonly mark?: string | undefined;
-  /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
-  upload: () => Upload;
 }
 
 /** How the records of one answer are read. */
