@@ -138,12 +138,8 @@ function matchAll(
   return { due: [...due, ...heldOf(open)], missed, pair, unfound };
 }
 
-/**
- * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
- * no id and history records do. What the history has and did not arrive was missed.
- * @param records oldest first
- */
-export function reconcile(records: readonly Recorded[], account: Account): Reconciled {
+/** Holds arrivals against the records, wherever they are among those. */
+export function reconcileCounted(records: readonly Recorded[], account: Account): Reconciled {
   const { sure, open, broken } = account;
   const tail = broken ? looseTail(records, account) : strictTail(records, account);
   const body = broken ? records : records.slice(0, Math.max(0, records.length - tail));
@@ -153,3 +149,35 @@ export function reconcile(records: readonly Recorded[], account: Account): Recon
   const missing = new Set(matched.unfound);
   return { ...matched, tail, unfound: sure.filter((entry) => missing.has(entry)) };
 }
+
+/**
+ * Whether the records are all of `sure` and then the first of `open`, one after the other. As a rule they are, since
+ * nothing was missed: then they need not be counted.
+ */
+function areInStep(records: readonly Recorded[], account: Account): boolean {
+  const { skip, sure, open, truncated, broken } = account;
+  const isPossible = skip === 0 && !truncated && !broken && records.length >= sure.length;
+  if (!isPossible || records.length > sure.length + open.length) return false;
+  return records.every(({ key }, index) => key === (sure[index] ?? open[index - sure.length])?.key);
+}
+
+/** What {@link reconcileCounted} gives for records that are in step. */
+function matchInStep(records: readonly Recorded[], { sure, open }: Account): Reconciled {
+  const newest = sure.at(-1);
+  const found = records[sure.length - 1];
+  return {
+    due: heldOf([...sure, ...open]),
+    missed: [],
+    pair: newest && found && pairOf(newest, found, records.slice(0, sure.length)),
+    tail: records.length - sure.length,
+    unfound: [],
+  };
+}
+
+/**
+ * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
+ * no id and history records do. What the history has and did not arrive was missed.
+ * @param records oldest first
+ */
+export const reconcile = (records: readonly Recorded[], account: Account): Reconciled =>
+  areInStep(records, account) ? matchInStep(records, account) : reconcileCounted(records, account);
