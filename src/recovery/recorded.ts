@@ -41,6 +41,9 @@ export interface HistoryForm {
   latest: string;
 }
 
+/** Not in Base64. Most texts have one early on, which is found sooner than by decoding. */
+const FOREIGN = /[^A-Za-z\d+/=]/;
+
 /** One record of an answer, looked at no closer than it has to be. */
 export class HistoryRecord implements Recorded {
   private text: string | undefined;
@@ -79,7 +82,7 @@ export class HistoryRecord implements Recorded {
   get base64Key(): string | undefined {
     if (this.body === undefined) return undefined;
     if (this.bytes === undefined) {
-      const bytes = decodeBase64(this.body);
+      const bytes = FOREIGN.test(this.body) ? undefined : decodeBase64(this.body);
       this.bytes = bytes ? bytesKey(bytes) : false;
     }
     return this.bytes === false ? undefined : this.bytes;

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Arrived } from '../../../src/recovery/arrivals';
+import { lookForEach, shownBy } from '../../../src/recovery/encoding';
+import { liveKeys } from '../../../src/recovery/keys';
+import { Ledger } from '../../../src/recovery/ledger';
+import { HistoryRecord, type HistoryForm } from '../../../src/recovery/recorded';
 import {
   reconcile,
   reconcileCounted,
@@ -63,6 +67,40 @@ const CASE = fc
     return { records, account };
   });
 
+/** Bodies of which one may be Base64 of another, or bytes that are no text. */
+const BODY = fc.constantFrom('te', 'test', 'dGVzdA==', 'b', '/w==', '\ufffd');
+const LIVE = fc.oneof(
+  BODY.map((text) => Buffer.from(text)),
+  fc.constantFrom(Buffer.of(0xff), Buffer.of(0xb5, 0xeb, 0x2d)),
+);
+const FORM: HistoryForm = {
+  ...{ appid: '1', chipid: '1', encoding: 'text', certain: false, zone: 0, now: 0, latest: '9' },
+};
+
+/** Arrivals, perhaps some of an earlier run, and the records after the position. */
+const BOTH_WAYS = fc
+  .tuple(
+    fc.array(LIVE, { maxLength: 4 }),
+    fc.array(BODY, { maxLength: 4 }),
+    fc.nat(4),
+    fc.boolean(),
+  )
+  .map(([live, others, both, isSaved]) => {
+    const ledger = new Ledger(isSaved ? { id: '0', live: 1, last: 'test' } : { id: '0', live: 0 });
+    for (const each of live) {
+      const { text, bytes } = liveKeys(each);
+      ledger.add(text, 0, undefined, bytes);
+    }
+    const bodies = [...live.slice(0, both).map((each) => each.toString()), ...others];
+    const record = (body: string, index: number): HistoryRecord =>
+      new HistoryRecord(
+        BigInt(index),
+        { id: index, body, create_time: '', dev: '1', app: '' },
+        FORM,
+      );
+    return { ledger, records: bodies.map(record) };
+  });
+
 describe('arrivals of which nothing was missed', () => {
   let alike = 0;
 
@@ -77,6 +115,14 @@ describe('arrivals of which nothing was missed', () => {
       const counted = reconcileCounted(records, account);
       assert.deepEqual(shown(reconcile(records, account)), shown(counted));
       if (counted.missed.length === 0 && counted.unfound.length === 0) alike++;
+    }),
+  );
+
+  holds(
+    'show how the history is written as they do when each is looked for',
+    5000,
+    fc.property(BOTH_WAYS, ({ ledger, records }) => {
+      assert.deepEqual(shownBy(records, ledger), lookForEach(records, ledger));
     }),
   );
 
