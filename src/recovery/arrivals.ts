@@ -109,7 +109,7 @@ export class Arrivals {
   setEncoding(encoding: Encoding, isBase64?: HasRecord): void {
     this.encoding = encoding;
     this.isBase64 = isBase64;
-    for (const entry of this.entries) entry.key = this.keyIn(keysOf(entry));
+    for (const entry of this.entries) if ('bytes' in entry) entry.key = this.keyIn(keysOf(entry));
   }
 
   /** The key of an upload's record. */
@@ -139,6 +139,12 @@ export class Arrivals {
   /** Keys as texts and as bytes. */
   keys(): LiveKeys[] {
     return this.entries.map(keysOf);
+  }
+
+  /** The key of the oldest, if that is text. */
+  get oldestText(): string | undefined {
+    const [oldest] = this.entries;
+    return oldest && !('bytes' in oldest) ? oldest.key : undefined;
   }
 
   /** Keys of those that are emitted, to be saved. */

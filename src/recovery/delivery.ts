@@ -6,6 +6,7 @@ import { Hold } from './hold';
 import { liveKeys } from './keys';
 import { Ledger } from './ledger';
 import type { Position } from './position';
+import type { Due } from './recorded';
 
 /** A thrown value as text, for a fault. */
 export const textOf = (error: unknown): string =>
@@ -78,12 +79,12 @@ export class Delivery {
   }
 
   /** Emits what a reading of the history gave, in its order; each upload is made when it is its turn. */
-  emitAll(due: readonly (() => Upload)[]): void {
+  emitAll(due: readonly Due[]): void {
     this.letGo();
-    let next = due[0]?.();
+    let next = due[0]?.upload();
     for (let index = 1; next; index++) {
       const upload = next;
-      next = due[index]?.();
+      next = due[index]?.upload();
       this.emit(upload, next);
     }
     this.count();

@@ -36,8 +36,9 @@ export const NO_TIME = hash('');
 
 export function latestTime(records: readonly Recorded[]): string {
   let latest = '';
-  for (const record of records) {
-    // Few are later than all before them, so that few have to be looked at.
+  // The newest first: few are later than those, so that few have to be looked at.
+  for (let place = records.length - 1; place >= 0; place--) {
+    const record = records[place] as Recorded;
     if ((record.time ?? '') > latest) latest = timeOf(record) || latest;
   }
   return latest;

@@ -24,7 +24,8 @@ const majority = (asText: number, asBase64: number): Encoding | undefined => {
   return asText > asBase64 ? 'text' : 'base64';
 };
 
-function shownBy(records: readonly HistoryRecord[], ledger: Ledger): Shown {
+/** Looks for each arrival among the records, as text and as Base64. */
+export function lookForEach(records: readonly HistoryRecord[], ledger: Ledger): Shown {
   const arrived = ledger.arrivedKeys();
   const binaries = new Set<string>();
   if (arrived.length === 0) return { encoding: undefined, isProven: false, binaries };
@@ -47,6 +48,25 @@ function shownBy(records: readonly HistoryRecord[], ledger: Ledger): Shown {
   const encoding = proven ?? majority(asLossyText, binaries.size);
   return { encoding, isProven: proven !== undefined, binaries };
 }
+
+/**
+ * Whether the records show plainly that bodies are text: the first is the oldest arrival, and none can be Base64. As a
+ * rule they do, and no other has to be looked for.
+ */
+function arePlain(records: readonly HistoryRecord[], { oldestText }: Ledger): boolean {
+  return (
+    oldestText !== undefined &&
+    records.length <= MARGIN &&
+    records[0]?.mark === oldestText &&
+    records.every(({ base64Key }) => base64Key === undefined)
+  );
+}
+
+/** What uploads that came both ways show. @param records those after the position, oldest first */
+export const shownBy = (records: readonly HistoryRecord[], ledger: Ledger): Shown =>
+  arePlain(records, ledger)
+    ? { encoding: 'text', isProven: true, binaries: new Set() }
+    : lookForEach(records, ledger);
 
 /** A record that was left out, in words for the log. */
 export const badRecord = (what: string): string =>

@@ -99,6 +99,11 @@ export class Ledger {
     return this.last === undefined ? keys : [splitKeys(this.last), ...keys];
   }
 
+  /** The key of the oldest arrival, if that is text. */
+  get oldestText(): string | undefined {
+    return this.arrivals.oldestText;
+  }
+
   /** What settling would find missed, as text: to compare one way of reading the records with another. */
   preview(since: Since): string {
     if (this.id === undefined) return String(this.firstTail(since.fresh));

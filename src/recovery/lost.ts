@@ -7,10 +7,14 @@ export interface Lost {
   before: bigint;
 }
 
-/** Whether the ids of records follow each other, as if they were counted for this device alone. */
+/**
+ * Whether the ids of records follow each other, as if they were counted for this device alone.
+ * @param records by id, each id once
+ */
 function isCounted(records: readonly Recorded[]): boolean {
-  let next = records[0]?.id ?? 0n;
-  return records.length > 1 && records.every(({ id }) => id === next++);
+  const first = records[0]?.id ?? 0n;
+  const last = records.at(-1)?.id ?? 0n;
+  return records.length > 1 && last - first === BigInt(records.length - 1);
 }
 
 /**

@@ -49,15 +49,21 @@ export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadA
     if (!isWhole) faults.add('its body is not text');
     records.push(new HistoryRecord(id, isWhole ? record : undefined, form));
   }
-  // Most histories are in order, one way or the other: then this is one pass.
-  records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  return { records: withoutRepeated(records, faults), faults };
+  return { records: isInOrder(records) ? records : inOrder(records, faults), faults };
 }
 
-/** Keeps of those with one id the first that can be read: each id is one upload. @param records by id, in stable order */
-function withoutRepeated(records: HistoryRecord[], faults: Set<string>): HistoryRecord[] {
-  const isRepeated = records.some(({ id }, index) => id === records[index - 1]?.id);
-  if (!isRepeated) return records;
+/** Whether each id is above the one before, as in most histories. */
+function isInOrder(records: readonly HistoryRecord[]): boolean {
+  for (let index = 1; index < records.length; index++) {
+    if (!((records[index - 1] as HistoryRecord).id < (records[index] as HistoryRecord).id))
+      return false;
+  }
+  return true;
+}
+
+/** Sorts records by id. Of those with one id the first that can be read is kept: each id is one upload. */
+function inOrder(records: HistoryRecord[], faults: Set<string>): HistoryRecord[] {
+  records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   const kept: HistoryRecord[] = [];
   for (const record of records) {
     const earlier = kept.at(-1);

@@ -1,9 +1,8 @@
-import type { Upload } from '../channel/frames';
 import { endWithin, enoughFor, overlap, tailOf } from './overlap';
 import type { Arrived } from './arrivals';
-import type { Recorded } from './recorded';
+import type { Due, Recorded } from './recorded';
 
-export type { Recorded } from './recorded';
+export type { Due, Recorded } from './recorded';
 
 /** What is known of the uploads after the position. */
 export interface Account {
@@ -23,8 +22,8 @@ export interface Account {
 
 /** What comparing the arrivals with the history gave. */
 export interface Reconciled {
-  /** What to emit now, in order: missed uploads, and those held back. Each is made when it is its turn. */
-  due: (() => Upload)[];
+  /** What to emit now, in order: missed uploads, and those held back. */
+  due: Due[];
   /** Ids of the missed uploads. */
   missed: bigint[];
   /** The newest arrival found in the history, if no other is like it: when both say it came. */
@@ -35,8 +34,8 @@ export interface Reconciled {
   unfound: Arrived[];
 }
 
-const heldOf = (entries: readonly Arrived[]): (() => Upload)[] =>
-  entries.flatMap(({ held }) => (held ? () => held : []));
+const heldOf = (entries: readonly Arrived[]): Due[] =>
+  entries.flatMap(({ held }) => (held ? { upload: () => held } : []));
 
 /** The last record with a key among the first `limit`, or -1. */
 function lastIndex(records: readonly Recorded[], key: string | undefined, limit: number): number {
@@ -93,6 +92,16 @@ function looseTail(records: readonly Recorded[], account: Account): number {
   return open.findLastIndex(({ key }) => keys.has(key)) + 1;
 }
 
+/** When an arrival and its record say that it came, if no other record is like it. */
+const pairOf = (
+  entry: Arrived,
+  found: Recorded,
+  records: readonly Recorded[],
+): Reconciled['pair'] =>
+  records.every((record) => record === found || record.key !== entry.key)
+    ? { arrived: entry.timestamp, recorded: found.upload().timestamp }
+    : undefined;
+
 /** Holds arrivals against the records of which nothing is known to be at the end. */
 function matchAll(
   records: readonly Recorded[],
@@ -104,27 +113,24 @@ function matchAll(
   const pool = groupByKey(truncated ? endWithin(sure, records) : sure);
   const found = new Set<Arrived>();
   const missed: bigint[] = [];
-  const given: (() => Upload)[] = [];
+  const given: Due[] = [];
   let newest: [Arrived, Recorded] | undefined;
   for (const record of records) {
-    if (record.key === undefined) continue;
-    const same = pool.get(record.key);
-    const entry = same?.shift();
+    const { key } = record;
+    if (key === undefined) continue;
+    // Where nothing has arrived, the key need not be hashed.
+    const entry = pool.size > 0 ? pool.get(key)?.shift() : undefined;
     if (!entry) {
       missed.push(record.id);
-      given.push(() => record.upload());
+      given.push(record);
       continue;
     }
     found.add(entry);
     newest = [entry, record];
     const { held } = entry;
-    if (held) given.push(() => held);
+    if (held) given.push({ upload: () => held });
   }
-  const isOnly = newest && records.every((record) => record === newest[1] || record.key !== newest[1].key); // prettier-ignore
-  const pair =
-    newest && isOnly
-      ? { arrived: newest[0].timestamp, recorded: newest[1].upload().timestamp }
-      : undefined;
+  const pair = newest && pairOf(...newest, records);
   const unfound = sure.filter((entry) => !found.has(entry));
   // Older than all that the history has left, or newer than what it has yet.
   const rest = heldOf(unfound);
@@ -132,12 +138,8 @@ function matchAll(
   return { due: [...due, ...heldOf(open)], missed, pair, unfound };
 }
 
-/**
- * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
- * no id and history records do. What the history has and did not arrive was missed.
- * @param records oldest first
- */
-export function reconcile(records: readonly Recorded[], account: Account): Reconciled {
+/** Holds arrivals against the records, wherever they are among those. */
+export function reconcileCounted(records: readonly Recorded[], account: Account): Reconciled {
   const { sure, open, broken } = account;
   const tail = broken ? looseTail(records, account) : strictTail(records, account);
   const body = broken ? records : records.slice(0, Math.max(0, records.length - tail));
@@ -147,3 +149,35 @@ export function reconcile(records: readonly Recorded[], account: Account): Recon
   const missing = new Set(matched.unfound);
   return { ...matched, tail, unfound: sure.filter((entry) => missing.has(entry)) };
 }
+
+/**
+ * Whether the records are all of `sure` and then the first of `open`, one after the other. As a rule they are, since
+ * nothing was missed: then they need not be counted.
+ */
+function areInStep(records: readonly Recorded[], account: Account): boolean {
+  const { skip, sure, open, truncated, broken } = account;
+  const isPossible = skip === 0 && !truncated && !broken && records.length >= sure.length;
+  if (!isPossible || records.length > sure.length + open.length) return false;
+  return records.every(({ key }, index) => key === (sure[index] ?? open[index - sure.length])?.key);
+}
+
+/** What {@link reconcileCounted} gives for records that are in step. */
+function matchInStep(records: readonly Recorded[], { sure, open }: Account): Reconciled {
+  const newest = sure.at(-1);
+  const found = records[sure.length - 1];
+  return {
+    due: heldOf([...sure, ...open]),
+    missed: [],
+    pair: newest && found && pairOf(newest, found, records.slice(0, sure.length)),
+    tail: records.length - sure.length,
+    unfound: [],
+  };
+}
+
+/**
+ * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
+ * no id and history records do. What the history has and did not arrive was missed.
+ * @param records oldest first
+ */
+export const reconcile = (records: readonly Recorded[], account: Account): Reconciled =>
+  areInStep(records, account) ? matchInStep(records, account) : reconcileCounted(records, account);

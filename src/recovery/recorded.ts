@@ -5,8 +5,13 @@ import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
 import { toUnix } from './zone';
 
+/** Gives an upload, made when its turn comes: most records arrived live, and are looked at by their keys alone. */
+export interface Due {
+  upload(): Upload;
+}
+
 /** An upload as the history has it, with the key that its bytes and those of a live one share. */
-export interface Recorded {
+export interface Recorded extends Due {
   readonly id: bigint;
   /** Undefined for a record whose body cannot be read: it may be any upload. */
   readonly key: string | undefined;
@@ -16,8 +21,6 @@ export interface Recorded {
   readonly body?: string | undefined;
   /** The key of that. */
   readonly mark?: string | undefined;
-  /** Made when it is asked for: most records arrived live, and are looked at by their keys alone. */
-  upload: () => Upload;
 }
 
 /** How the records of one answer are read. */
@@ -37,6 +40,9 @@ export interface HistoryForm {
   /** The latest `create_time` that is taken for one. */
   latest: string;
 }
+
+/** Not in Base64. Most texts have one early on, which is found sooner than by decoding. */
+const FOREIGN = /[^A-Za-z\d+/=]/;
 
 /** One record of an answer, looked at no closer than it has to be. */
 export class HistoryRecord implements Recorded {
@@ -76,7 +82,7 @@ export class HistoryRecord implements Recorded {
   get base64Key(): string | undefined {
     if (this.body === undefined) return undefined;
     if (this.bytes === undefined) {
-      const bytes = decodeBase64(this.body);
+      const bytes = FOREIGN.test(this.body) ? undefined : decodeBase64(this.body);
       this.bytes = bytes ? bytesKey(bytes) : false;
     }
     return this.bytes === false ? undefined : this.bytes;

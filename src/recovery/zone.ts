@@ -54,12 +54,18 @@ const ZERO = 0x30;
 const digits = (text: string, at: number): number =>
   10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * ZERO;
 
+/** The day of the time that was read last, and when it began: the records of a history are of few days. */
+let day = '1970-01-01';
+let dayBegan = 0;
+
 /** What Date.parse gives for a usual time, in a third of the time: a history may have 200,000 of them. */
 function parseUsual(text: string): number {
-  const year = 100 * digits(text, 0) + digits(text, 2);
-  const month = digits(text, 5) - 1;
-  const day = digits(text, 8);
-  return Date.UTC(year, month, day, digits(text, 11), digits(text, 14), digits(text, 17));
+  if (!text.startsWith(day)) {
+    day = text.slice(0, 10);
+    const year = 100 * digits(day, 0) + digits(day, 2);
+    dayBegan = Date.UTC(year, digits(day, 5) - 1, digits(day, 8));
+  }
+  return dayBegan + 1000 * (3600 * digits(text, 11) + 60 * digits(text, 14) + digits(text, 17));
 }
 
 /** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. */

@@ -49,7 +49,7 @@ const recordsOf = (...keys: string[]): Recorded[] =>
     upload: () => ({ ...uploadOf(key), replayed: true }),
   }));
 const due = (ledger: Ledger, ...keys: string[]): string[] =>
-  ledger.settle(recordsOf(...keys)).due.map((upload) => upload().body.toString());
+  ledger.settle(recordsOf(...keys)).due.map((each) => each.upload().body.toString());
 
 describe('recovery: the account of what was emitted', () => {
   holds(

@@ -51,7 +51,7 @@ export function createModel() {
     afterAnswer.forEach(upload);
     const { due } = ledger.settle(records);
     holding = false;
-    for (const upload of due) emitted.push(upload().body.toString());
+    for (const each of due) emitted.push(each.upload().body.toString());
     save();
   };
   const drop = (): void => {

@@ -21,8 +21,8 @@ const due = (history: Recorded[], account: Partial<Account>): string[] => {
     truncated: false,
     broken: false,
   };
-  return reconcile(history, { ...nothing, ...account }).due.map((upload) =>
-    upload().body.toString(),
+  return reconcile(history, { ...nothing, ...account }).due.map((each) =>
+    each.upload().body.toString(),
   );
 };
 

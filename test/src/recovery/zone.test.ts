@@ -50,6 +50,20 @@ describe('the time zone of a history', () => {
     ),
   );
 
+  holds(
+    'turns times into those, whatever day the time before them was of',
+    500,
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('2026-01-31', '2026-02-30', '1026-01-31'), part(25))),
+      (times) => {
+        for (const [day, hour] of times) {
+          const expected = Date.parse(`${day}T${hour}:30:59Z`) - HOUR;
+          assert.equal(toUnix(`${day} ${hour}:30:59`, HOUR), expected);
+        }
+      },
+    ),
+  );
+
   it('is what is set, until an upload that came both ways shows another; that is said once', async () => {
     const facts = new HistoryFacts();
     const subject = createSubject({ zone: 8 * HOUR }, { facts });
