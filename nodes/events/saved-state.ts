@@ -27,7 +27,7 @@ async function atMost<T>(ms: number, work: Promise<T>): Promise<{ value: T } | u
 /**
  * The state of a watch in the node's context, which lasts as long as its store does. No event waits for the
  * store: it is written after the fact, at most once a second, and only if something has changed. Node-RED passes a
- * message on in the next turn, and drops it if it is stopped before: a change of the last turn is not written.
+ * message on in the next turn, and drops it if it is stopped before: a change of the last turn is not written when the node closes.
  */
 export class SavedState {
   readonly #node: Node;
@@ -74,7 +74,7 @@ export class SavedState {
   /** Resolves once everything has been written, or could not be. */
   async close(): Promise<void> {
     this.#closing.abort();
-    // What was not written then is reported again after the start.
+    // All that was not written yet is reported again after the start: a second of events at most.
     if (this.#isFresh) this.#changed = false;
     if (this.#writing) await atMost(FLUSH_BOUND, this.#writing);
   }

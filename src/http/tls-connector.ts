@@ -19,9 +19,9 @@ export function tlsConnector(
     const socket = connect(session ? { ...target, session } : target);
     // Node.js emits it once the certificate has been checked, and not at all for one that is refused.
     socket.once('session', (fresh: Buffer) => (session = fresh));
-    // It may be the session that the other side does not like.
+    // It may be the session that the other side does not like, or does not even answer.
     socket.once('close', (hadError: boolean) => {
-      if (hadError) session = undefined;
+      if (hadError || !socket.authorized) session = undefined;
     });
     return socket;
   };

@@ -61,15 +61,20 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       }
     });
 
-    it('are made anew after one that failed', async () => {
-      const port = await serve(LOOPBACK);
-      const open = tlsConnector({ ca: LOOPBACK.cert });
-      await greeted(open({ host, port }));
-      const failed = open({ host, port });
-      failed.destroy(new Error('reset')).on('error', () => undefined);
-      await new Promise((resolve) => failed.once('close', resolve));
-      assert.equal(await greeted(open({ host, port })), false);
-    });
+    for (const [how, error] of [
+      ['failed', new Error('reset')],
+      ['was given up', undefined],
+    ] as const) {
+      it(`are made anew after one that ${how}`, async () => {
+        const port = await serve(LOOPBACK);
+        const open = tlsConnector({ ca: LOOPBACK.cert });
+        await greeted(open({ host, port }));
+        const broken = open({ host, port }).on('error', () => undefined);
+        broken.destroy(error);
+        await new Promise((resolve) => broken.once('close', resolve));
+        assert.equal(await greeted(open({ host, port })), false);
+      });
+    }
 
     it('are made anew with a server that has forgotten the session', async () => {
       const port = await serve(LOOPBACK);
