@@ -58,7 +58,7 @@ describe('a real Node-RED with a wrong credential secret', () => {
       assert.match(error.error.message, /key.*Open the configuration .* fill them in/s);
     }
     assert.equal(simulator.requests.length, before);
-    assert.match(red.log(), /\[warn\] \[device-cloud-listen:node-listen\] .* fill them in/);
+    await red.logged(/\[warn\] \[device-cloud-listen:node-listen\] .* fill them in/);
     assert.ok(pid !== undefined && pid === red.pid());
   });
 
