@@ -170,7 +170,7 @@ export class Panel {
     this.#say(shown.length, counts.online);
   }
 
-  /** Says how many devices are shown, or what to do if there are none. */
+  /** Shows the number of devices, or what to do where no device is known. */
   #say(shown: number, online: number): void {
     const { size } = this.#fleet;
     const problem = this.#problem;

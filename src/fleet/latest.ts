@@ -91,9 +91,9 @@ export function isLater(
   if (!latest) return true;
   const isLive = latest.source === 'live';
   const present = latest.timestamp + (now - latest.at);
-  const isTold = !isLive || upload.timestamp <= present + AHEAD;
+  const isCredible = !isLive || upload.timestamp <= present + AHEAD;
   // The history knows seconds alone.
-  const difference = isTold ? seconds(upload.timestamp) - seconds(latest.timestamp) : 0;
+  const difference = isCredible ? seconds(upload.timestamp) - seconds(latest.timestamp) : 0;
   if (difference !== 0) return difference > 0;
   // What was missed came after what arrived before the gap, and before what arrived after it.
   if (isLive) return latest.connection < connection;

@@ -17,7 +17,7 @@ import { QUARTER, toUnix, WIDEST } from './zone';
 
 /**
  * What an edge says of a record: it was there before; it is new; it is new, since its id was that of
- * another record; or none of these can be told.
+ * another record; or it cannot be known which.
  */
 export type Verdict = 'seen' | 'new' | 'reused' | 'unknown';
 
@@ -100,7 +100,7 @@ export class EdgeMemory {
     return true;
   }
 
-  /** What can be told of a record in a history all of whose ids are below those of before. */
+  /** What is known of a record in a history all of whose ids are below those of before. */
   verdictOn(record: Recorded): Verdict {
     if (record.mark === undefined) return 'unknown';
     if (this.isLater(record)) return 'new';

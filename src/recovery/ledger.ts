@@ -6,7 +6,9 @@ import { splitKeys, type LiveKeys } from './keys';
 import { lostBefore } from './lost';
 import { endsWith, orderedWithin, overlap } from './overlap';
 import type { Position } from './position';
-import { reconcile, type Reconciled, type Recorded } from './reconcile';
+import type { Reconciled } from './counted';
+import { reconcile } from './reconcile';
+import type { Recorded } from './recorded';
 import { NOTHING, type Settlement } from './settlement';
 import { recordsSince, type Since } from './since';
 

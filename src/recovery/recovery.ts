@@ -163,7 +163,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (!this.delivery.ledger.hasPosition && this.delivery.isHolding) this.delivery.stayLive();
     if (this.delivery.ledger.hasPosition) this.stop();
     else if (this.connected && this.reading.isRunning()) {
-      // Which of the arrivals its answer has could not be told any more.
+      // Nobody could know any more which of the arrivals its answer has.
       this.reading.stop();
       this.reading.later(retryDelay(0, false, this.shared.random));
     } else if (!this.reading.isDue()) {

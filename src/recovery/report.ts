@@ -16,7 +16,7 @@ const behindText = ({ newest, position, unknown }: Behind): string =>
   'lags behind, or was restored from an older copy' +
   (unknown === 0
     ? ''
-    : `; uploads may be lost, since ${unknown} of its records cannot be told from older ones`);
+    : `; uploads may be lost, since ${unknown} of its records cannot be distinguished from older ones`);
 
 const lostText = ({ after, before }: Lost): string =>
   `uploads may be lost: the history no longer has anything between the ids ${after} and ${before}, ` +

@@ -1,5 +1,5 @@
 import type { Lost } from './lost';
-import type { Reconciled } from './reconcile';
+import type { Reconciled } from './counted';
 
 /** What a reading of the history gave. */
 export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
@@ -19,7 +19,7 @@ export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
 export interface Behind {
   newest: bigint;
   position: bigint;
-  /** Records of which it cannot be told whether they were there before. */
+  /** Records that may or may not have been there before. */
   unknown: number;
 }
 

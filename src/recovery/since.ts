@@ -11,7 +11,7 @@ export interface Since<T extends Recorded = Recorded> {
   restored: boolean;
   /** Set if the history has nothing new and its newest id is below the position. */
   behind?: {
-    /** Records of which it cannot be told whether they were there before. */
+    /** Records that may or may not have been there before. */
     unknown: number;
   };
 }

@@ -54,7 +54,7 @@ const ZERO = 0x30;
 const digits = (text: string, at: number): number =>
   10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * ZERO;
 
-/** The day of the time that was read last, and when it began: the records of a history are of few days. */
+/** The day that was read last, and when it began. Only a cache: the records of a history are of few days. */
 let day = '1970-01-01';
 let dayBegan = 0;
 

@@ -4,13 +4,9 @@ import type { Arrived } from '../../../src/recovery/arrivals';
 import { lookForEach, shownBy } from '../../../src/recovery/encoding';
 import { liveKeys } from '../../../src/recovery/keys';
 import { Ledger } from '../../../src/recovery/ledger';
-import { HistoryRecord, type HistoryForm } from '../../../src/recovery/recorded';
-import {
-  reconcile,
-  reconcileCounted,
-  type Account,
-  type Recorded,
-} from '../../../src/recovery/reconcile';
+import { HistoryRecord, type HistoryForm, type Recorded } from '../../../src/recovery/recorded';
+import { reconcileCounted, type Account } from '../../../src/recovery/counted';
+import { reconcile } from '../../../src/recovery/reconcile';
 import { holds } from '../support/fuzz';
 
 /** Few different keys, so that equal ones are the rule; and now and then none. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { reconcile, type Account, type Recorded } from '../../../src/recovery/reconcile';
+import type { Account } from '../../../src/recovery/counted';
+import { reconcile } from '../../../src/recovery/reconcile';
+import type { Recorded } from '../../../src/recovery/recorded';
 
 const records = (...keys: string[]): Recorded[] =>
   keys.map((key, index) => ({
