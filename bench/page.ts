@@ -10,7 +10,7 @@ import { summarize } from './statistics';
 
 /*
  * docs/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is
- * a median, `{{push ours/floor cpu}}` a ratio; `{{goals}}`, `{{missed}}` and `{{tables}}` are what they say.
+ * a median, `{{push ours/floor cpu}}` a ratio; `{{goals}}`, `{{verdicts}}` and `{{tables}}` are what they say.
  */
 
 const TEMPLATE = join(repository, 'bench', 'page.md');
@@ -43,6 +43,15 @@ const goalTable = (rows: readonly GoalRow[]): string =>
 const section = (result: Measured): string =>
   `### ${result.scenario.title}\n\n${resultTable(result)}\n\n${settingText(result.setting)}.`;
 
+/** How many goals are reached and how many are not; the rest of a sentence that begins with "Of 23 goals,". */
+function verdictText(verdicts: readonly GoalResult['verdict'][]): string {
+  const count = (of: GoalResult['verdict']): number =>
+    verdicts.filter((verdict) => verdict === of).length;
+  const [reached, missed, open] = [count('reached'), count('**not reached**'), count('')];
+  if (open === 0) return `${reached} are reached and ${missed} are not`;
+  return `${reached} are reached, ${missed} are not, and ${open} are ${NOT_MEASURED}`;
+}
+
 /** A number in a sentence. */
 function inText(results: readonly Measured[], expression: string): string {
   const [name, subjects = '', key] = expression.split(' ');
@@ -62,13 +71,10 @@ export function pageText(
   results: readonly Measured[],
 ): string {
   const rows = goalRows(scenarios, results);
-  const missed = rows.filter(({ verdict }) => verdict.includes('not'));
   const parts: Record<string, string> = {
     goals: goalTable(rows),
-    reached: String(rows.filter(({ verdict }) => verdict === 'reached').length),
     count: String(rows.length),
-    open: String(rows.filter(({ verdict }) => verdict === '').length),
-    missed: String(missed.length),
+    verdicts: verdictText(rows.map(({ verdict }) => verdict)),
     tables: results.map(section).join('\n\n') || 'Nothing is recorded yet.',
   };
   return template.replace(

@@ -36,6 +36,11 @@ export const ESCAPES = content('escaped quotes', '\\"', '["', '"]');
 export const INDENTED = content('indented ones', '\n    1,');
 export const LINE_ENDS = content('line ends', '\r\n', '', '1');
 export const QUOTES = content('quotes', '"', '', '');
+/* No JSON, as the bare parser sees at the second value: what is read beyond that, is read in vain. */
+export const ONES_ALONE = content('ones without commas', '1 ', '[');
+export const EMPTY_STRINGS_ALONE = content('empty strings without commas', '"" ', '[');
+export const STRINGS_ALONE = content('strings without commas', '"a"', '[');
+export const STRINGS_APART = content('strings with spaces between them', '"a" ', '[');
 export const HTML = content('HTML', '<p class="a">text</p>\n', '<!doctype html>\n', '</html>');
 export const EMPTY_OBJECTS = content('empty objects', '{},');
 export const FIELDS = content('fields of one object', '"a":1,', '{', '"b":1}');

@@ -3,8 +3,8 @@ import { createServer, get, type IncomingMessage, type RequestListener } from 'n
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import type { AppChoice } from '../../nodes/app/fleet-routes';
-import type { FleetAnswer } from '../../nodes/app/fleet-answers';
+import type { AppChoice } from '../../nodes/app/fleet/fleet-routes';
+import type { FleetAnswer } from '../../nodes/app/fleet/fleet-answers';
 import { chipids } from '../identity';
 import { startMeter } from '../meter';
 import type { Plan } from '../plan';
@@ -14,11 +14,11 @@ import { createEnds, registerEnds } from '../subjects/ends';
 import { startNodeRed } from '../subjects/node-red';
 import { ourUploads } from '../subjects/our-flows';
 import { summarize } from '../statistics';
+import { until } from '../../tooling/until';
 
 /** Devices that upload between two answers, and how often each process asks for these. */
 const CHANGED = 50;
 const DELTAS = 15;
-const LOOK = 50;
 const SETTLE = 200;
 const PATIENCE = 30_000;
 
@@ -75,11 +75,11 @@ async function measure(job: Job): Promise<Values> {
     editor.ask(`/app/fleet?since=${since}`);
   // The list is read once somebody looks.
   await editor.ask('/app/fleet?since=1');
-  const deadline = Date.now() + PATIENCE;
-  while ((await editor.ask<AppChoice[]>('')).answer[0]?.devices !== ONLINE) {
-    if (Date.now() > deadline) throw new Error('The list was not read.');
-    await sleep(LOOK);
-  }
+  await until(
+    async () => (await editor.ask<AppChoice[]>('')).answer[0]?.devices === ONLINE,
+    'the list has been read',
+    PATIENCE,
+  );
   const { ms: first, answer } = await ask(0);
   if (answer.devices.length !== ONLINE) throw new Error(`${answer.devices.length} devices came.`);
   const deltas: number[] = [];

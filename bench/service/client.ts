@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../tooling/until';
 
 /** Base addresses: of pushes, and of channels and histories without and with TLS. */
 export interface Addresses {
@@ -30,7 +30,6 @@ export interface Flood {
 /** Path below the address of `http`. */
 export const CONTROL = '/control';
 
-const LOOK = 100;
 /** Milliseconds in which 5,000 channels open at 20 a second, and histories are read. */
 const PATIENCE = 300_000;
 
@@ -60,26 +59,20 @@ export class ServiceClient {
   drop = (): Promise<State> => this.#ask({ method: 'DELETE' });
 
   /** Waits until a number of histories has been read. @throws Error if that takes too long */
-  async historiesRead(count: number): Promise<void> {
-    const deadline = Date.now() + PATIENCE;
-    while ((await this.state()).histories < count) {
-      if (Date.now() > deadline) throw new Error('Not all histories were read.');
-      await sleep(LOOK);
-    }
-  }
+  historiesRead = (count: number): Promise<void> =>
+    until(
+      async () => (await this.state()).histories >= count,
+      `${count} histories have been read`,
+      PATIENCE,
+    );
 
   /** Waits until exactly this number of channels is open. @throws Error if it is not reached */
-  async channelsOpen(count: number): Promise<void> {
-    const deadline = Date.now() + PATIENCE;
-    for (;;) {
-      const { open } = await this.state();
-      if (open === count) return;
-      if (Date.now() > deadline) {
-        throw new Error(`${open} channels are open, not ${count}. Is ulimit -n high enough?`);
-      }
-      await sleep(LOOK);
-    }
-  }
+  channelsOpen = (count: number): Promise<void> =>
+    until(
+      async () => (await this.state()).open === count,
+      `${count} channels are open (is ulimit -n high enough?)`,
+      PATIENCE,
+    );
 
   async #ask<T>(init: RequestInit): Promise<T> {
     return (await (await fetch(this.addresses.http + CONTROL, init)).json()) as T;

@@ -3,70 +3,48 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COLON,
+  isDigit,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  SPACE,
   stringEnd,
   viewOf,
   ZERO,
 } from './json-bytes';
+import { MAX_CONTAINERS, MAX_DEPTH, MAX_FIELDS, tooDeep, tooMany } from './json-limits';
 
-/** Levels of arrays and objects inside each other. Node-RED copies a message with a recursive function. */
-export const MAX_DEPTH = 100;
-/**
- * Arrays and objects, and fields of objects, in one text. Each takes up to 200 bytes of memory, and as
- * much again in each copy of a message, however short its text is. The shortest record of the service's
- * document takes 70 bytes of text (section 2), so 64 MiB of records stay below both limits.
- */
-export const MAX_CONTAINERS = 1_000_000;
-export const MAX_FIELDS = 5_000_000;
+/* Kinds of pairs of bytes. A single digit counts as nothing. Not imported, since V8 looks up an import at each use. */
+const NOTHING = 0;
+const NOTHING_FIRST = 1;
+const STRING = 2;
+const THEN_STRING = 3;
+const DIGITS = 4;
+const OPENING = 5;
+const CLOSING = 6;
+const FIELD = 7;
 
-/** The text is not parsed, although it may be JSON: its value would overload whatever handles it. */
-export class JsonLimitError extends SyntaxError {
-  override readonly name = 'JsonLimitError';
-  /**
-   * @param what ends the sentence "the answer is …"
-   * @param advice what to do about it
-   */
-  constructor(
-    readonly what: string,
-    readonly advice: string,
-  ) {
-    super(`The JSON is ${what}.`);
-  }
-}
+/** What one byte is, if it matters. */
+const KINDS: readonly (readonly [byte: number, kind: number])[] = [
+  [QUOTE, STRING],
+  [OPEN_BRACKET, OPENING],
+  [OPEN_BRACE, OPENING],
+  [CLOSE_BRACKET, CLOSING],
+  [CLOSE_BRACE, CLOSING],
+  [COLON, FIELD],
+];
 
-const tooDeep = (): JsonLimitError =>
-  new JsonLimitError(
-    `nested deeper than ${MAX_DEPTH} levels`,
-    'Have whoever makes it, such as the firmware of the device, nest it less deeply.',
-  );
-
-const tooMany = (): JsonLimitError =>
-  new JsonLimitError(
-    'of more than 1,000,000 arrays and objects, or 5,000,000 fields',
-    'Ask for less at a time, such as fewer days.',
-  );
-
-/** What the scan does with a byte; 0 for nothing. */
-const STRING = 1;
-const DIGIT = 2;
-const OPENING = 3;
-const CLOSING = 4;
-const FIELD = 5;
-const KINDS = new Uint8Array(256);
-KINDS[QUOTE] = STRING;
-KINDS.fill(DIGIT, ZERO, ZERO + 10);
-KINDS[OPEN_BRACKET] = KINDS[OPEN_BRACE] = OPENING;
-KINDS[CLOSE_BRACKET] = KINDS[CLOSE_BRACE] = CLOSING;
-KINDS[COLON] = FIELD;
-
-/** For each two bytes, 0 if neither matters: those are skipped together. */
+/** What each two bytes are, by the first times 256 and the second. */
 const PAIRS = new Uint8Array(65_536);
-for (const [first, kind] of KINDS.entries()) {
-  if (kind === 0) PAIRS.set(KINDS, first << 8);
-  else PAIRS.fill(kind, first << 8, (first + 1) << 8);
+for (let first = 0; first < 256; first++) {
+  for (const [second] of KINDS) PAIRS[(first << 8) | second] = NOTHING_FIRST;
+  PAIRS[(first << 8) | QUOTE] = THEN_STRING;
 }
+for (let first = ZERO; first < ZERO + 10; first++)
+  PAIRS.fill(DIGITS, (first << 8) | ZERO, (first << 8) | (ZERO + 10));
+for (const [first, kind] of KINDS) PAIRS.fill(kind, first << 8, (first + 1) << 8);
+// An empty string.
+PAIRS[(QUOTE << 8) | QUOTE] = NOTHING;
 
 /** What JSON begins with, as far as the first bytes show: a value, unless all of them are white space. */
 const BEGINNING = /^[ \t\r\n]*(?:["\-\d[{fnt]|$)/;
@@ -86,6 +64,10 @@ type FoundRuns = (runs: Uint32Array, count: number) => void;
 
 const NO_RUNS = new Uint32Array(0);
 
+/** Whether a string begins here or after one space: after another string this is not JSON, and JSON.parse refuses it. */
+const isBeforeString = (bytes: Buffer, at: number): boolean =>
+  bytes[at] === QUOTE || (bytes[at] === SPACE && bytes[at + 1] === QUOTE);
+
 class Scanner {
   /** Where the runs of 16 digits or more begin and end, in the piece that was last scanned. */
   runs = NO_RUNS;
@@ -101,40 +83,63 @@ class Scanner {
     this.#view = viewOf(bytes);
   }
 
-  /** Scans from `at` to `stop`, and a string or number to its end. Returns the offset after it. */
+  /** Scans from `at` to `stop`, and a string or number to its end. Returns the offset after it; of what is not JSON, the end. */
   scan(at: number, stop: number): number {
     const bytes = this.#bytes;
     const view = this.#view;
-    const { byteLength } = view;
-    let start: number;
+    const last = Math.min(stop, view.byteLength - 1);
     while (at < stop) {
-      switch (KINDS[view.getUint8(at++)]) {
-        case STRING:
-          at = stringEnd(bytes, at);
+      switch (PAIRS[at < last ? view.getUint16(at) : view.getUint8(at) << 8]) {
+        case NOTHING:
+          at += 2;
+          while (at < last && PAIRS[view.getUint16(at)] === NOTHING) at += 2;
           break;
-        case DIGIT:
-          start = at - 1;
-          // The last few of a short run are looked at again, and are too few to be taken for a run.
-          while (at + 4 <= byteLength && areDigits(view.getInt32(at))) at += 4;
-          if (at - start < LONG - 3) break;
-          while (at < byteLength && KINDS[view.getUint8(at)] === DIGIT) at++;
-          if (at - start < LONG) break;
-          this.#addRun(start, at);
+        case NOTHING_FIRST:
+          at++;
+          break;
+        case STRING:
+          at = stringEnd(bytes, view, at + 1);
+          if (isBeforeString(bytes, at)) return view.byteLength;
+          break;
+        case THEN_STRING:
+          at += 2;
+          // Most empty strings end here, without a call.
+          at = bytes[at] === QUOTE ? at + 1 : stringEnd(bytes, view, at);
+          if (isBeforeString(bytes, at)) return view.byteLength;
+          break;
+        case DIGITS:
+          at = this.#digitsEnd(at);
           break;
         case OPENING:
           if (++this.#depth > MAX_DEPTH) throw tooDeep();
           if (++this.#containers > MAX_CONTAINERS) throw tooMany();
+          at++;
           break;
         case CLOSING:
-          this.#depth--;
+          // Not JSON, so that JSON.parse refuses it here.
+          if (--this.#depth < 0) return view.byteLength;
+          at++;
           break;
         case FIELD:
           if (++this.#fields > MAX_FIELDS) throw tooMany();
-          break;
-        default:
-          while (at + 1 < stop && PAIRS[view.getUint16(at)] === 0) at += 2;
+          at++;
       }
     }
+    return at;
+  }
+
+  /** Adds a run of digits if it is long. Returns the offset after it. */
+  #digitsEnd(at: number): number {
+    const view = this.#view;
+    const { byteLength } = view;
+    // One may have been skipped with the byte before it.
+    const start = at > 0 && isDigit(view.getUint8(at - 1)) ? at - 1 : at;
+    at += 2;
+    // The last few of a short run are looked at again, and are too few to be taken for a run.
+    while (at + 4 <= byteLength && areDigits(view.getInt32(at))) at += 4;
+    if (at - start < LONG - 3) return at;
+    while (at < byteLength && isDigit(view.getUint8(at))) at++;
+    if (at - start >= LONG) this.#addRun(start, at);
     return at;
   }
 
@@ -149,8 +154,8 @@ class Scanner {
 }
 
 /**
- * Reads through JSON without parsing it, each byte once: JSON.parse takes several times as long. Checks
- * the limits and how it begins; anything else that is not JSON is left to JSON.parse.
+ * Reads through JSON without parsing it: JSON.parse takes several times as long. Checks the limits and how it begins;
+ * anything else that is not JSON is left to JSON.parse, and may end the scan.
  * @param bytes JSON in an encoding in which ASCII bytes stand for nothing but themselves
  * @param found is called with the runs of 16 digits or more outside of strings
  * @throws JsonLimitError; SyntaxError if no JSON begins like this

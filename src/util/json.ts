@@ -1,6 +1,6 @@
 import { QUOTE, viewOf } from './json-bytes';
 import { findLongIntegers } from './json-integers';
-import { MAX_CONTAINERS, MAX_DEPTH } from './json-scan';
+import { MAX_CONTAINERS, MAX_DEPTH } from './json-limits';
 
 /** Pieces longer than this are copied natively: for short ones a loop is faster. */
 const SHORT = 256;
@@ -96,7 +96,7 @@ function parseShort(text: string): { value: unknown } | undefined {
     const value: unknown = JSON.parse(text);
     return isExact(value) ? { value } : undefined;
   } catch {
-    // What is wrong with it, the scan may say better.
+    // The scan may give a better error.
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readFrame, type Upload } from '../../../src/channel/frames';
+import { readFrame } from '../../../src/channel/frames';
+import type { Upload } from '../../../src/types';
 import { anyBytes, anyText, holds } from '../support/fuzz';
 import { base64Bytes } from './base64-by-hand';
 import { jsonText } from './json-text';
