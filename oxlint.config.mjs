@@ -121,48 +121,96 @@ const walls = [
   ),
 ];
 
+/** The rooms of src/simulator/, from the bottom up, and what is above them all. */
+const SIMULATOR = [
+  'util',
+  'sensors',
+  'transport',
+  'options',
+  'faults',
+  'devices',
+  'service',
+  'api',
+];
+const SIMULATOR_HEAD = ['server', 'simulator', 'index', 'cli'];
+
+/** Relative paths, since the client and the simulator have rooms of the same names. */
+const forbidIn = (folder, names, message) => ({
+  group: names.flatMap((name) => [`${folder}/${name}`, `${folder}/${name}/**`]),
+  message,
+});
+
 /** The simulator stands for the service: of the client it uses only the signatures and the public types. */
-const simulator = restrict(
-  ['src/simulator/*.ts'],
-  [
-    NO_NODE_RED,
-    {
-      group: [...FOLDERS.filter((name) => name !== 'api'), ...HEAD].flatMap((name) => [
-        `../${name}`,
-        `../${name}/**`,
-      ]),
-      message: 'src/simulator/ imports only src/api/ and the public types of the client.',
-    },
-  ],
-);
+const outside = (src) =>
+  forbidIn(
+    src,
+    [...FOLDERS.filter((name) => name !== 'api'), ...HEAD],
+    'src/simulator/ imports only src/api/ and the public types of the client.',
+  );
+
+const simulator = [
+  restrict(['src/simulator/*.ts'], [NO_NODE_RED, outside('..')]),
+  ...SIMULATOR.map((room, index) =>
+    restrict(
+      [`src/simulator/${room}/*.ts`],
+      [
+        NO_NODE_RED,
+        outside('../..'),
+        forbidIn(
+          '..',
+          [...SIMULATOR.slice(index + 1), ...SIMULATOR_HEAD],
+          `src/simulator/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
+        ),
+      ],
+    ),
+  ),
+];
 
 /** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
 const ENTRIES = ['index', 'input', 'input/*'];
-const nodesImport = (files, ...more) =>
-  restrict(files, [
-    {
-      group: ['**/src', '**/src/**', ...[...ENTRIES, ...more].map((path) => `!**/src/${path}`)],
-      message: 'Nodes import from src/index and src/input alone.',
-    },
-  ]);
+const entriesAlone = (...more) => ({
+  group: ['**/src', '**/src/**', ...[...ENTRIES, ...more].map((path) => `!**/src/${path}`)],
+  message: 'Nodes import from src/index and src/input alone.',
+});
+
+/** The rooms of nodes/app/, from the bottom up, and what is above them all. */
+const APP = ['deployed', 'connection', 'fleet', 'explain', 'connection-test'];
+const APP_HEAD = ['admin', 'app', 'app.runtime', 'app.editor'];
+
+const notAbove = (room) =>
+  forbidIn(
+    '..',
+    [...APP.slice(APP.indexOf(room) + 1), ...APP_HEAD],
+    `nodes/app/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
+  );
+
+/** What the nodes share knows none of them. @param up from the file to nodes/ */
+const noNode = (up) => ({
+  regex: `^${up.replaceAll('.', '\\.')}/[^.]`,
+  message: 'nodes/common/ imports from no node: what a node and common/ both need is in common/.',
+});
+
+const BROWSER = {
+  group: ['**/src', '**/src/**', 'node:*'],
+  message: 'Editor halves are bundled for the browser.',
+};
 
 const nodes = [
-  nodesImport(['nodes/**/*.ts']),
-  nodesImport(['nodes/app/shared-simulator.ts'], 'simulator/index', 'simulator/index.js'),
+  restrict(['nodes/**/*.ts'], [entriesAlone()]),
+  restrict(['nodes/common/*.ts'], [entriesAlone(), noNode('..')]),
+  restrict(['nodes/common/*/*.ts'], [entriesAlone(), noNode('../..')]),
+  ...APP.map((room) => restrict([`nodes/app/${room}/*.ts`], [entriesAlone(), notAbove(room)])),
   restrict(
-    [
-      'nodes/**/*.editor.ts',
-      'nodes/common/editor/**/*.ts',
-      'nodes/**/*.config.ts',
-      'nodes/common/values.ts',
-    ],
-    [
-      {
-        group: ['**/src', '**/src/**', 'node:*'],
-        message: 'Editor halves are bundled for the browser.',
-      },
-    ],
+    ['nodes/app/connection/shared-simulator.ts'],
+    [entriesAlone('simulator/index', 'simulator/index.js'), notAbove('connection')],
   ),
+  restrict(['nodes/**/*.editor.ts', 'nodes/**/*.config.ts'], [BROWSER]),
+  ...APP.map((room) => restrict([`nodes/app/${room}/*.editor.ts`], [BROWSER, notAbove(room)])),
+  restrict(
+    ['nodes/common/action.config.ts', 'nodes/common/app-type.ts', 'nodes/common/values.ts'],
+    [BROWSER, noNode('..')],
+  ),
+  restrict(['nodes/common/editor/*.ts'], [BROWSER, noNode('../..')]),
 ];
 
 /** What is shared knows nothing of the tests, and neither do benchmarks and scripts. */
@@ -224,7 +272,7 @@ export default {
       },
     },
     ...walls,
-    simulator,
+    ...simulator,
     ...nodes,
     shared,
   ],

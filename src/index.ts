@@ -10,7 +10,6 @@ export type {
   ClusterSettings,
   ClusterWork,
   DeviceOwners,
-  QueuedUpload,
 } from './cluster/types';
 export type { ClusterListener, ClusterState } from './cluster/cluster';
 export type { StoreInfo } from './cluster/store';
@@ -40,7 +39,6 @@ export type { Edge } from './recovery/edge';
 export type { Encoding, EncodingSetting } from './recovery/facts';
 export { guessEncoding } from './recovery/guess-encoding';
 export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
-export type { Upload } from './channel/frames';
 export * from './types';
 export type { Explanation, ExplainNote, ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';

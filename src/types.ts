@@ -130,6 +130,22 @@ export interface AppRecord {
   online: DeviceRecord[];
 }
 
+/** An upload, as a listener receives it (section 6, `data_upload`), or as the queue of a cluster delivers it. */
+export interface Upload {
+  /** The device, as digits. */
+  chipid: string;
+  /** Its application, as digits. */
+  appid: string;
+  /** Unix time in milliseconds. */
+  timestamp: number;
+  /** The uploaded bytes. */
+  body: Buffer;
+  /** Set if the upload was missed live and read from the history. */
+  replayed?: true;
+  /** Its id in the history, if it was read from there. */
+  id?: ServiceInteger;
+}
+
 /** An uploaded message (section 2.3). */
 export interface UploadRecord {
   /** The data; whether as text or as Base64 is not shown. */

@@ -1,15 +1,17 @@
 import type { NodeAPI } from 'node-red';
-import type { Handler, Handlers } from '../common/admin-routes';
-import { toChoices, toProblem, type DeviceChoice } from './answers';
-import { findApp } from './app-node';
-import { pushRoute, refreshRoute } from './device-routes';
-import { diagnose } from './diagnostics';
-import { explainRoute } from './explain-route';
-import { appsRoute, fleetRoute } from './fleet-routes';
-import { mayWriteFlows } from './flow-rights';
-import { addressHider } from './hidden-addresses';
-import { testApp, type ApiResult, type TestResult } from './test-app';
-import { readTestRequest, type TestRequest } from './test-request';
+import type { Handler, Handlers } from '../common/admin/admin-routes';
+import { toProblem } from '../common/admin/problem';
+import { toChoices, type DeviceChoice } from './fleet/device-choices';
+import { findApp } from '../common/app';
+import { pushRoute, refreshRoute } from './fleet/device-routes';
+import { diagnose } from './fleet/diagnostics';
+import { explainRoute } from './explain/explain-route';
+import { appsRoute, fleetRoute } from './fleet/fleet-routes';
+import { mayWriteFlows } from '../common/admin/flow-rights';
+import { addressHider } from './deployed/hidden-addresses';
+import type { SharedSimulator } from './connection/shared-simulator';
+import { testApp, type ApiResult, type TestResult } from './connection-test/test-app';
+import { readTestRequest, type TestRequest } from './connection-test/test-request';
 
 /** Seconds the editor waits for a list or a test. */
 const TIMEOUT = 10;
@@ -92,7 +94,7 @@ function devicesRoute(RED: NodeAPI): Handler {
 
 /** Tries unsaved settings. */
 const testRoute =
-  (RED: NodeAPI): Handler =>
+  (RED: NodeAPI, simulator: SharedSimulator): Handler =>
   (request, response) => {
     const audit = (more: object): void => {
       const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', ...more };
@@ -108,7 +110,7 @@ const testRoute =
     }
     audit({ id: settings.id });
     const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-    testApp(RED, settings, may, TIMEOUT)
+    testApp(RED, settings, { simulator, mayWriteFlows: may, timeout: TIMEOUT })
       .then((result) => readableResult(RED, settings.id, result, may))
       .then(
         (result) => response.json(result),
@@ -126,13 +128,15 @@ const diagnosticsRoute =
 type Name = 'devices' | 'test' | 'explain' | 'apps' | 'fleet' | 'diagnostics' | 'refresh' | 'push';
 
 /** What answers the routes of the editor. */
-export const handlers = (RED: NodeAPI): Handlers<Name> => ({
-  devices: devicesRoute(RED),
-  test: testRoute(RED),
-  explain: explainRoute(RED),
-  apps: appsRoute(RED),
-  fleet: fleetRoute(RED),
-  diagnostics: diagnosticsRoute(RED),
-  refresh: refreshRoute(RED),
-  push: pushRoute(RED),
-});
+export const appRoutes =
+  (simulator: SharedSimulator) =>
+  (RED: NodeAPI): Handlers<Name> => ({
+    devices: devicesRoute(RED),
+    test: testRoute(RED, simulator),
+    explain: explainRoute(RED),
+    apps: appsRoute(RED),
+    fleet: fleetRoute(RED),
+    diagnostics: diagnosticsRoute(RED),
+    refresh: refreshRoute(RED),
+    push: pushRoute(RED),
+  });

@@ -1,4 +1,4 @@
-export const APP_TYPE = 'device-cloud-app';
+import { DEFAULT_ZONE, type HistoryEncoding } from '../common/app-type';
 
 /** What the editor hears of when something of a fleet has changed: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
@@ -21,8 +21,7 @@ export interface AppConfig {
   connections: number | string;
   /** Milliseconds between two commands to one device, default 0. */
   deviceGap: number | string;
-  /** How the service writes `body` in history records; `auto`: learned from uploads that came both ways. */
-  historyEncoding: 'auto' | 'text' | 'base64';
+  historyEncoding: HistoryEncoding;
   /** Time zone of the service's times, `±HH:MM`. */
   historyZone: string;
   /** Where the further parameters of a POST go. */
@@ -37,8 +36,6 @@ export interface AppConfig {
   cluster?: string;
 }
 
-/** Section 5.1 names Beijing time as the server's. */
-export const DEFAULT_ZONE = '+08:00';
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
 /** The zone as set; an invalid one means the default. */

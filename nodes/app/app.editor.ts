@@ -5,7 +5,8 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
 import { MAX_SECONDS } from '../common/values';
-import { DEFAULT_ZONE, type APP_TYPE, type AppConfig, type AppCredentials } from './app.config';
+import { DEFAULT_ZONE, type APP_TYPE } from '../common/app-type';
+import type { AppConfig, AppCredentials } from './app.config';
 import {
   appidError,
   appkeyError,
@@ -14,7 +15,7 @@ import {
   pairError,
   zoneError,
 } from './app-rules.editor';
-import { prepareTest } from './test-button.editor';
+import { prepareTest } from './connection-test/test-button.editor';
 
 type Config = Required<AppConfig> & Named;
 

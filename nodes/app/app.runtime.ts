@@ -3,18 +3,19 @@ import type { DeviceCloudError } from '../../src/index';
 import type { Runtime } from '../common/register-node';
 import { FLEET_TOPIC, zoneOf, type AppConfig } from './app.config';
 import type { AppNode } from './app-node';
-import { connectionOf } from './connection-of';
-import { FleetProcesses } from './fleet-processes';
-import { FleetView } from './fleet-view';
+import { connectionOf } from './connection/connection-of';
+import type { SharedSimulator } from './connection/shared-simulator';
+import { FleetProcesses } from './fleet/fleet-processes';
+import { FleetView } from './fleet/fleet-view';
 
 /** Anything else in a flow that was written by hand means the default. */
 const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'] =>
   historyEncoding === 'text' || historyEncoding === 'base64' ? historyEncoding : 'auto';
 
-function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
+function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
   /** By the user's id. */
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const connection = connectionOf(RED, node, config, (problem) => {
+  const connection = connectionOf(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
   let users = 0;
@@ -81,4 +82,8 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig): void {
 }
 
 /** The config node: one application of the service, shared by the nodes that use it. */
-export const runtime: Runtime<AppConfig, AppNode> = (RED) => (node, def) => setUp(RED, node, def);
+export const appRuntime =
+  (simulator: SharedSimulator): Runtime<AppConfig, AppNode> =>
+  (RED) =>
+  (node, def) =>
+    setUp(RED, node, def, simulator);

@@ -1,10 +1,23 @@
 import type { NodeAPI } from 'node-red';
-import { addRoutes } from '../common/admin-routes';
+import { addRoutes } from '../common/admin/admin-routes';
 import { registerNode } from '../common/register-node';
-import { APP_TYPE } from './app.config';
+import type { APP_TYPE } from '../common/app-type';
+import type { SharedSimulator } from './connection/shared-simulator';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof APP_TYPE = 'device-cloud-app';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, APP_TYPE, () => require('./app.runtime') as typeof import('./app.runtime'), {
+  const simulator: SharedSimulator = {};
+  const loadNode = () => {
+    const { appRuntime } = require('./app.runtime') as typeof import('./app.runtime');
+    return { runtime: appRuntime(simulator) };
+  };
+  const loadRoutes = () => {
+    const { appRoutes } = require('./admin') as typeof import('./admin');
+    return { handlers: appRoutes(simulator) };
+  };
+  registerNode(RED, TYPE, loadNode, {
     credentials: {
       appkey: { type: 'password' },
       serverKey: { type: 'text' },
@@ -24,6 +37,6 @@ export = function (RED: NodeAPI): void {
       refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
     },
-    () => require('./admin') as typeof import('./admin'),
+    loadRoutes,
   );
 };

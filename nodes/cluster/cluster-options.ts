@@ -1,9 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterSettings } from '../../src/index';
 import { show } from '../../src/input';
-import { tlsOf } from '../app/network';
-import { textOf } from '../app/options';
-import { substitute } from '../common/substitute';
+import { tlsOf } from '../common/network';
+import { substitute, textOf } from '../common/variables';
 import { numberOf } from '../common/values';
 import { LEASE, type ClusterConfig, type ClusterCredentials } from './cluster.config';
 

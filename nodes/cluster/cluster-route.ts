@@ -1,8 +1,8 @@
 import type { NodeAPI } from 'node-red';
-import { toProblem } from '../app/answers';
-import { mayWriteFlows } from '../app/flow-rights';
-import { readSettings } from '../app/test-request';
-import type { Handler, Handlers } from '../common/admin-routes';
+import { toProblem } from '../common/admin/problem';
+import { mayWriteFlows } from '../common/admin/flow-rights';
+import { readSettings } from '../common/admin/settings-test';
+import type { Handler, Handlers } from '../common/admin/admin-routes';
 import { testEngine } from './test-cluster';
 
 const SETTINGS = ['id', 'url', 'sentinels', 'master', 'lease', 'tls'];

@@ -1,5 +1,5 @@
 import type { NodeAPI } from 'node-red';
-import { addRoutes } from '../common/admin-routes';
+import { addRoutes } from '../common/admin/admin-routes';
 import { registerNode } from '../common/register-node';
 import { CLUSTER_TYPE } from './cluster.config';
 

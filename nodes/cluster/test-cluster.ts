@@ -1,8 +1,9 @@
-import type { NodeAPI } from 'node-red';
+import type { NodeAPI, NodeDef } from 'node-red';
 import { DeviceCloudError, testCluster } from '../../src/index';
-import { toProblem } from '../app/answers';
-import { runningApps } from '../app/running-apps';
-import type { Refusal } from '../app/test-settings';
+import { toProblem } from '../common/admin/problem';
+import type { Refusal } from '../common/admin/settings-test';
+import { findRunningApp } from '../common/app';
+import { APP_TYPE } from '../common/app-type';
 import { engineOf, type SavedCluster } from './cluster-options';
 import type { ClusterTestResult } from './test-result';
 import { testSettings } from './test-settings';
@@ -34,14 +35,21 @@ function refusal({ reason, settings }: Refusal): ClusterTestResult {
   return { ...failed(error), reason, settings };
 }
 
+/** A config node of an application as it was saved, as far as its cluster and its name matter. */
+type SavedApp = NodeDef & { appid?: string; service?: string; cluster?: string };
+
 /** The processes of the applications that share their devices in a cluster, as far as this one knows. */
-const membersOf = (RED: NodeAPI, id: string | undefined): ClusterTestResult['apps'] =>
-  runningApps(RED)
-    .filter(({ saved }) => id !== undefined && saved.cluster === id)
-    .map(({ saved, node }) => ({
-      name: [saved.name, saved.appid, saved.service].find(Boolean) ?? saved.id,
-      members: node.cluster()?.members ?? [],
-    }));
+function membersOf(RED: NodeAPI, id: string): NonNullable<ClusterTestResult['apps']> {
+  const apps: NonNullable<ClusterTestResult['apps']> = [];
+  RED.nodes.eachNode((saved: SavedApp) => {
+    const app =
+      saved.type === APP_TYPE && saved.cluster === id ? findRunningApp(RED, saved.id) : undefined;
+    if (!app) return;
+    const name = [saved.name, saved.appid, saved.service].find(Boolean) ?? saved.id;
+    apps.push({ name, members: app.cluster()?.members ?? [] });
+  });
+  return apps;
+}
 
 /**
  * Tests the settings of a cluster as typed, before they are saved or deployed, without joining it.
@@ -71,7 +79,7 @@ export async function testEngine(
       // The answer was made at some time between.
       ...(Number.isNaN(time) ? {} : { clockSkew: skew(time, asked, Date.now()) }),
       ...(forbidden.length === 0 ? {} : { forbidden }),
-      apps: isDeployed ? (membersOf(RED, id) ?? []) : [],
+      apps: isDeployed && id !== undefined ? membersOf(RED, id) : [],
     };
   } catch (error) {
     return failed(error);

@@ -1,7 +1,6 @@
 import type { NodeAPI, NodeDef } from 'node-red';
-import { isSameEndpoint } from '../app/deployed';
-import type { Refusal } from '../app/test-settings';
-import { hasVariable } from '../common/substitute';
+import { isSameEndpoint, type Refusal } from '../common/admin/settings-test';
+import { hasVariable } from '../common/variables';
 import { isVariable } from '../common/values';
 import { CLUSTER_TYPE, type ClusterConfig, type ClusterCredentials } from './cluster.config';
 import { ENDPOINT, findCluster, type ClusterNode } from './cluster-node';

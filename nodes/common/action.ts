@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
-import { findApp, type Api, type App } from '../app/app-node';
+import { findApp, type Api, type App } from './app';
 import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
 import { inputReader, type InputTable, type InputValues, type ReadInputs } from './inputs';

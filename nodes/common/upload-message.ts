@@ -1,10 +1,10 @@
 import type { NodeMessage } from 'node-red';
-import { DeviceCloudError, type Datatype, type QueuedUpload, type Upload } from '../../src/index';
+import { DeviceCloudError, type Datatype, type Upload } from '../../src/index';
 import { decodeBody } from './decode';
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage(
-  { chipid, appid, timestamp, body, replayed, id }: Upload | QueuedUpload,
+  { chipid, appid, timestamp, body, replayed, id }: Upload,
   name: string | undefined,
 ): NodeMessage {
   const message: NodeMessage = { topic: chipid, chipid, appid, timestamp, payload: body };
@@ -17,7 +17,7 @@ function rawMessage(
  * @param name the device's, if a list has shown it
  */
 export function uploadMessage(
-  upload: Upload | QueuedUpload,
+  upload: Upload,
   datatype: Datatype,
   name: string | undefined,
 ): { message: NodeMessage; error?: DeviceCloudError } {

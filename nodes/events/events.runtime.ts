@@ -1,6 +1,6 @@
 import type { Node, NodeAPI, NodeStatus } from 'node-red';
 import type { FleetEvent, FleetWatch, WatchListener } from '../../src/index';
-import { findApp, type App } from '../app/app-node';
+import { findApp, type App } from '../common/app';
 import { messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import type { Runtime } from '../common/register-node';

@@ -7,7 +7,7 @@ import {
   type Upload,
 } from '../../src/index';
 import { parseDatatype } from '../../src/input';
-import { findApp, type App } from '../app/app-node';
+import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import { readListEntry } from '../common/list-entry';

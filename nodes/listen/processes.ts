@@ -2,7 +2,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RecoverOptions } from '../../src/index';
 import { readShard, show, type Shard } from '../../src/input';
 import { choiceOf } from '../common/choice';
-import { substitute } from '../common/substitute';
+import { substitute } from '../common/variables';
 import type { ListenConfig } from './listen.config';
 
 /** How a listener shares its devices and its uploads with other processes. */

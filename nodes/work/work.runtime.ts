@@ -7,7 +7,7 @@ import {
   type DeviceCloudClient,
 } from '../../src/index';
 import { parseDatatype } from '../../src/input';
-import { findApp, type App } from '../app/app-node';
+import { findApp, type App } from '../common/app';
 import { choiceOf } from '../common/choice';
 import { nameOf } from '../common/device-name';
 import { messageOf } from '../common/errors';

@@ -23,7 +23,7 @@
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
  */
 import type { PushFormat } from '../types';
-import type { DeviceKind } from './kinds';
+import type { DeviceKind } from './sensors/kinds';
 
 // ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
-import { HELP, readCommandLine } from './cli-options';
-import { OptionError } from './option-readers';
+import { HELP, readCommandLine } from './options/cli-options';
+import { OptionError } from './options/option-readers';
 import { startSimulator, type Simulator } from './simulator';
 
 const NAME = '@device-cloud/node-red-device-cloud';

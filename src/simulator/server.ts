@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MAX_REQUEST_BODY, STATUS } from './assumptions';
-import { CHANNEL_PATH, createChannelServer } from './channel';
-import type { Aim } from './faults';
-import type { Answer, Incoming } from './incoming';
-import { checkLocal } from './local-only';
-import { createOpenApi, OPEN_API } from './open-api';
-import { badRequest, notFound, Refusal } from './refusal';
-import { logged, type RequestLog } from './request-log';
-import { sendAnswer } from './send-answer';
-import { createServerApi, SERVER_API } from './server-api';
-import type { Service } from './service';
+import { CHANNEL_PATH, createChannelServer } from './api/channel';
+import type { Aim } from './faults/faults';
+import type { Answer, Incoming } from './transport/incoming';
+import { checkLocal } from './transport/local-only';
+import { createOpenApi, OPEN_API } from './api/open-api';
+import { badRequest, notFound, Refusal } from './transport/refusal';
+import { logged, type RequestLog } from './transport/request-log';
+import { sendAnswer } from './transport/send-answer';
+import { createServerApi, SERVER_API } from './api/server-api';
+import type { Service } from './service/service';
 
 /** Longer than clients keep a connection, so that none is closed while a request is on its way. */
 const KEEP_ALIVE = 65_000;

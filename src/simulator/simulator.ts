@@ -1,15 +1,15 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { CloseOptions } from './channels';
-import { readDevice } from './device-options';
-import { createFaults, type FaultName, type FaultOptions } from './faults';
-import type { UploadEntry } from './history';
-import { numberIn, OptionError } from './option-readers';
-import type { DeviceOptions } from './device-options';
-import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
-import { createRequestLog, type FrameRecord, type RequestRecord } from './request-log';
+import type { CloseOptions } from './service/channels';
+import { readDevice } from './options/device-options';
+import { createFaults, type FaultName, type FaultOptions } from './faults/faults';
+import type { UploadEntry } from './devices/history';
+import { numberIn, OptionError } from './options/option-readers';
+import type { DeviceOptions } from './options/device-options';
+import { LOOPBACK, readOptions, type SimulatorOptions } from './options/options';
+import { createRequestLog, type FrameRecord, type RequestRecord } from './transport/request-log';
 import { createHttpServer } from './server';
-import { createService, nextReading, type HistoryRewrite } from './service';
-import type { SimulatedDevice } from './simulated-device';
+import { createService, nextReading, type HistoryRewrite } from './service/service';
+import type { SimulatedDevice } from './devices/simulated-device';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
 export interface Simulator {

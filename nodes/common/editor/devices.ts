@@ -40,6 +40,13 @@ const { tested, seen } = ((globalThis as unknown as Shared)[SHARED] ??= {
 
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
+// Another project, or another branch of it, may have an application of the same id with other devices.
+RED.events.on('workspace:clear', () => {
+  tested.clear();
+  seen.clear();
+  last = undefined;
+});
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,4 @@
-import { APP_TYPE } from '../../app/app.config';
+import { APP_TYPE } from '../app-type';
 import { MAX_SECONDS } from '../values';
 import { DEVICE_TIMEOUT, type DeviceCallConfig, type DeviceConfig } from '../action.config';
 import { t } from './catalogue';

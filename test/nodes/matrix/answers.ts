@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { FaultName } from '../../../src/simulator';
-import { httpService, inTurn, json, raw } from '../../../tooling/servers/http-service';
+import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
 import { cloudApp, load, node } from '../support/flow';
 import { call } from '../support/messages';
 import { startCloud } from '../support/node-red';
@@ -49,7 +49,7 @@ const answers = FAULTS.map(([fault, name, code]) =>
 const push = { chipid: CHIPID, payload: 'x' };
 
 const moved = row('301', '`REDIRECT`', WORKS, async () => {
-  const service = await httpService(inTurn(json({ msg: 'moved' }, 301), json({ msg: 'OK' })));
+  const service = await httpService(inSequence(json({ msg: 'moved' }, 301), json({ msg: 'OK' })));
   await load([cloudApp({ ...service, appid: '1' }, ONE), node('push')]);
   const failed = await codeOf('push', { ...push });
   await call('push', { ...push });
@@ -58,7 +58,7 @@ const moved = row('301', '`REDIRECT`', WORKS, async () => {
 
 const large = row('50 MB body', NOTHING, `taken, since the limit is 64 MiB; ${WORKS}`, async () => {
   const body = `{"msg":"OK"${' '.repeat(50_000_000)}}`;
-  const service = await httpService(inTurn(raw(body), json({ msg: 'OK' })));
+  const service = await httpService(inSequence(raw(body), json({ msg: 'OK' })));
   await load([cloudApp({ ...service, appid: '1' }, ONE), node('push')]);
   const { payload } = await call('push', { ...push });
   assert.deepEqual(payload, { msg: 'OK' });

@@ -29,7 +29,7 @@ async function withClient(
 const throwing = row(
   'a listener that throws',
   "`the listener's onUpload threw: RangeError: Maximum call stack size exceeded.`",
-  `the channel holds, ${ARRIVES}`,
+  `the channel stays open, ${ARRIVES}`,
   async () => {
     const cloud = await listening({ recover: 'off' });
     const { mock: send } = mock.method(helper.getNode('listen')!, 'send', () => {

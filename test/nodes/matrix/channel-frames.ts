@@ -8,7 +8,7 @@ const row = rowsOf('channel');
 
 /** An event that costs nothing but itself. */
 const leftOut = (fault: string, name: FaultName, line: string): Row =>
-  row(fault, line, `left out, the channel holds, ${ARRIVES}`, async () => {
+  row(fault, line, `left out, the channel stays open, ${ARRIVES}`, async () => {
     const cloud = await listening({ recover: 'off' });
     cloud.fail(name, { times: 1 });
     cloud.upload(CHIPID, 'spoilt');
@@ -37,7 +37,7 @@ const breaking = (fault: string, name: FaultName, reason: string): Row =>
 const missed = row(
   'invalid JSON, with `recover`',
   '`a frame is not JSON.`',
-  `the upload that it was comes from the history, the channel holds, ${ARRIVES}`,
+  `the upload that it was comes from the history, the channel stays open, ${ARRIVES}`,
   async () => {
     const cloud = await listening();
     const { length } = arrivedAt('out');

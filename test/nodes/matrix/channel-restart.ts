@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
-import { serverTime } from '../../../src/simulator/time';
+import { serverTime } from '../../../src/simulator/devices/time';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { freePort } from '../../../tooling/servers/ports';

@@ -44,7 +44,7 @@ const lax = (fault: string, offset: number): Row =>
 const stepping = row(
   'stepping while connected',
   NOTHING,
-  `the channel holds, ${WORKS}, ${ARRIVES}`,
+  `the channel stays open, ${WORKS}, ${ARRIVES}`,
   async () => {
     let off = 0;
     const cloud = await startCloud({ now: () => Date.now() + off });

@@ -3,7 +3,7 @@ import helper from 'node-red-node-test-helper';
 import type { ErrorCode } from '../../../src/errors';
 import { MAX_ANSWER } from '../../../src/http/exchange';
 import { floodService } from '../../src/support/flood-service';
-import { httpService, inTurn, json, raw } from '../../../tooling/servers/http-service';
+import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, call, fail, shows } from '../support/messages';
@@ -23,7 +23,7 @@ const filled = (unit: string, bytes: number, begin = '', end = ''): Buffer =>
 const refused = (fault: string, why: RegExp, body: () => string | Buffer): Row =>
   row(fault, '`INVALID_RESPONSE`', `not left on the message, ${WORKS}`, async () => {
     const code: ErrorCode = 'INVALID_RESPONSE';
-    const service = await httpService(inTurn(raw(body()), json({ msg: 'OK' })));
+    const service = await httpService(inSequence(raw(body()), json({ msg: 'OK' })));
     await load([cloudApp({ ...service, appid: '1' }), node('push', { timeout: '60' })]);
     const push = { chipid: CHIPID, payload: 'x' };
     const caught = await fail('push', { ...push }, code);

@@ -159,8 +159,8 @@ const LIMIT = 16 * 1024 * 1024;
 const large = row(
   'an answer over 16 MiB, and then a shorter one',
   failedWith(
-    'the answer is over 16 MiB. Ask for less at a time, such as fewer days; of what is read whole, have ' +
-      'old records deleted at the service.',
+    'the answer is over 16 MiB. Ask for less at a time, such as fewer days. If the call always returns ' +
+      'everything, have old records deleted at the service.',
   ),
   ONCE,
   async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { readCommandLine } from '../../../src/simulator/cli-options';
+import { readCommandLine } from '../../../src/simulator/options/cli-options';
 import { openGet, withSimulator } from './client';
 import { until } from '../../../tooling/until';
 

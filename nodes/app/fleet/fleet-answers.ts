@@ -1,0 +1,105 @@
+import type { DeviceSnapshot, Fleet, FleetChanges } from '../../../src/index';
+import type { DeviceProcesses } from '../app-node';
+
+/** A device as the editor shows it; times in ms. Nothing of what it uploads, and no key. */
+export type FleetRow = Pick<
+  DeviceSnapshot,
+  | 'chipid'
+  | 'name'
+  | 'online'
+  | 'since'
+  | 'lastUpload'
+  | 'channel'
+  | 'waiting'
+  | 'reconnects'
+  | 'recovered'
+  | 'lastError'
+> & {
+  /** The process of the cluster that holds the device. */
+  process?: string;
+};
+
+/** What has changed since a revision. */
+export interface FleetAnswer {
+  revision: number;
+  devices: FleetRow[];
+  /** Chip numbers. */
+  removed: string[];
+  /** Only if `devices` are all that are known: forget any others. */
+  complete?: true;
+}
+
+const toRow = (device: DeviceSnapshot): FleetRow => {
+  const { chipid, name, online, since, lastUpload, channel } = device;
+  const { waiting, reconnects, recovered, lastError } = device;
+  // One literal: with spreads, 5,000 of them take three times as long.
+  return {
+    chipid,
+    name,
+    online,
+    since,
+    lastUpload,
+    channel,
+    waiting,
+    reconnects,
+    recovered,
+    lastError,
+  };
+};
+
+/** The revision that a request names; 0, which means everything, for anything else. */
+export const readRevision = (since: unknown): number =>
+  typeof since === 'string' && /^\d{1,16}$/.test(since) ? Number(since) : 0;
+
+/**
+ * The answer for a fleet; one without a client has no devices.
+ * @param processes of a cluster; those of its devices that have moved of late are in every answer
+ */
+export function toFleetAnswer(
+  fleet: Fleet | undefined,
+  since: number,
+  processes?: DeviceProcesses,
+): FleetAnswer {
+  const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
+  const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
+  const rows = devices.map(toRow);
+  if (processes) {
+    if (!complete) rows.push(...movedRows(fleet, rows, processes));
+    for (const row of rows) {
+      const process = processes.of(row.chipid);
+      if (process !== undefined) row.process = process;
+    }
+  }
+  return { ...changes, devices: rows, ...(complete ? { complete } : {}) };
+}
+
+function movedRows(
+  fleet: Fleet | undefined,
+  rows: readonly FleetRow[],
+  processes: DeviceProcesses,
+): FleetRow[] {
+  const moved = processes.moved();
+  if (moved.length === 0) return [];
+  const there = new Set(rows.map(({ chipid }) => chipid));
+  return moved.flatMap((chipid) => {
+    const device = there.has(chipid) ? undefined : fleet?.device(chipid);
+    return device ? toRow(device) : [];
+  });
+}
+
+/** Whether an error has a message that may name an address. */
+export const hasErrors = ({ devices }: FleetAnswer): boolean =>
+  devices.some(({ lastError }) => lastError !== null);
+
+/** The same answer with each message changed. */
+export const withMessages = (
+  answer: FleetAnswer,
+  change: (message: string) => string,
+): FleetAnswer => ({
+  ...answer,
+  devices: answer.devices.map((row) =>
+    row.lastError === null
+      ? row
+      : { ...row, lastError: { ...row.lastError, message: change(row.lastError.message) } },
+  ),
+});

@@ -1,0 +1,75 @@
+import type { Fleet } from '../../../src/index';
+
+/** Seconds that a fleet is kept up to date for after somebody has asked for it. */
+const KEPT = 60;
+/** Seconds between two readings of the list meanwhile. */
+const INTERVAL = 30;
+
+/** What a view needs. */
+export interface FleetViewDeps {
+  /** That of the client as it is now. */
+  fleet: () => Fleet | undefined;
+  /** Whether the list can be read. */
+  mayPoll: () => boolean;
+  /** Something has changed. Called at most once a second. */
+  onRevision: (revision: number) => void;
+  /** Looks at what the revision does not count. @returns whether it has changed. It never rejects */
+  hasMoved?: () => Promise<boolean>;
+}
+
+/**
+ * Keeps a fleet up to date while somebody looks at it: polls the list of online devices and announces each
+ * change. It ends by itself a minute after the last look.
+ */
+export class FleetView {
+  readonly #deps: FleetViewDeps;
+  #left = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #polled: Fleet | undefined;
+  #leave: (() => void) | undefined;
+  #announced = 0;
+
+  constructor(deps: FleetViewDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins, or goes on for another minute. */
+  look(): void {
+    const fleet = this.#deps.fleet();
+    if (!fleet) return;
+    this.#left = KEPT;
+    this.#poll(fleet);
+    if (this.#timer) return;
+    this.#announced = fleet.revision;
+    this.#timer = setInterval(() => this.#turn(), 1000);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#leave?.();
+    this.#leave = this.#polled = undefined;
+  }
+
+  /** A client that was closed and made anew has a fleet of its own. */
+  #poll(fleet: Fleet): void {
+    if (fleet === this.#polled || !this.#deps.mayPoll()) return;
+    this.#leave?.();
+    this.#polled = fleet;
+    this.#leave = fleet.pollList(INTERVAL, {});
+  }
+
+  #turn(): void {
+    const fleet = this.#deps.fleet();
+    if (!fleet || --this.#left <= 0) {
+      this.close();
+      return;
+    }
+    void this.#deps.hasMoved?.().then((moved) => {
+      if (moved && this.#timer) this.#deps.onRevision(fleet.revision);
+    });
+    if (fleet.revision === this.#announced) return;
+    this.#announced = fleet.revision;
+    this.#deps.onRevision(fleet.revision);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
+import { APP_TYPE, DEFAULT_ZONE, type HistoryEncoding } from './app-type';
+
+/** Which of the service's interfaces a node calls: each has keys of its own. */
+export type Api = 'open' | 'server';
+
+/** An application, as the nodes that use it see it. */
+export interface App {
+  /** Why an interface cannot be used; undefined if it can. */
+  problem(api: Api): DeviceCloudError | undefined;
+  /**
+   * Adds a user; the first one starts what is shared.
+   * @param onProblem is called if it turns out only then that no interface can be used
+   */
+  join(node: Node, onProblem?: (problem: DeviceCloudError) => void): void;
+  /** Removes a user; the last one stops what is shared. */
+  leave(node: Node): void;
+  readonly historyEncoding: HistoryEncoding;
+  /** Time zone of the service's times, `±HH:MM`. */
+  readonly historyZone: string;
+  /** Lends the client to a user that is not a node of a flow, such as an admin route. */
+  borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
+  /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
+  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** This process's membership, if the devices are shared and it has joined. */
+  cluster: () => ClusterMember | undefined;
+}
+
+const missing = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'No application is chosen, or its configuration is missing or disabled. Open the node and choose one.',
+  );
+
+/** Takes the place of an application that does not exist. */
+const NO_APP: App = {
+  problem: missing,
+  join: () => undefined,
+  leave: () => undefined,
+  historyEncoding: 'auto',
+  historyZone: DEFAULT_ZONE,
+  borrow: () => Promise.reject(missing()),
+  client: () => {
+    throw missing();
+  },
+  cluster: () => undefined,
+};
+
+/** An application that runs. */
+export type RunningApp = App & Node;
+
+const isApp = (node: Node | null): node is RunningApp => node?.type === APP_TYPE;
+
+/** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
+export function findRunningApp(RED: NodeAPI, id: string): RunningApp | undefined {
+  // The types promise a node; Node-RED gives null for an unknown or disabled one.
+  const node = RED.nodes.getNode(id) as Node | null;
+  return isApp(node) ? node : undefined;
+}
+
+/** Finds the application of a node. If it is missing, `problem` of what is returned says so. */
+export const findApp = (RED: NodeAPI, id: string): App => findRunningApp(RED, id) ?? NO_APP;

@@ -1,0 +1,143 @@
+import {
+  ANSWERS_PINGS,
+  DEVICES_PATH,
+  EVENT_TIMESTAMP,
+  HISTORY_ENCODING,
+  HISTORY_ORDER,
+  NO_ANSWER_AFTER,
+  STATUS,
+  TIMESTAMP_WINDOW,
+} from '../assumptions';
+import {
+  defaultDevices,
+  readDevices,
+  type DeviceOptions,
+  type DeviceSettings,
+} from './device-options';
+import { integerText, numberIn, oneOf, OptionError, textOf } from './option-readers';
+
+/** The options of {@link startSimulator}. Each has a default. */
+export interface SimulatorOptions {
+  /** Default 0: any free port. */
+  port?: number;
+  /** The simulator listens on loopback and nowhere else. */
+  host?: '127.0.0.1';
+  /** Their number (chip numbers from 10000001), or the devices themselves. Default 3. */
+  devices?: number | readonly DeviceOptions[];
+  /** Default `10001`. */
+  appid?: string | number;
+  /** Default `Simulator-AppKey`. */
+  appkey?: string;
+  /** Default `Simulator`. */
+  appName?: string;
+  /** Default `Simulator-Key`. */
+  serverKey?: string;
+  /** Default `Simulator-Password`. */
+  serverPassword?: string;
+  /** Seconds between two uploads of a device, 0 for none. Default 5. */
+  interval?: number;
+  /** Milliseconds a device takes to answer. Default 20. */
+  answerDelay?: number;
+  /** Milliseconds after which a device that does not answer counts as offline. Default 10 000. */
+  offlineAfter?: number;
+  /** Milliseconds a device is away when it reboots. Default 1000. */
+  rebootTime?: number;
+  /** How `body` in history records is written. Default `text`. */
+  historyEncoding?: 'text' | 'base64';
+  /** How many uploads and pushes are kept per device. Default 10 000. */
+  historyLimit?: number;
+  /** Default `oldest-first`. */
+  historyOrder?: 'oldest-first' | 'newest-first';
+  /** Which spelling of the device list answers. Default `list`. */
+  devicesPath?: 'list' | 'lists' | 'both';
+  /** Unit of an event's timestamp. Default `s`. */
+  eventTimestamp?: 's' | 'ms';
+  /** Seconds that a timestamp of interfaces B and C may be off. Default Infinity. */
+  timestampWindow?: number;
+  /** The status for an unknown appid. Default 401. */
+  unknownApp?: 401 | 404;
+  /** Whether channels answer WebSocket pings. Default true. */
+  pongs?: boolean;
+  /** What the devices measure repeats with the seed. Default 1. */
+  seed?: number | string;
+  /** The service's clock, as Date.now. Timers do not follow it. */
+  now?: () => number;
+}
+
+/** The options, complete. */
+export type Settings = Readonly<
+  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed'>>
+> & { readonly appid: string; readonly devices: readonly DeviceSettings[]; readonly seed: string };
+
+export const LOOPBACK = '127.0.0.1';
+
+/** Not secrets: fixed, public, and the simulator's only. Mixed case shows a sign that lowercases wrongly. */
+export const DEFAULT_CREDENTIALS = {
+  appid: '10001',
+  appkey: 'Simulator-AppKey',
+  serverKey: 'Simulator-Key',
+  serverPassword: 'Simulator-Password',
+} as const;
+
+export const DEFAULT_DEVICES = 3;
+export const MAX_DEVICES = 10_000;
+const MAX_TIMER = 2 ** 31 - 1;
+
+const ms = (name: string, value: number): number => numberIn(name, value, 0, MAX_TIMER);
+
+function statusOf(value: 401 | 404): 401 | 404 {
+  if ([401, 404].includes(value)) return value;
+  throw new OptionError('unknownApp', `must be 401 or 404, but is ${String(value)}`);
+}
+
+/**
+ * Checks options and fills in the defaults.
+ * @throws OptionError
+ */
+export function readOptions(options: SimulatorOptions): Settings {
+  const { host, devices = DEFAULT_DEVICES } = options;
+  if (host !== undefined && (host as string) !== LOOPBACK) {
+    throw new OptionError('host', `must be ${LOOPBACK}: the simulator stays on loopback`);
+  }
+  const count = typeof devices === 'number' ? devices : devices.length;
+  numberIn('devices', count, 0, MAX_DEVICES, 'whole');
+  const { appid, appkey, serverKey, serverPassword } = DEFAULT_CREDENTIALS;
+  return {
+    port: numberIn('port', options.port ?? 0, 0, 65535, 'whole'),
+    appid: integerText('appid', options.appid ?? appid),
+    appkey: textOf('appkey', options.appkey ?? appkey),
+    appName: options.appName ?? 'Simulator',
+    serverKey: textOf('serverKey', options.serverKey ?? serverKey),
+    serverPassword: textOf('serverPassword', options.serverPassword ?? serverPassword),
+    devices: readDevices(typeof devices === 'number' ? defaultDevices(devices) : devices),
+    interval: numberIn('interval', options.interval ?? 5, 0, MAX_TIMER / 1000),
+    answerDelay: ms('answerDelay', options.answerDelay ?? 20),
+    offlineAfter: ms('offlineAfter', options.offlineAfter ?? NO_ANSWER_AFTER),
+    rebootTime: ms('rebootTime', options.rebootTime ?? 1000),
+    historyEncoding: oneOf('historyEncoding', options.historyEncoding ?? HISTORY_ENCODING, [
+      'text',
+      'base64',
+    ]),
+    historyLimit: numberIn('historyLimit', options.historyLimit ?? 10_000, 0, 1e7, 'whole'),
+    historyOrder: oneOf('historyOrder', options.historyOrder ?? HISTORY_ORDER, [
+      'oldest-first',
+      'newest-first',
+    ]),
+    devicesPath: oneOf('devicesPath', options.devicesPath ?? DEVICES_PATH, [
+      'list',
+      'lists',
+      'both',
+    ]),
+    eventTimestamp: oneOf('eventTimestamp', options.eventTimestamp ?? EVENT_TIMESTAMP, ['s', 'ms']),
+    timestampWindow: numberIn(
+      'timestampWindow',
+      options.timestampWindow ?? TIMESTAMP_WINDOW,
+      0,
+      Infinity,
+    ),
+    unknownApp: statusOf(options.unknownApp ?? STATUS.unknownAppid),
+    pongs: options.pongs ?? ANSWERS_PINGS,
+    seed: String(options.seed ?? 1),
+    now: options.now ?? Date.now,
+  };
+}

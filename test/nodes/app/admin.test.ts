@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import httpProxy from '@node-red/nodes/core/network/06-httpproxy.js';
+import type { NodeAPI } from 'node-red';
+import helper from 'node-red-node-test-helper';
+import app from '../../../nodes/app/app';
+import { httpService } from '../../../tooling/servers/http-service';
+import { freePort } from '../../../tooling/servers/ports';
+import { ALWAYS_ONLINE, cloudApp, load, node, simulatorApp } from '../support/flow';
+import { journal } from '../support/journal';
+import { startCloud, useNodeRed } from '../support/node-red';
+import { CANARIES } from '../support/secrets';
+import { until } from '../../../tooling/until';
+
+interface Problem {
+  error: { code: string; message: string };
+}
+
+async function get(id: string): Promise<{ status: number; body: unknown; text: string }> {
+  const answer = await helper.request().get(`/device-cloud/apps/${id}/devices`);
+  journal.answers.push(answer.text);
+  return answer;
+}
+
+describe('the list of devices for the editor', () => {
+  useNodeRed();
+
+  it('names the online devices of an application, and not their keys', async () => {
+    const long = '98765432109876543210';
+    const devices = [
+      { chipid: 10000001, name: 'Greenhouse', vertype: 3, devkey: 'device-key-1' },
+      { chipid: 10000002, name: 17, devkey: 'device-key-2' },
+      { chipid: long, name: null, devkey: 'device-key-3' },
+      { chipid: 10000004 },
+    ];
+    const cloud = await startCloud({ devices });
+    cloud.switchOff(10000004);
+    await load([cloudApp(cloud), node('push')]);
+    const { status, body, text } = await get('app');
+    assert.equal(status, 200);
+    const choices = body as { latest: string }[];
+    assert.deepEqual(
+      choices.map(({ latest, ...choice }) => {
+        assert.match(latest, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+        return choice;
+      }),
+      [
+        { chipid: '10000001', name: 'Greenhouse', vertype: 3 },
+        { chipid: '10000002', name: '17', vertype: 1 },
+        { chipid: long, name: null, vertype: 1 },
+      ],
+    );
+    assert.ok(!/devkey|device-key/.test(text));
+  });
+
+  it('works for an application that no node uses yet, and leaves nothing open', async () => {
+    const cloud = await startCloud();
+    await load([cloudApp(cloud)]);
+    for (let time = 0; time < 2; time++) {
+      const { body } = await get('app');
+      assert.equal((body as unknown[]).length, 3);
+      await until(() => cloud.sockets() === 0, 'its connection ends');
+    }
+  });
+
+  it('works for the simulator', async () => {
+    await load([simulatorApp()]);
+    const { length } = (await get('app')).body as unknown[];
+    assert.ok(length >= ALWAYS_ONLINE.length, String(length));
+  });
+
+  const FAILURES: [what: string, id: string, code: string][] = [
+    ['an application that is not deployed', 'gone', 'NOT_CONFIGURED'],
+    ['a node that is no application', 'push', 'NOT_CONFIGURED'],
+    ['an invalid name', '__proto__', 'NOT_CONFIGURED'],
+    ['an application without keys', 'app2', 'NOT_CONFIGURED'],
+    ['a service that refuses', 'app', 'UNAUTHORIZED'],
+  ];
+  for (const [what, id, code] of FAILURES) {
+    it(`says what is wrong: ${what}`, async () => {
+      const cloud = await startCloud();
+      cloud.fail('unauthorized');
+      const keyless = cloudApp(cloud, { id: 'app2', appid: '' });
+      await load([cloudApp(cloud), keyless, node('push')]);
+      const { status, body } = await get(id);
+      assert.ok(status >= 400);
+      const { error, ...rest } = body as Problem;
+      assert.deepEqual(rest, {});
+      assert.equal(error.code, code);
+      assert.ok(error.message.length > 20);
+    });
+  }
+
+  it('is read once for all who ask at the same time', async () => {
+    let asked = 0;
+    const spy = (RED: NodeAPI): void => {
+      RED.auth.needsPermission = () => (_request, _response, next) => {
+        asked++;
+        next();
+      };
+    };
+    const answers: (() => void)[] = [];
+    const service = await httpService((response) => {
+      answers.push(() => response.end('[]'));
+    });
+    await helper.load([spy, app], [cloudApp({ ...service, appid: '1' })], { app: CANARIES });
+    const asking = Array.from({ length: 5 }, () => get('app'));
+    const all = Promise.all(asking);
+    await until(() => asked === 5 && answers.length > 0, 'all have asked, and the service, too');
+    for (const answer of answers) answer();
+    assert.deepEqual(
+      (await all).map(({ status }) => status),
+      Array(5).fill(200),
+    );
+    assert.equal(service.requests.length, 1);
+    const next = get('app');
+    await until(() => answers.length === 2, 'it is read anew afterwards');
+    answers[1]?.();
+    await next;
+  });
+
+  // Node-RED replaces both.
+  for (const variable of ['${DEVICE_CLOUD_TEST_PROXY}', '$(DEVICE_CLOUD_TEST_PROXY)']) {
+    it(`and the test name a proxy saved as ${variable} by that variable alone`, async () => {
+      const address = `http://localhost:${await freePort()}`;
+      process.env['DEVICE_CLOUD_TEST_PROXY'] = address;
+      for (const mayWrite of [false, true]) {
+        const rights = (RED: NodeAPI): void => {
+          RED.auth.needsPermission = (permission) => (_request, response, next) => {
+            if (permission === 'flows.write' && !mayWrite) response.status(401).end();
+            else next();
+          };
+        };
+        const baseUrl = 'http://service.invalid';
+        const proxy = { id: 'proxy', type: 'http proxy', url: variable };
+        const flow = [proxy, cloudApp({ baseUrl, appid: '1' }, { proxy: 'proxy' })];
+        await helper.load([rights, httpProxy, app], flow, { app: CANARIES });
+        const list = await get('app');
+        const settings = { id: 'app', baseUrl, appid: '1', proxy: 'proxy' };
+        const test = await helper.request().post('/device-cloud/apps/test').send(settings);
+        for (const { text } of [list, test]) {
+          assert.match(text, /UNREACHABLE/);
+          assert.equal(text.includes(address), mayWrite, text);
+          assert.equal(text.includes('localhost'), mayWrite, text);
+          assert.equal(text.includes(`the proxy ${variable}`), !mayWrite, text);
+        }
+        await helper.unload();
+      }
+      Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_PROXY');
+    });
+  }
+});
