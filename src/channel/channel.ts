@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { readFrame, type Upload } from './frames';
+import { readFrame } from './frames';
+import type { Upload } from '../types';
 import type { PacedAttempt } from '../pace/attempt';
 import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import type { IsolatedListener } from './isolated-listener';

@@ -1,24 +1,8 @@
 import { decodeBase64 } from '../util/base64';
 import { dropLeadingZeros } from '../input/chipid';
-import type { JsonObject, ServiceInteger } from '../types';
+import type { JsonObject, Upload } from '../types';
 import { parseJson } from '../util/json';
 import { isObject } from '../api/shapes';
-
-/** An upload as it arrived on a channel (section 6, `data_upload`). */
-export interface Upload {
-  /** The device, as digits. */
-  chipid: string;
-  /** Its application, as digits. */
-  appid: string;
-  /** Unix time in milliseconds. */
-  timestamp: number;
-  /** The uploaded bytes. */
-  body: Buffer;
-  /** Set if the upload was missed live and read from the history. */
-  replayed?: true;
-  /** Its id in the history, if it was read from there. */
-  id?: ServiceInteger;
-}
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws

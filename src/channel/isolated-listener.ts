@@ -2,7 +2,7 @@ import type { ChannelState, ChannelListener } from './types';
 import { invalidInput } from '../errors';
 import { oneLine, show } from '../util/show';
 import { catchRejection, thrownText } from '../util/thrown';
-import type { Upload } from './frames';
+import type { Upload } from '../types';
 
 const MAX_TEXT = 300;
 /** Milliseconds between two warnings for one listener. */
@@ -74,7 +74,7 @@ export class IsolatedListener {
     try {
       return this.#listener[name] !== undefined;
     } catch (thrown) {
-      // One that says how it fails is asked no further: `onFault` may be the one that throws.
+      // Not for `onFault` itself, to which the report would go.
       if (name === 'onUpload') this.#failed(name, thrown);
       return false;
     }

@@ -1,4 +1,4 @@
-import type { Upload } from './frames';
+import type { Upload } from '../types';
 
 /**
  * Where a channel stands. `disconnected` is a pause before the next attempt, never the end: only the

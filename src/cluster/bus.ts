@@ -4,13 +4,13 @@ import type { Store } from './store';
 const LONGEST = 32 * 1024 * 1024;
 const MAX_NAME = 400;
 
-/** Is called with what a member has sent, whatever it is; throws nothing. */
+/** Called with what a member has sent, which may be malformed; throws nothing. */
 export type BusHandler = (data: Readonly<Record<string, unknown>>, from: string) => void;
 
 export interface BusOptions {
   readonly store: Pick<Store, 'publish' | 'subscribe'>;
   readonly member: string;
-  /** Something came that is no message. */
+  /** Called with anything that is not a message. */
   readonly malformed: () => void;
 }
 
@@ -18,7 +18,7 @@ const ALL = 'members';
 const topicOf = (member: string | undefined): string =>
   member === undefined ? ALL : `member:${member}`;
 
-/** Messages between the members of a cluster. None is kept: one that is sent while nobody listens is lost. */
+/** Messages between the members of a cluster. They are not stored: one that is sent while nobody listens is lost. */
 export class Bus {
   private readonly handlers = new Map<string, BusHandler>();
   private readonly leave: (() => void)[];
@@ -30,7 +30,7 @@ export class Bus {
     );
   }
 
-  /** Sets who is called with messages of a kind. */
+  /** Sets the handler of messages of a kind. */
   on(kind: string, handler: BusHandler): void {
     this.handlers.set(kind, handler);
   }
@@ -45,7 +45,7 @@ export class Bus {
     return store.publish(topicOf(to), JSON.stringify({ from: member, kind, data }));
   }
 
-  /** As {@link send}, for what is sent again, or is no loss. */
+  /** As {@link send}, for messages that are repeated or may get lost. */
   post(to: string | undefined, kind: string, data: object): void {
     this.send(to, kind, data).catch(() => undefined);
   }

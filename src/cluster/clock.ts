@@ -2,9 +2,9 @@
 export interface Clock {
   /** Milliseconds since 1970; may be set back or forward at any time. */
   now(): number;
-  /** Milliseconds since any moment; never set, but may stand still while the machine sleeps. */
+  /** Milliseconds since an arbitrary moment; never set, but may stop while the machine sleeps. */
   monotonic(): number;
-  /** Calls back once after some milliseconds. @returns a function that cancels it */
+  /** Calls `callback` once after some milliseconds. @returns a function that cancels it */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -29,8 +29,8 @@ export const momentOf = (clock: Clock): Moment => ({
 });
 
 /**
- * Whether less than some milliseconds have passed since a moment, by both clocks: the monotonic one does not count
- * the sleep of a virtual machine, and the other one may be set back.
+ * Whether less than `ms` milliseconds have passed since a moment, by both clocks: the monotonic one may stop while a
+ * virtual machine sleeps, and the other one may be set back.
  */
 export function isWithin(ms: number, since: Moment, clock: Clock): boolean {
   return clock.monotonic() - since.monotonic < ms && clock.now() - since.wall < ms;

@@ -7,7 +7,7 @@ import type { ClusterSettings } from './types';
 /** Seconds. */
 const LEASE = { usual: 5, least: 2, most: 60 };
 
-/** The longest time that a command of the store may take, in ms; no more than a beat, a fifth of the lease. */
+/** The longest time that a command of the store may take, in ms; at most the time between two beats. */
 const LIMIT = 1000;
 
 /** The longest text of a setting. */

@@ -21,34 +21,33 @@ export interface ClusterOptions {
   readonly member?: string;
 }
 
-/** Is called with changes; it throws nothing. */
+/** Is called with changes. */
 export interface ClusterListener {
-  /** Some devices are this process's now, or no longer: ask {@link Cluster.owns}. */
+  /** The devices that this process holds have changed: see {@link Cluster.owns}. */
   onShare?(): void;
-  /** Uploads that were refused by {@link Cluster.mayEmit} may be emitted again, from the last position on. */
+  /** Uploads that {@link Cluster.mayEmit} has refused may be emitted now, from the last position on. */
   onResumed?(): void;
   /** {@link Cluster.state} has changed. */
   onState?(state: ClusterState): void;
   /** Processes have joined, left or died: {@link Cluster.members}. */
   onMembers?(): void;
   /**
-   * The engine cannot be reached, or something that came from it or another process is not what it should be, and is
-   * ignored.
+   * The engine cannot be reached, or it or another process has sent something malformed, which is ignored.
    * @param fault text for the log
-   * @param kind the same for all faults of a kind
+   * @param kind equal for all faults of one kind
    */
   onFault?(fault: string, kind?: string): void;
 }
 
 /**
- * `joining`: it has not been a member yet. `member`: it may act. `awaiting`: the cluster cannot be reached, or has
- * just been restarted; nothing is emitted until it is sure that nobody else does.
+ * `joining`: not a member yet. `member`: it may act for its devices. `awaiting`: the engine cannot be reached, or has
+ * just been restarted; nothing is emitted until it is certain that no other process emits the same.
  */
 export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
 
 const DEFAULT_LEASE = 5;
 
-/** Milliseconds between two reports of a kind. */
+/** Milliseconds between two reports of one kind. */
 const REPORT_EVERY = 60_000;
 
 /** One process's part in a cluster of processes that share the devices of an application. */
@@ -65,10 +64,10 @@ export class Cluster {
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
   private readonly clock: Clock;
-  /** When something of a kind was last reported. */
+  /** When a fault of each kind was last reported. */
   private readonly reported = new Map<string, number>();
   private hasRefused = false;
-  /** Positions cannot be written, though beats may be answered. */
+  /** Positions cannot be written, although beats may be answered. */
   private isStuck = false;
   private hasShareChanged = false;
 
@@ -125,20 +124,20 @@ export class Cluster {
     return this.others;
   }
 
-  /** Whether a device's channel is to be open here, even while nothing may be emitted. */
+  /** Whether a device's channel belongs to this process, even while nothing may be emitted. */
   owns(chipid: string): boolean {
     return this.current !== 'closed' && this.membership.slots.has(slotOf(chipid));
   }
 
-  /** Grows with each claim of a device's slot, which outdates what was read before; undefined while it is another's. */
+  /** Increases with each claim of a device's slot, which outdates what was read before; undefined without the slot. */
   epochOf(chipid: string): number | undefined {
     return this.owns(chipid) ? this.membership.slots.epochOf(slotOf(chipid)) : undefined;
   }
 
-  /** Whether an upload of a device may be emitted at this moment. Asked before each one. */
+  /** Whether an upload of a device may be emitted now. To be checked before each one. */
   mayEmit(chipid: string): boolean {
     const may = this.membership.mayAct(slotOf(chipid)) && this.writer.isPrompt;
-    // Of a device of another process nothing is to be emitted later, either.
+    // An upload of another process's device is not to be emitted later, either.
     if (!may && this.owns(chipid)) this.hasRefused = true;
     return may;
   }
@@ -151,14 +150,14 @@ export class Cluster {
     return this.loader.get(chipid);
   }
 
-  /** Notes how far a device's uploads have been emitted; has no effect if the device is another process's by now. */
+  /** Saves how far a device's uploads have been emitted. No effect if another process holds the device by now. */
   savePosition(chipid: string, position: string): void {
     this.writer.save(chipid, position);
   }
 
   /**
-   * Appends an upload to the queue and notes its position, in one step.
-   * @throws StoreError if the device is another process's by now; that one appends it
+   * Appends an upload to the queue and saves its position, in one step.
+   * @throws StoreError if another process holds the device by now, which then appends it
    */
   append(chipid: string, position: string, upload: string): Promise<void> {
     return this.writer.append(chipid, position, upload);
@@ -177,37 +176,37 @@ export class Cluster {
     return this.lock.run(chipid, times, command, caller);
   }
 
-  /** Opens the messages between the members; to be closed by who has opened it. */
+  /** Opens the messages between the members. The caller has to close them. */
   openBus(): Bus {
     const { store, member } = this;
     const malformed = (): void => this.report('a message was malformed, and ignored', 'message');
     return new Bus({ store, member, malformed });
   }
 
-  /** Notes that it listens to devices: a process that only works on the queue takes no share of them. */
+  /** Claims a share of the devices: a process that only works on the queue takes none. */
   listens(): void {
     if (this.queue.listens()) this.membership.hurry();
   }
 
-  /** Begins to work on a share of the queue; a process does it once. @returns a function that ends it */
+  /** Starts to work on a share of the queue; once per process. @returns a function that ends it */
   work(options: WorkOptions): () => void {
     const end = this.queue.work(options);
     this.membership.hurry();
     return end;
   }
 
-  /** Acknowledges a job of any process. @returns whether it had not been acknowledged. @throws StoreError */
+  /** Acknowledges a job of any process. @returns whether it had not been acknowledged before. @throws StoreError */
   acknowledge(token: string): Promise<boolean> {
     return this.queue.acknowledge(token);
   }
 
-  /** Calls the listener with changes from now on. @returns a function that ends it */
+  /** Adds a listener. @returns a function that removes it */
   listen(listener: ClusterListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Reports what is wrong with the engine, or with what it or another process has sent; of a kind once a minute. */
+  /** Reports a fault of the engine or of another process; each kind once a minute. */
   report(fault: string, kind: string): void {
     if (this.listeners.size === 0) return;
     const now = this.clock.monotonic();
@@ -216,7 +215,7 @@ export class Cluster {
     for (const listener of this.listeners) listener.onFault?.(fault, kind);
   }
 
-  /** Writes what is not written, leaves, and frees the devices for others at once. The store stays open. */
+  /** Writes what is unwritten, leaves, and frees the devices for others at once. The store stays open. */
   async close(): Promise<void> {
     if (this.current === 'closed') return;
     this.queue.close();
@@ -238,7 +237,7 @@ export class Cluster {
     else this.shareChanged();
   }
 
-  /** Many slots change at a time; what they change is asked for once. */
+  /** Many slots change at a time: the listeners are called once. */
   private shareChanged(): void {
     if (this.hasShareChanged) return;
     this.hasShareChanged = true;
@@ -251,7 +250,7 @@ export class Cluster {
   private beaten(reply: BeatReply): void {
     this.faults.checkRights();
     this.membersAre(reply.members.map(({ member }) => member));
-    // Locks may be gone like all else, and others are given none until the store has settled.
+    // Locks may be lost like everything else; others get none until the store has settled.
     if (!reply.isSettled) void this.lock.putBack();
     this.queue.wake();
     this.checkResumed();

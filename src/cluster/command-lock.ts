@@ -2,10 +2,10 @@ import { notSent } from '../http/device-queue';
 import type { Clock } from './clock';
 import type { Store } from './store';
 
-/** Pauses between two attempts to lock, in ms: short ones first, since most commands take as long as one answer. */
+/** Pauses between two attempts to lock, in ms: short at first, since most commands take no longer than one answer. */
 const PAUSE = { shortest: 20, longest: 250 };
 
-/** What a lock lasts longer than the call for which it is taken, in ms: the lock's own way to the store and back. */
+/** How much longer than its call a lock lasts, in ms: setting and ending it takes time as well. */
 const MARGIN = 3000;
 
 export interface CommandLockOptions {
@@ -20,19 +20,19 @@ export interface LockTimes {
   readonly call: number;
   /** How long to wait for another process's command, in ms. */
   readonly patience: number;
-  /** How long no command is to follow, in ms; default 0. */
+  /** How long no command may follow, in ms; default 0. */
   readonly gap?: number;
 }
 
-/** Who waits for a lock; both callbacks throw nothing. */
+/** The caller of a lock. Neither callback throws. */
 export interface LockCaller {
-  /** Is called once, if it cannot be had at once. */
+  /** Called once if the lock is not available at once. */
   readonly onWait?: () => void;
-  /** Why the caller has ended meanwhile, to complete "was not sent: "; undefined if it has not. */
+  /** Why the caller has ended meanwhile, to complete "was not sent: "; undefined if it still waits. */
   readonly ended?: () => string | undefined;
 }
 
-/** Keeps the commands of all processes to one device apart. What cannot be locked is not sent. */
+/** Runs the commands of all processes to one device one at a time. Without a lock, nothing is sent. */
 export class CommandLock {
   private readonly held = new Map<string, { token: string; until: number }>();
   /** Locks that are being ended. */
@@ -57,18 +57,18 @@ export class CommandLock {
       return await call();
     } finally {
       const { gap = 0 } = times;
-      // Nobody waits for it: the next lock of this process is asked for after it.
+      // Not awaited: the next lock of this process is requested after it.
       if (gap === 0) this.end(chipid, token);
       else this.options.clock.after(gap, () => this.end(chipid, token));
     }
   }
 
-  /** Resolves when the locks whose commands have ended are ended. */
+  /** Resolves when the locks of all ended commands are released. */
   async settled(): Promise<void> {
     await Promise.all(this.releasing);
   }
 
-  /** Puts the locks that are held back into a store that may have lost them. */
+  /** Restores the held locks in a store that may have lost them. */
   async putBack(): Promise<void> {
     const { store, clock } = this.options;
     const now = clock.monotonic();
@@ -97,7 +97,7 @@ export class CommandLock {
         this.held.set(chipid, { token, until: sent + ms });
         return;
       }
-      // An attempt that took too long, or whose outcome is unknown, may have locked.
+      // An attempt that took too long, or whose outcome is unknown, may have set the lock.
       if (outcome !== 'busy' && outcome !== 'unsettled') await this.release(chipid, token);
       if (outcome instanceof Error)
         throw notSent(chipid, `the cluster cannot be reached (${outcome.message})`);
@@ -127,7 +127,7 @@ export class CommandLock {
     void releasing.then(() => this.releasing.delete(releasing));
   }
 
-  /** A lock that cannot be ended ends by itself. */
+  /** Releases a lock. If that fails, the lock expires. */
   private async release(chipid: string, token: string): Promise<void> {
     await this.options.store.unlock(chipid, token).catch(() => undefined);
   }

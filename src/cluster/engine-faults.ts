@@ -1,7 +1,7 @@
 import type { Clock } from './clock';
 import { StoreError, type Store } from './store';
 
-/** Milliseconds between two checks of the rights: usually, and while a failure has to be explained. */
+/** Milliseconds between two checks of the user's rights: usually, and while a failure has to be explained. */
 const EVERY = { usually: 60_000, explaining: 1000 };
 
 const FORBIDDEN =
@@ -10,11 +10,11 @@ const FORBIDDEN =
 export interface EngineFaultsOptions {
   readonly store: Pick<Store, 'forbidden'>;
   readonly clock: Clock;
-  /** Is called with a text for the log, and its kind; throws nothing. */
+  /** Called with a text for the log, and its kind; throws nothing. */
   readonly report: (fault: string, kind: string) => void;
 }
 
-/** Says what is wrong with the engine. */
+/** Reports what is wrong with the engine. */
 export class EngineFaults {
   private last = -Infinity;
   private hasFailed = false;
@@ -30,7 +30,7 @@ export class EngineFaults {
     this.options.report(`the cluster ${what}: ${why}`, 'away');
   }
 
-  /** Looks once in a while whether the engine allows what is needed: some of it is needed rarely, or fails unseen. */
+  /** Checks from time to time whether the user may do all that is needed: some of it is rare, or fails unnoticed. */
   checkRights(every = EVERY.usually): void {
     const { store, clock, report } = this.options;
     const pause = this.hasFailed ? EVERY.explaining : every;

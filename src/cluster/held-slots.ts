@@ -1,6 +1,6 @@
 import type { BeatReply, Holding } from './store';
 
-/** What a beat has changed. */
+/** The changes of a beat. */
 export interface SlotChanges {
   readonly lost: readonly number[];
   readonly gained: readonly Holding[];
@@ -10,9 +10,9 @@ export interface SlotChanges {
 
 /** The slots of one member as it knows them. */
 export class HeldSlots {
-  /** By slot; a slot that the store does not know at present is not used. */
+  /** By slot. A slot that the store does not know at present is not used. */
   private readonly held = new Map<number, { epoch: number; isUsable: boolean }>();
-  /** No longer used, but perhaps not yet written, so that they are not yet free: slot and epoch. */
+  /** No longer used, but not free yet, since something of it may be unwritten: epochs by slot. */
   private readonly leaving = new Map<number, number>();
   private readonly free = new Map<number, number>();
 
@@ -20,7 +20,7 @@ export class HeldSlots {
     return [...this.held].map(([slot, { epoch }]) => ({ slot, epoch }));
   }
 
-  /** What the store may give to others. */
+  /** What the store may assign to others. */
   get released(): Holding[] {
     return [...this.free].map(([slot, epoch]) => ({ slot, epoch }));
   }
@@ -57,7 +57,7 @@ export class HeldSlots {
     for (const leaving of [this.leaving, this.free]) {
       for (const [slot, epoch] of leaving) if (mine.get(slot) !== epoch) leaving.delete(slot);
     }
-    // What is new to this member may be old to the store: only one that has settled gives anything.
+    // What is new to this member may be outdated: only a store that has settled assigns slots.
     if (reply.isSettled) this.gain(reply.mine, changes.gained);
     return changes;
   }
@@ -72,8 +72,8 @@ export class HeldSlots {
   }
 
   /**
-   * Those of a range to be given up, the highest ones.
-   * @param surplus how many the store counts above the share, those included that are given up already
+   * The slots of a range to be given up: the highest ones.
+   * @param surplus how many are above the share by the store's count, which includes those that are being given up
    */
   above([first, end]: readonly [number, number], surplus: number): number[] {
     if (surplus === 0) return [];
@@ -84,7 +84,7 @@ export class HeldSlots {
     return slots.slice(0, Math.max(0, surplus - going));
   }
 
-  /** Ends the use of a slot, which is not yet free. */
+  /** Ends the use of a slot, without freeing it. */
   take(slot: number): Holding | undefined {
     const held = this.held.get(slot);
     if (!held) return undefined;

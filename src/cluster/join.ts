@@ -6,7 +6,7 @@ import { readClusterSettings } from './cluster-settings';
 import { StoreError, type Store, type StoreInfo } from './store';
 import type { ClusterMember, ClusterSettings } from './types';
 
-/** Milliseconds that a test of the settings waits for a connection, and between two looks. */
+/** How long a test of the settings waits for a connection, and how often it checks, in ms. */
 const TEST = { patience: 5000, pause: 50 };
 
 /** Joins a cluster: see `joinCluster` of the package. */
@@ -15,7 +15,7 @@ export async function join(settings: ClusterSettings): Promise<ClusterMember> {
   return new Member({ store: await openRedisStore(store), lease });
 }
 
-/** Joins on a store that is open already; for tests, whose members share one in memory. */
+/** Joins on an open store; for tests, whose members share one in memory. */
 export const joinOn = (store: Store, options: Omit<ClusterOptions, 'store'> = {}): ClusterMember =>
   new Member({ store, ...options });
 

@@ -1,6 +1,6 @@
 import type { FencedEntry } from './store';
 
-/** The last position of each device of the slots that are held, written or not. */
+/** The last position of each device of the held slots, written or not. */
 export class KnownPositions {
   private readonly entries = new Map<string, FencedEntry>();
   private readonly dirty = new Set<string>();
@@ -9,7 +9,7 @@ export class KnownPositions {
     return this.dirty.size > 0;
   }
 
-  /** Remembers a position. @param isWritten whether the store has it */
+  /** Remembers a position. @param isWritten whether it is in the store */
   set(entry: FencedEntry, isWritten: boolean): void {
     this.entries.set(entry.chipid, entry);
     if (!isWritten) this.dirty.add(entry.chipid);
@@ -23,14 +23,14 @@ export class KnownPositions {
     return [...this.entries.values()].filter((entry) => entry.slot === slot);
   }
 
-  /** Takes up to some of those that are to be written. */
+  /** Takes positions that are to be written. @param most how many at most */
   takeDirty(most: number): FencedEntry[] {
     const chipids = [...this.dirty].slice(0, most);
     for (const chipid of chipids) this.dirty.delete(chipid);
     return chipids.flatMap((chipid) => this.entries.get(chipid) ?? []);
   }
 
-  /** What was taken was not written. There may be a later position by now, or none. */
+  /** Returns positions that could not be written. There may be later ones by now, or none. */
   again(entries: readonly FencedEntry[]): void {
     for (const { chipid } of entries) if (this.entries.has(chipid)) this.dirty.add(chipid);
   }

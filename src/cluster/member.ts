@@ -12,12 +12,12 @@ import { isToken } from './worker';
 
 const MOST = { inFlight: 10_000, redeliver: 86_400 };
 
-/** The longest reason of an error that is repeated. */
+/** The most characters of an error's reason that are repeated. */
 const MAX_REASON = 300;
 
-/** A membership as callers see it: checks what it is given, and fails with the errors of the package. */
+/** A membership as callers see it: checks their input, and fails with the errors of the package. */
 export class Member implements ClusterMember {
-  /** What clients use of it. */
+  /** What clients use. */
   readonly cluster: Cluster;
   readonly #store: ClusterOptions['store'];
   readonly #owners: OwnersReader;

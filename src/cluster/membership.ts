@@ -6,20 +6,20 @@ import { POOLS, type Pool } from './slots';
 import type { BeatReply, BeatRequest, Holding, Store } from './store';
 import { Validity } from './validity';
 
-/** Parts of the lease. */
+/** The time between two beats, as a part of the lease. */
 const BEAT = 1 / 5;
 /** Shorter than a lease, since clocks differ in speed and an action takes place some time after its check. */
 const VALID = 3 / 4;
-/** Longer than {@link VALID}: by then, no member that heard from the store before its restart is still valid. */
+/** Longer than {@link VALID}: no member that was confirmed before a restart of the store is valid by then. */
 const SETTLE = 4 / 5;
 
-/** Failed beats in a row before the reason is reported: connecting takes a moment, and a beat may get lost. */
+/** How many beats in a row fail before the reason is reported: connecting takes a moment, and a beat may get lost. */
 const REPORT_AFTER = 5;
 
-/** The least pause between two beats, in ms, when something is to be done at once. */
+/** The shortest pause between two beats, in ms, if something is urgent. */
 const SHORTEST = 10;
 
-/** What a member needs, and who wants to know of its changes. No callback throws. */
+/** What a member needs, and the callbacks with its changes, which do not throw. */
 export interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -27,24 +27,24 @@ export interface MembershipOptions {
   readonly member: string;
   /** Milliseconds. */
   readonly lease: number;
-  /** What it takes a share of, at present. */
+  /** What it takes a share of at present. */
   readonly takes: () => readonly Pool[];
   /** Makes a new name for an empty store. */
   readonly generation: () => string;
   /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */
   readonly flush: () => Promise<void>;
-  /** Puts a slot back into a store that was set back. @returns whether it is this member's now */
+  /** Restores a slot in a store that went back in time. @returns whether this member holds it now */
   readonly restore: (holding: Holding) => Promise<boolean>;
   readonly gained: (holding: Holding) => void;
-  /** A slot may no longer be acted for; it is another's, or it is about to be released. */
+  /** Called when this member may no longer act for a slot: another holds it, or it is about to be released. */
   readonly lost: (slot: number) => void;
-  /** A slot can be forgotten: it is another's, or everything of it is written. */
+  /** Called when a slot can be forgotten: another holds it, or everything of it is written. */
   readonly ended: (slot: number) => void;
-  /** Whether anything may be emitted has changed. */
+  /** Called when it changes whether anything may be emitted. */
   readonly validity: (isValid: boolean) => void;
-  /** Beats have failed for a while, and nothing may be emitted. */
+  /** Called when beats have failed for a while, and nothing may be emitted. */
   readonly failed?: (error: unknown) => void;
-  /** A beat was answered. */
+  /** Called with the answer to a beat. */
   readonly beaten: (reply: BeatReply) => void;
 }
 
@@ -68,35 +68,35 @@ export class Membership {
     this.validity = new Validity(options.clock, VALID * options.lease, options.validity);
   }
 
-  /** Begins to beat. */
+  /** Starts to send beats. */
   start(): void {
     this.schedule(0);
   }
 
-  /** Whether this member may act at this moment, by both of its own clocks. */
+  /** Whether this member may act now, by both of its clocks. */
   get isValid(): boolean {
     return this.validity.isValid;
   }
 
-  /** Whether it may act for the devices of a slot at this moment. */
+  /** Whether it may act for the devices of a slot now. */
   mayAct(slot: number): boolean {
     return this.slots.isUsable(slot) && this.isValid;
   }
 
-  /** Beats as soon as possible, since something was found to have changed. */
+  /** Sends a beat as soon as possible, since something has changed. */
   hurry(): void {
     this.isUrgent = true;
     if (!this.isBeating) this.schedule(SHORTEST);
   }
 
-  /** Gives up a slot that a write has found to be another's. */
+  /** Gives up a slot that another member holds, as a write has shown. */
   fenced(slot: number): void {
     if (!this.slots.drop(slot)) return;
     this.options.lost(slot);
     this.options.ended(slot);
   }
 
-  /** Acts no more. */
+  /** Stops acting. */
   stop(): void {
     this.isClosed = true;
     this.cancelBeat();
@@ -116,7 +116,7 @@ export class Membership {
 
   private async beat(): Promise<void> {
     this.isBeating = true;
-    // Positions first: after this beat a slot may be another's, and its last uploads would be emitted again.
+    // Positions first: after this beat another member may hold a slot, and would emit its last uploads again.
     if (this.failures > 0) await this.options.flush();
     this.isUrgent = false;
     const sent = momentOf(this.options.clock);
@@ -154,7 +154,7 @@ export class Membership {
     };
   }
 
-  /** Milliseconds to the next beat, sooner if somebody counts as dead before, or the store as settled. */
+  /** Milliseconds to the next beat: fewer if a member counts as dead, or the store as settled, before that. */
   private pause(sent: number): number {
     const { clock, lease, member } = this.options;
     if (this.isUrgent) return SHORTEST;
@@ -169,7 +169,7 @@ export class Membership {
     const now = clock.monotonic();
     this.observed.update(reply.members, reply.incarnation, now);
     this.settling.update(reply.incarnation, reply.members, now);
-    // A store that may have gone back in time could take one who was away for an owner that it no longer is.
+    // A store that may have gone back in time could name an absent member as the owner that it used to be.
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);
     if (isConfirmed) this.validity.confirm(sent);
@@ -191,11 +191,11 @@ export class Membership {
   private async putBack(behind: readonly Holding[]): Promise<void> {
     if (behind.length === 0) return;
     await Promise.all(behind.map((holding) => this.options.restore(holding).catch(() => false)));
-    // The next beat tells which of them are this member's again.
+    // The next beat shows which of them this member holds again.
     this.isUrgent = true;
   }
 
-  /** Releases what is above the share: first nothing is emitted, then everything is written, then they are free. */
+  /** Releases the surplus: stops emitting, then writes everything, then frees the slots. */
   private giveUp({ surplus }: BeatReply): void {
     const slots = (Object.keys(POOLS) as Pool[]).flatMap((pool) =>
       this.slots.above(POOLS[pool], surplus[pool]),
@@ -203,7 +203,7 @@ export class Membership {
     if (slots.length === 0) return;
     const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);
     for (const slot of slots) this.options.lost(slot);
-    // Listeners hear of it in a microtask, and then save what they have let out in this turn.
+    // Listeners are called in a microtask, and then save what they have emitted in this turn.
     void Promise.resolve()
       .then(() => this.options.flush())
       .then(() => {

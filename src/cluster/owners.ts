@@ -1,10 +1,10 @@
 import { slotOf } from './slots';
 import type { DeviceOwners } from './types';
 
-/** Milliseconds for which an answer is good enough: whoever shows it asks again and again. */
+/** How long an answer is reused, in ms: whatever shows it requests it again and again. */
 const FRESH = 2000;
 
-/** Reads which process holds which slot, once for all who ask within a short time. */
+/** Reads which process holds which slot. Calls within a short time share an answer. */
 export class OwnersReader {
   private reading: Promise<DeviceOwners> | undefined;
   private readAt = -Infinity;

@@ -2,16 +2,16 @@ import type { Clock } from './clock';
 import { DeviceEntries, isLater, type Waiting } from './device-entries';
 import { queueTopic, type QueueEntry, type Store } from './store';
 
-/** Entries that are read ahead, so that devices behind one that waits are not held up. */
+/** How many entries are read ahead, so that a waiting device does not block those behind it. */
 const AHEAD = 256;
 
-/** Entries that are read at a time to find those of a device that were left out. */
+/** How many entries are read at a time to find those of a device that were left out. */
 const PAGE = 64;
 
-/** Milliseconds between two reads that no message has prompted: a published message may get lost. */
+/** Milliseconds between two reads without a message, since a published message may get lost. */
 const LOOK = 1000;
 
-/** An upload of the queue that is handled now. */
+/** An upload of the queue that is being handled. */
 export interface Job {
   readonly chipid: string;
   readonly upload: string;
@@ -58,7 +58,7 @@ export class PartitionReader {
     if (!this.isReading && !this.isClosed) void this.read();
   }
 
-  /** Delivers what it has; there is a place for jobs again. */
+  /** Delivers entries while there are places for jobs. */
   deliver(): void {
     for (const { waiting } of this.devices.values()) {
       const [head] = waiting;
@@ -68,7 +68,7 @@ export class PartitionReader {
     }
   }
 
-  /** Removes an entry and goes on with the device's next one. */
+  /** Removes an entry and continues with the device's next one. */
   acknowledged(id: string): void {
     for (const [chipid, device] of this.devices) {
       const { waiting } = device;
@@ -170,7 +170,7 @@ export class PartitionReader {
     deliver({ chipid, upload, token: `${partition}:${id}`, isRedelivered });
   }
 
-  /** Delivers a job once more, unless it was acknowledged and the text that says so got lost. */
+  /** Delivers a job once more, unless it was acknowledged and the message about that got lost. */
   private async again(waiting: Waiting): Promise<void> {
     const { store, partition } = this.options;
     const { id } = waiting.entry;

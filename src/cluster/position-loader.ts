@@ -1,4 +1,4 @@
-/** Positions in one command. */
+/** The most positions in one command. */
 const MOST = 500;
 
 interface Asked {
@@ -7,7 +7,7 @@ interface Asked {
   reject: (error: unknown) => void;
 }
 
-/** Collects what is asked for in one turn, since a process that takes over a share asks for all of it at once. */
+/** Combines the requests of one turn, since a process that takes over a share requests all its positions at once. */
 export class PositionLoader {
   private asked: Asked[] = [];
 

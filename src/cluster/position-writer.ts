@@ -3,7 +3,7 @@ import { KnownPositions } from './known-positions';
 import { slotOf } from './slots';
 import { StoreError, type FencedEntry, type PositionEntry, type Store } from './store';
 
-/** A process stops emitting if a write takes longer than this, in ms: that limits what is emitted twice. */
+/** A process stops emitting if a write takes longer than this, in ms, to limit what may be emitted twice. */
 const PROMPT = 250;
 
 /** Milliseconds for which writes fail before the reason is reported. */
@@ -12,7 +12,7 @@ const REPORT_AFTER = 2000;
 /** Pause after a failed write, in ms. */
 const RETRY = 100;
 
-/** Positions in one write, so that no command takes long. */
+/** The most positions in one write, so that no command takes long. */
 const MOST = 500;
 
 export interface PositionWriterOptions {
@@ -21,13 +21,13 @@ export interface PositionWriterOptions {
   readonly member: string;
   /** The epoch under which a slot is held. */
   readonly epochOf: (slot: number) => number | undefined;
-  /** A write has found a slot to be another's. */
+  /** Called when a write has shown that another member holds a slot. */
   readonly fenced: (slot: number) => void;
-  /** A write has found that the store was set back. */
+  /** Called when a write has shown that the store went back in time. */
   readonly behind: () => void;
-  /** A write was acknowledged. */
+  /** Called when a write was acknowledged. */
   readonly written: () => void;
-  /** Writes have failed for a while, and nothing is emitted. */
+  /** Called when writes have failed for a while, and nothing is emitted. */
   readonly failed?: (error: unknown) => void;
 }
 
@@ -38,15 +38,15 @@ interface Pending {
 
 /**
  * Writes positions, one command at a time: the next one takes everything that has changed meanwhile, so that a slow
- * store is not given more to do. Writes may be repeated: a late one is recognised by its sequence.
+ * store gets no more commands. Writes may be repeated: the sequence shows which one is outdated.
  */
 export class PositionWriter {
   private readonly known = new KnownPositions();
-  /** Uploads for the queue: none of them may be left out. */
+  /** Uploads for the queue. Unlike positions, none of them may be skipped. */
   private appends: Pending[] = [];
   private sequence = 0;
   private isWriting = false;
-  /** When the write began that is not yet acknowledged, failed attempts included; monotonic. */
+  /** When the unacknowledged write began, failed attempts included; monotonic. */
   private unacknowledged: number | undefined;
   private isClosed = false;
   private flushing: (() => void)[] = [];
@@ -59,7 +59,7 @@ export class PositionWriter {
     return unacknowledged === undefined || this.options.clock.monotonic() - unacknowledged < PROMPT;
   }
 
-  /** Notes how far a device's uploads have been emitted. Without effect if its slot is not held. */
+  /** Saves how far a device's uploads have been emitted. No effect if its slot is not held. */
   save(chipid: string, position: string): void {
     const entry = this.entryOf(chipid, position);
     if (!entry) return;
@@ -69,7 +69,7 @@ export class PositionWriter {
 
   /**
    * Appends an upload to the queue and writes its position, in one step.
-   * @throws StoreError if the slot is another's
+   * @throws StoreError if another member holds the slot
    */
   append(chipid: string, position: string, upload: string): Promise<void> {
     const entry = this.entryOf(chipid, position);
@@ -82,8 +82,8 @@ export class PositionWriter {
   }
 
   /**
-   * The positions of devices, as the store has them or will have them: what this process has noted is later. They
-   * are known from then on, to be put back if need be.
+   * Reads the positions of devices. Those that this process knows take precedence, written or not. All are
+   * remembered, to be restored if the store goes back in time.
    */
   async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
     await this.flush();
@@ -109,7 +109,7 @@ export class PositionWriter {
     return this.known.ofSlot(slot);
   }
 
-  /** Forgets a slot that is another's. */
+  /** Forgets a slot that another member holds. */
   forget(slot: number): void {
     this.known.forget(slot);
     const fenced = this.appends.filter(({ entry }) => entry.slot === slot);
@@ -146,7 +146,7 @@ export class PositionWriter {
   private start(): void {
     if (this.isWriting || this.isClosed) return;
     this.isWriting = true;
-    // What is saved in the same turn goes along.
+    // Later, so that the write includes whatever is saved in the same turn.
     queueMicrotask(() => void this.write());
   }
 
@@ -180,15 +180,15 @@ export class PositionWriter {
     }
   }
 
-  /** @returns whether it is over */
+  /** @returns whether the entry is finished */
   private settle(
     { entry, settle }: Pending,
     outcome: 'saved' | 'fenced' | 'behind' = 'behind',
   ): boolean {
     const { slot } = entry;
-    // Not a verdict on this member: the store is older than what it knows, and the next beat puts that right.
+    // The slot may still be this member's: the store has gone back in time, and is restored with the next beat.
     if (outcome === 'behind' && this.options.epochOf(slot) === entry.epoch) return false;
-    // Not before: put back into another store, the position would pass for that of an upload that was appended.
+    // Not earlier: restored in another store, the position would count the upload as appended.
     if (settle && outcome === 'saved' && this.options.epochOf(slot) === entry.epoch)
       this.known.set(entry, true);
     settle?.(outcome === 'saved' ? undefined : fencedError(entry));
@@ -197,7 +197,7 @@ export class PositionWriter {
     return true;
   }
 
-  /** What was not written is written again, unless there is a later position by now or the slot is lost. */
+  /** Repeats what was not written, unless there is a later position by now or the slot is lost. */
   private again(appends: readonly Pending[], saves: readonly FencedEntry[]): void {
     const isHeld = ({ slot, epoch }: FencedEntry): boolean => this.options.epochOf(slot) === epoch;
     for (const { entry, settle } of appends) if (!isHeld(entry)) settle?.(fencedError(entry));
@@ -205,10 +205,10 @@ export class PositionWriter {
     this.known.again(saves);
   }
 
-  /** Goes on with what has changed, after a pause if the last write failed. */
+  /** Continues with what has changed, after a pause if the last write failed. */
   private next(pause: number): void {
     this.isWriting = false;
-    // What could not be written may be another's by now.
+    // The slots of what could not be written may be lost by now.
     if (!this.hasWork) this.unacknowledged = undefined;
     if (pause > 0 || !this.hasWork) this.flushed();
     if (this.isClosed || !this.hasWork) return;

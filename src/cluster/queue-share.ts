@@ -5,34 +5,34 @@ import type { Store } from './store';
 import { acknowledge, Worker } from './worker';
 
 export interface WorkOptions {
-  /** Jobs at a time, default 16. */
+  /** The most jobs at a time, default 16. */
   readonly inFlight?: number;
-  /** Seconds after which a job is delivered again that was not acknowledged, default 60. */
+  /** Seconds after which an unacknowledged job is delivered again, default 60. */
   readonly redeliver?: number;
   /** Handles a job; throws nothing. */
   readonly deliver: (job: Job) => void;
 }
 
-/** What this process takes a share of, the partitions of the queue that it has, and its worker if there is one. */
+/** What this process takes a share of, which partitions of the queue it holds, and its worker, if it has one. */
 export class QueueShare {
   private readonly partitions = new Set<number>();
   private worker: Worker | undefined;
   private hasListened = false;
 
-  /** @param mayAct whether this process may act for a slot at this moment */
+  /** @param mayAct whether this process may act for a slot now */
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly mayAct: (slot: number) => boolean,
   ) {}
 
-  /** Of the devices not if it only works: nobody here would listen to them. */
+  /** No devices if it only works on the queue: nothing here would listen to them. */
   get takes(): Pool[] {
     if (!this.worker) return ['devices'];
     return this.hasListened ? ['devices', 'queue'] : ['queue'];
   }
 
-  /** It listens to devices, from now on until it ends, since listeners come and go. @returns whether that is new */
+  /** Claims a share of the devices until the end, since listeners come and go. @returns whether that is new */
   listens(): boolean {
     const isNew = !this.hasListened;
     this.hasListened = true;

@@ -1,21 +1,21 @@
 import type { MemberBeat } from './store';
 
-/** More than any lease, in ms: what the engine says may be anything. */
+/** The longest possible lease, in ms. A longer one that the engine names is malformed. */
 export const LONGEST_LEASE = 60_000;
 
 /**
  * Watches how long a store has shown the same incarnation. After a restart, a loss or a failover it may have gone
- * back in time: all who still hold something put it back before anything is given away.
+ * back in time: every member restores what it holds before anything is assigned to others.
  */
 export class Settling {
   private incarnation: string | undefined;
   private since = 0;
-  /** The longest lease of those who may hold something: while settings are changed one by one they differ. */
+  /** The longest lease of members that may hold something. Leases differ while settings are being changed. */
   private longest = 0;
 
   /**
    * @param lease this member's, in ms
-   * @param part of a lease, longer than the validity of anybody who last heard from the store before
+   * @param part of a lease, longer than the validity of any member that was confirmed before the incarnation
    */
   constructor(
     private readonly lease: number,
@@ -26,7 +26,7 @@ export class Settling {
   update(incarnation: string, members: readonly MemberBeat[], now: number): void {
     const known = members.map(({ lease = 0 }) => Math.min(lease, LONGEST_LEASE));
     const isNew = incarnation !== this.incarnation;
-    // A store that was lost no longer knows those who have not put themselves back.
+    // A store that lost its content does not know the members that have not sent a beat since.
     const before = isNew || !this.isOver(now) ? this.longest : 0;
     this.longest = Math.max(this.lease, before, ...known);
     if (!isNew) return;
@@ -34,7 +34,7 @@ export class Settling {
     this.since = now;
   }
 
-  /** The incarnation, once it was seen for long enough. */
+  /** The incarnation, as soon as it has been seen for long enough. */
   settled(now: number): string | undefined {
     return this.isOver(now) ? this.incarnation : undefined;
   }

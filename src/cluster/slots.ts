@@ -1,6 +1,6 @@
 import { hash32 } from '../util/hash32';
 
-/** Devices are shared among the members of a cluster by slot, so that the work of a beat does not grow with them. */
+/** Devices are shared by slot, so that the cost of a beat does not depend on their number. */
 export const SLOTS = 256;
 
 /** The queue's streams; each is leased like a slot, under a number that follows the last one of the devices. */
@@ -9,7 +9,7 @@ export const PARTITIONS = 16;
 /** What members share evenly: the devices, and the partitions of the queue. */
 export type Pool = 'devices' | 'queue';
 
-/** The numbers of a pool, from the first up to but without the last. */
+/** The slot numbers of each pool: the first one, and the one after the last. */
 export const POOLS: Readonly<Record<Pool, readonly [first: number, end: number]>> = {
   devices: [0, SLOTS],
   queue: [SLOTS, SLOTS + PARTITIONS],

@@ -1,6 +1,6 @@
 import type { Pool } from './slots';
 
-/** A slot that a member holds, under the epoch of its claim: of two claims of a slot, the later one has the higher. */
+/** A slot that a member holds, and the epoch of its claim: each claim of a slot has a higher one than those before. */
 export interface Holding {
   readonly slot: number;
   readonly epoch: number;
@@ -13,23 +13,23 @@ export interface MemberBeat {
   readonly lease?: number | undefined;
 }
 
-/** What a member sends periodically: it stays a member for as long as it does. */
+/** What a member sends periodically to stay a member. */
 export interface BeatRequest {
   readonly member: string;
-  /** Counts the member's beats from 1. One that arrives after a later one has no effect. */
+  /** Counts the member's beats from 1. A beat that arrives after a later one has no effect. */
   readonly beat: number;
   /** Its lease in ms, by which others judge whether it is dead. */
   readonly lease?: number | undefined;
   /** What it takes a share of. */
   readonly takes: readonly Pool[];
-  /** What it holds, so that a store that was set back is noticed. */
+  /** What it holds, so that a store that has gone back in time is noticed. */
   readonly holdings: readonly Holding[];
   readonly release: readonly Holding[];
-  /** Members that have not beaten for a lease, as this one has seen. */
+  /** Members whose beats this one has not seen change for a lease. */
   readonly dead: readonly MemberBeat[];
-  /** The incarnation that it has seen for as long as it takes to settle. */
+  /** The incarnation, if it has seen it for as long as settling takes. */
   readonly settled: string | undefined;
-  /** Names the store's content if it has no name yet; a new random text. */
+  /** A new random text that names the store's content, if it has no name yet. */
   readonly generation: string;
 }
 
@@ -38,13 +38,13 @@ export interface BeatReply {
   /** Changes when the store was wiped, restarted or replaced by a replica: it may then have gone back in time. */
   readonly incarnation: string;
   /**
-   * Whether somebody has seen this incarnation for long enough: everybody who held a slot then has put it back
-   * or holds it no longer. Nothing is claimed and nobody is removed before.
+   * Whether some member has seen this incarnation for long enough: all slots that were held have been restored or
+   * given up by now. Until then, nothing is claimed and no member is removed.
    */
   readonly isSettled: boolean;
   /** The slots of this member. */
   readonly mine: readonly Holding[];
-  /** Those of its holdings of which the store only knows an older epoch, or nothing; to be restored. */
+  /** Slots that it holds and of which the store knows only an older epoch, or nothing: to be restored. */
   readonly behind: readonly number[];
   readonly members: readonly MemberBeat[];
   /** How many slots of each pool it holds above its share. */
@@ -66,17 +66,17 @@ export interface FencedEntry extends PositionEntry, Holding {
 }
 
 /**
- * The outcome of a write. `fenced`: somebody else has claimed the slot since. `behind`: the store knows only an
- * older owner of the slot, or none, so that it was set back; its holder puts back what it knows.
+ * The outcome of a write. `fenced`: another member has claimed the slot since. `behind`: the store knows only an older
+ * owner of the slot, or none, so it has gone back in time; the holder restores what it knows.
  */
 export type SaveOutcome = 'saved' | 'fenced' | 'behind';
 
-/** `unsettled`: the store may have gone back in time, and those who held locks can still put them back. */
+/** `unsettled`: the store may have gone back in time, and the holders of locks can still restore them. */
 export type LockOutcome = 'locked' | 'busy' | 'unsettled';
 
 /** An upload in a stream of the queue. */
 export interface QueueEntry {
-  /** Grows along the stream. */
+  /** Increases along the stream. */
   readonly id: string;
   readonly chipid: string;
   readonly upload: string;
@@ -84,21 +84,21 @@ export interface QueueEntry {
 
 /** What the Test button of the configuration shows. */
 export interface StoreInfo {
-  /** Redis or Valkey; empty where it does not say. */
+  /** Redis or Valkey; empty if the engine does not say. */
   readonly product: string;
-  /** As the engine writes it; empty where it does not. */
+  /** As the engine writes it; empty if it does not say. */
   readonly version: string;
-  /** Milliseconds since 1970 by the store's clock; NaN where it may not be read. */
+  /** Milliseconds since 1970 by the store's clock; NaN if it may not be read. */
   readonly time: number;
   /** The ids of the processes that share the application's devices. */
   readonly members: readonly string[];
-  /** What is kept over a restart; undefined where the store does not say. */
+  /** What survives a restart; undefined if the store does not say. */
   readonly persistence: 'none' | 'snapshots' | 'log' | undefined;
-  /** What is thrown away when memory is short; anything but `noeviction` may lose positions. */
+  /** What is evicted when memory is short; anything but `noeviction` may lose positions. */
   readonly eviction: string | undefined;
-  /** How many are connected; undefined where the store does not say. */
+  /** How many replicas are connected; undefined if the store does not say. */
   readonly replicas: number | undefined;
-  /** What the user would have to be allowed in addition, in the words of an ACL, such as `+info`. */
+  /** The rights that the user lacks, in the syntax of an ACL, such as `+info`. */
   readonly forbidden: readonly string[];
 }
 
@@ -109,7 +109,7 @@ export class StoreError extends Error {
     message: string,
     /** Whether the store may have carried it out, now or later. */
     readonly uncertain: boolean,
-    /** Whether the store has answered that it does not do it. */
+    /** Whether the store has refused it. */
     readonly isRefusal = false,
   ) {
     super(message);
@@ -121,23 +121,23 @@ export class StoreError extends Error {
  * a {@link StoreError}; none waits for a connection. All are safe to repeat.
  */
 export interface Store {
-  /** Renews a member and gives it its slots. Undefined if a later beat was there before, or the member has left. */
+  /** Renews a member and assigns its slots. Undefined if a later beat came first, or the member has left. */
   beat(request: BeatRequest): Promise<BeatReply | undefined>;
   /** Ends a membership and frees its slots at once. */
   leave(member: string): Promise<void>;
   /**
-   * Puts a slot and its positions back into a store that has gone back in time; of two who try, the higher epoch
-   * wins. @returns whether the member holds it now
+   * Restores a slot and its positions in a store that has gone back in time; if two members try, the higher epoch
+   * wins. @returns whether the member holds the slot now
    */
   restore(member: string, holding: Holding, entries: readonly PositionEntry[]): Promise<boolean>;
   /** Writes positions. @returns the outcome of each */
   save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]>;
   load(chipids: readonly string[]): Promise<(string | undefined)[]>;
-  /** The member that holds each slot, as far as it is alive. */
+  /** The member that holds each slot, if that member is alive. */
   owners(): Promise<ReadonlyMap<number, string>>;
-  /** Locks a key for some milliseconds. @param again the holder puts its lock back, though nothing is settled */
+  /** Locks a key for some milliseconds. @param again the holder restores its lock, before the store has settled */
   lock(key: string, token: string, ms: number, again?: boolean): Promise<LockOutcome>;
-  /** Ends a lock unless somebody else has it by now. */
+  /** Releases a lock, unless another holds it by now. */
   unlock(key: string, token: string): Promise<void>;
   /** The entries of a stream after an id, or from its beginning. */
   read(partition: number, after: string | undefined, count: number): Promise<QueueEntry[]>;

@@ -1,5 +1,5 @@
 import type { TlsSettings } from '../http/tls';
-import type { ServiceInteger } from '../types';
+import type { Upload } from '../types';
 import type { ClusterListener, ClusterState } from './cluster';
 import type { StoreInfo } from './store';
 
@@ -23,22 +23,6 @@ export interface ClusterSettings {
   application: string;
 }
 
-/** An upload that was delivered from the queue. */
-export interface QueuedUpload {
-  /** The device, as digits. */
-  chipid: string;
-  /** Its application, as digits. */
-  appid: string;
-  /** Unix time in milliseconds. */
-  timestamp: number;
-  /** The uploaded bytes. */
-  body: Buffer;
-  /** Set if the upload was missed live and read from the history. */
-  replayed?: true;
-  /** Its id in the history, if it was read from there. */
-  id?: ServiceInteger;
-}
-
 /** An upload of the queue that is to be handled and acknowledged. */
 export interface ClusterJob {
   /** Acknowledges it, in any process: see {@link ClusterMember.acknowledge}. */
@@ -46,7 +30,7 @@ export interface ClusterJob {
   /** The device, as digits. */
   readonly chipid: string;
   /** The upload, as a listener would have received it. */
-  readonly upload: QueuedUpload;
+  readonly upload: Upload;
   /** Whether this process has delivered it before, and it was not acknowledged in time. */
   readonly redelivered: boolean;
 }
@@ -57,7 +41,7 @@ export interface ClusterWork {
   inFlight?: number;
   /** Seconds after which an upload that was not acknowledged is delivered again; default 60. */
   redeliver?: number;
-  /** Is called with each upload: those of one device in order, each when the one before was acknowledged. */
+  /** Called with each upload: those of one device in order, each after the one before was acknowledged. */
   deliver: (job: ClusterJob) => void;
 }
 
@@ -69,7 +53,7 @@ export interface DeviceOwners {
 
 /**
  * This process's membership in a cluster of processes that share the devices of an application. It outlives the
- * clients that use it, so that a new one goes on with the same devices.
+ * clients that use it, so that a new one continues with the same devices.
  */
 export interface ClusterMember {
   /** The id of this process: the host's name and a random part, new at each start. */
@@ -81,7 +65,7 @@ export interface ClusterMember {
   /** Calls the listener with changes from now on; what it throws is ignored. @returns a function that ends it */
   listen(listener: ClusterListener): () => void;
   /**
-   * Reads which process holds which device; those who ask within two seconds share an answer.
+   * Reads which process holds which device. Calls within two seconds share an answer.
    * @throws DeviceCloudError `UNREACHABLE`
    */
   owners(): Promise<DeviceOwners>;
@@ -94,11 +78,11 @@ export interface ClusterMember {
   /**
    * Acknowledges an upload of the queue, whichever process delivered it.
    * @returns whether it had not been acknowledged before
-   * @throws DeviceCloudError `INVALID_INPUT` if it is no token, `UNREACHABLE`
+   * @throws DeviceCloudError `INVALID_INPUT` if it is not a token, `UNREACHABLE`
    */
   acknowledge(token: string): Promise<boolean>;
   /**
-   * Asks the engine what it is and how it is set.
+   * Reads what the engine is and how it is configured.
    * @throws DeviceCloudError `UNREACHABLE`
    */
   info(): Promise<StoreInfo>;

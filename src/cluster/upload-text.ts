@@ -1,6 +1,5 @@
-import type { ServiceInteger } from '../types';
+import type { ServiceInteger, Upload } from '../types';
 import { decodeBase64 } from '../util/base64';
-import type { QueuedUpload } from './types';
 
 /** Longer than any upload of a channel: a frame has at most 16 MiB. */
 const LONGEST = 24 * 1024 * 1024;
@@ -9,7 +8,7 @@ const DIGITS = /^\d{1,20}$/;
 const MAX_ID = 64;
 
 /** An upload as text, for the queue and for other processes. */
-export function uploadToText({ appid, timestamp, body, replayed, id }: QueuedUpload): string {
+export function uploadToText({ appid, timestamp, body, replayed, id }: Upload): string {
   const base64 = body.toString('base64');
   return JSON.stringify({ appid, timestamp, body: base64, ...(replayed && { replayed }), id });
 }
@@ -19,9 +18,9 @@ const isId = (id: unknown): id is ServiceInteger =>
 
 /**
  * Reads what {@link uploadToText} has written.
- * @returns undefined if it is anything else: the engine may be anybody's
+ * @returns undefined for anything else: others may write to the engine, too
  */
-export function uploadFromText(chipid: string, text: string): QueuedUpload | undefined {
+export function uploadFromText(chipid: string, text: string): Upload | undefined {
   if (text.length > LONGEST || !DIGITS.test(chipid)) return undefined;
   const value = parsed(text);
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,15 +1,15 @@
 import { isWithin, type Clock, type Moment } from './clock';
 
-/** How long a member may act on what it last heard from the store, by both of its own clocks. */
+/** Whether a member may still act on the last answer of the store, by both of its clocks. */
 export class Validity {
-  /** When the last beat that confirmed the membership was sent: the store has known it at least since. */
+  /** When the last beat that confirmed the membership was sent: the store received it no earlier. */
   private confirmed: Moment | undefined;
   private wasValid = false;
   private cancel: () => void = () => undefined;
 
   /**
-   * @param ms how long
-   * @param changed is called when it begins and when it is over
+   * @param ms how long an answer is valid
+   * @param changed called when validity begins or ends
    */
   constructor(
     private readonly clock: Clock,
@@ -25,7 +25,7 @@ export class Validity {
     this.confirmed = sent;
   }
 
-  /** Tells whether it has changed, and looks again when its time is over. */
+  /** Calls back if validity has changed, and schedules the next check for the time when it ends. */
   check(): void {
     this.cancel();
     const { isValid, confirmed, clock } = this;
@@ -38,7 +38,7 @@ export class Validity {
     this.changed(isValid);
   }
 
-  /** Ends it, without a call. */
+  /** Ends validity without calling back. */
   end(): void {
     this.cancel();
     this.confirmed = undefined;

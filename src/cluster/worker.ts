@@ -6,11 +6,11 @@ import type { Store } from './store';
 export interface WorkerOptions {
   readonly store: Pick<Store, 'read' | 'acknowledge' | 'has' | 'subscribe' | 'publish'>;
   readonly clock: Clock;
-  /** Jobs at a time. */
+  /** The most jobs at a time. */
   readonly inFlight: number;
-  /** Milliseconds after which a job is delivered again that was not acknowledged. */
+  /** Milliseconds after which an unacknowledged job is delivered again. */
   readonly redeliver: number;
-  /** Whether this process may work on a partition at this moment. */
+  /** Whether this process may work on a partition now. */
   readonly mayWork: (partition: number) => boolean;
   /** Handles a job; throws nothing. */
   readonly deliver: (job: Job) => void;
@@ -20,26 +20,26 @@ const ACKNOWLEDGED = 'acknowledged';
 
 const TOKEN = /^(\d{1,2}):(\d{1,20}(?:-\d{1,20})?)$/;
 
-/** Whether a value has the form of a token; whoever carries it on a message may have changed it. */
+/** Whether a value has the form of a token: a flow may have changed it on its message. */
 export const isToken = (value: unknown): value is string =>
   typeof value === 'string' && Number(TOKEN.exec(value)?.[1] ?? PARTITIONS) < PARTITIONS;
 
 /**
- * Works on the partitions that this process has leased: delivers the uploads of one device in order, the next one
- * when the one before is acknowledged, and those of different devices side by side.
+ * Works on the partitions that this process has leased: delivers the uploads of one device in order, each after the
+ * one before was acknowledged, and those of different devices concurrently.
  */
 export class Worker {
   private readonly readers = new Map<number, PartitionReader>();
   private readonly unsubscribe: () => void;
   private running = 0;
-  /** Readers that had a job and no place for it, the first of them first. */
+  /** Readers that have a job but no place for it, in the order of waiting. */
   private readonly waiting = new Set<PartitionReader>();
 
   constructor(private readonly options: WorkerOptions) {
     this.unsubscribe = options.store.subscribe(ACKNOWLEDGED, (token) => this.acknowledged(token));
   }
 
-  /** Begins with a partition, at the oldest entry that nobody has acknowledged. */
+  /** Starts with a partition, at its oldest unacknowledged entry. */
   gained(partition: number): void {
     this.lost(partition);
     const { store, clock, redeliver, mayWork, deliver } = this.options;
@@ -54,7 +54,7 @@ export class Worker {
     reader.start();
   }
 
-  /** Leaves a partition at once: what was delivered and is not acknowledged will be delivered elsewhere. */
+  /** Leaves a partition at once: unacknowledged jobs will be delivered elsewhere. */
   lost(partition: number): void {
     const reader = this.readers.get(partition);
     if (!reader) return;
@@ -64,7 +64,7 @@ export class Worker {
     this.fill();
   }
 
-  /** Looks for entries, since the partitions may be worked on again. */
+  /** Looks for entries, since work on the partitions may be allowed again. */
   wake(): void {
     for (const reader of this.readers.values()) reader.wake();
   }
@@ -100,7 +100,7 @@ export class Worker {
     return true;
   }
 
-  /** There may be places again: those that have waited longest come first. */
+  /** Fills free places. Readers that have waited longest come first. */
   private fill(): void {
     for (const reader of [...this.waiting]) {
       if (this.running >= this.options.inFlight) return;
@@ -124,7 +124,7 @@ export async function acknowledge(
   const [, partition, id] = TOKEN.exec(token) ?? [];
   if (partition === undefined || id === undefined || Number(partition) >= PARTITIONS) return false;
   const wasThere = await store.acknowledge(Number(partition), id);
-  // Another process may have delivered it; if this text is lost, it finds out when it would deliver it again.
+  // Another process may have delivered it. If this message gets lost, that one notices before it delivers it again.
   if (worker?.has(token)) worker.acknowledged(token);
   else await store.publish(ACKNOWLEDGED, token).catch(() => undefined);
   return wasThere;

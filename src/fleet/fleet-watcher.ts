@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { FleetDevice } from './device';
 import type { ListReading } from './list-reading';
 

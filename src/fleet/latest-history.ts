@@ -1,5 +1,4 @@
 import { isObject } from '../api/shapes';
-import type { Upload } from '../channel/frames';
 import { DeviceCloudError } from '../errors';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/readable';
@@ -7,7 +6,7 @@ import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/facts'
 import { encodingSetting } from '../recovery/encoding';
 import { guessEncoding } from '../recovery/guess-encoding';
 import { toUnix, zoneOffset } from '../recovery/zone';
-import type { ServiceInteger, UploadRecord } from '../types';
+import type { ServiceInteger, Upload, UploadRecord } from '../types';
 import { decodeBase64 } from '../util/base64';
 
 /** How a history is read that no recovery has read. */

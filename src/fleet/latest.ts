@@ -1,5 +1,4 @@
-import type { Upload } from '../channel/frames';
-import type { ServiceInteger } from '../types';
+import type { ServiceInteger, Upload } from '../types';
 
 /** The most that is kept of a body, in bytes. */
 export const MAX_BODY = 16 * 1024;

@@ -1,8 +1,7 @@
-import type { Upload } from '../channel/frames';
 import type { ChannelObserver, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
 import type { RecoveryObserver } from '../recovery/deps';
-import type { DeviceRecord } from '../types';
+import type { DeviceRecord, Upload } from '../types';
 import { thrownText } from '../util/thrown';
 import { FleetDevice, type FleetError, type ReportedError } from './device';
 import type { FleetWatcher } from './fleet-watcher';

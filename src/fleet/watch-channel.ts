@@ -35,7 +35,7 @@ export class SettledChannel implements Timed {
     } else if (state === 'connected') {
       timers.remove(this);
       this.reason = undefined;
-      this.#become(true);
+      this.#setState(true);
     } else if (state === 'disconnected') {
       this.reason = reason;
       if (this.connected !== false && this.index < 0) timers.set(this, timers.now() + settle);
@@ -47,10 +47,10 @@ export class SettledChannel implements Timed {
   }
 
   onDue(): void {
-    this.#become(false);
+    this.#setState(false);
   }
 
-  #become(connected: boolean): void {
+  #setState(connected: boolean): void {
     const was = this.connected;
     if (was === connected) return;
     this.connected = connected;

@@ -18,14 +18,14 @@ export class Presence {
   /** A reading that began at `at` has the device. */
   listed(at: number): boolean {
     this.#misses = 0;
-    return this.#become(true, at);
+    return this.#setState(true, at);
   }
 
   /** A live upload arrived. */
   uploaded(at: number): boolean {
     this.#misses = 0;
     this.lastUpload = at;
-    return this.#become(true, at);
+    return this.#setState(true, at);
   }
 
   /**
@@ -39,11 +39,11 @@ export class Presence {
     if (lastUpload !== null && lastUpload >= began && lastUpload <= ended) return false;
     if (this.#misses++ === 0) this.#absentSince = began;
     // Nothing says that it has been online.
-    if (online === null) return this.#become(false, began);
-    return this.#misses >= misses && this.#become(false, this.#absentSince);
+    if (online === null) return this.#setState(false, began);
+    return this.#misses >= misses && this.#setState(false, this.#absentSince);
   }
 
-  #become(online: boolean, since: number): boolean {
+  #setState(online: boolean, since: number): boolean {
     if (this.online === online) return false;
     this.since = since;
     this.online = online;

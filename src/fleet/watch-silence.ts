@@ -37,7 +37,7 @@ export class Silence implements Timed {
   /** The channel is down, or closed. */
   down(): void {
     if (this.#since === undefined) return;
-    this.#earlier = this.#quiet();
+    this.#earlier = this.#silence();
     this.#since = undefined;
     this.shared.timers.remove(this);
   }
@@ -66,7 +66,7 @@ export class Silence implements Timed {
   }
 
   onDue(): void {
-    if (this.#quiet() < this.shared.limit) {
+    if (this.#silence() < this.shared.limit) {
       this.#arm();
       return;
     }
@@ -74,13 +74,13 @@ export class Silence implements Timed {
     this.shared.onSilent(this);
   }
 
-  #quiet(): number {
+  #silence(): number {
     if (this.#since === undefined) return this.#earlier;
     return this.#earlier + Math.max(0, this.shared.timers.now() - this.#since);
   }
 
   #arm(): void {
     const { timers, limit } = this.shared;
-    if (!this.silent) timers.set(this, timers.now() + limit - this.#quiet());
+    if (!this.silent) timers.set(this, timers.now() + limit - this.#silence());
   }
 }

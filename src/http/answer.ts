@@ -1,5 +1,5 @@
 import { parseJson } from '../util/json';
-import { JsonLimitError } from '../util/json-scan';
+import { JsonLimitError } from '../util/json-limits';
 import type { CallSpec } from './call-spec';
 import type { HttpAnswer } from './exchange';
 import { answerError, notAcceptedError } from './failures';

@@ -70,8 +70,8 @@ export function transportError(
     case 'too-large':
       return new DeviceCloudError(
         'INVALID_RESPONSE',
-        `${failed}the answer is over ${detail}.${outcome} Ask for less at a time, such as fewer days; ` +
-          'of what is read whole, have old records deleted at the service.',
+        `${failed}the answer is over ${detail}.${outcome} Ask for less at a time, such as fewer days. ` +
+          'If the call always returns everything, have old records deleted at the service.',
       );
     case 'error':
       if (!failure.sent) {

@@ -38,7 +38,5 @@ function nearestManifest(folder: string): Manifest {
 
 const manifest = nearestManifest(__dirname);
 
-export const VERSION = manifest.version;
-
 /** Section 4.2, rule 5: clients send their own User-Agent. */
 export const USER_AGENT = `${manifest.name}/${manifest.version}`;

@@ -1,5 +1,6 @@
 import { invalidInput } from '../errors';
-import { checkJson, JsonLimitError } from '../util/json-scan';
+import { JsonLimitError } from '../util/json-limits';
+import { checkJson } from '../util/json-scan';
 import { show } from '../util/show';
 
 const LEVELS: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([

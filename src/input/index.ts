@@ -12,5 +12,5 @@ export { inShard, readShard, type Shard } from './shard';
 export { readInput } from './readable';
 export { invalidInput } from '../errors';
 export { decodeBase64 } from '../util/base64';
-export { JsonLimitError } from '../util/json-scan';
+export { JsonLimitError } from '../util/json-limits';
 export { show } from '../util/show';

@@ -3,7 +3,7 @@ import { Attempt, type PacedAttempt } from './attempt';
 import { AdaptiveRate } from './adaptive-rate';
 import { AnswerSpeed } from './answer-speed';
 
-/** What a limiter reads the time from. */
+/** The clocks of a limiter. */
 export interface PaceClock {
   /** Milliseconds from any point on. */
   now(): number;
@@ -13,7 +13,7 @@ export interface PaceClock {
 }
 
 const SECOND = 1000;
-/** A connection that was open for less than this, in ms, counts as a failure. */
+/** A connection that was open for less than this many milliseconds counts as a failure. */
 const AT_ONCE = 1000;
 /** Timers fire late: up to this many milliseconds are made up for, without exceeding the rate in any second. */
 const MADE_UP = 20;
@@ -23,8 +23,8 @@ const FORGET = 10_000;
 const JITTER = 0.5;
 
 /**
- * Spreads the attempts to connect to one service, or to read from it, so that it is not overrun by all
- * channels at once after a restart. The rate follows what the service takes: see {@link AdaptiveRate}.
+ * Spreads the attempts to connect to one service, or to read from it, so that all channels together do not overload
+ * it after a restart. The rate adapts to what the service can take: see {@link AdaptiveRate}.
  */
 export class AdaptiveLimiter {
   private readonly rate = new AdaptiveRate();
@@ -125,7 +125,7 @@ export class AdaptiveLimiter {
     this.watch();
   }
 
-  /** The rate makes attempts wait. One that did so long ago is forgotten. */
+  /** Notes that the rate makes attempts wait. If it last did so long ago, it starts over. */
   private noteLimit(at: number): void {
     if (at - Math.max(this.limitedAt, this.resumesAt) >= FORGET) {
       this.rate.restart(at);

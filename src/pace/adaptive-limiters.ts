@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { AdaptiveLimiter, type PaceClock } from './adaptive-limiter';
 
-/** Services whose limiters are kept; more at the same time would have a limiter for each client. */
+/** How many limiters are kept. With more services at a time, their clients would not share them. */
 const MOST = 100;
 
 const CLOCK: PaceClock = {
@@ -22,7 +22,7 @@ export class AdaptiveLimiters {
    */
   of(origin: string, judgesSpeed = true): AdaptiveLimiter {
     const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock, judgesSpeed);
-    // The one that was asked for longest ago comes first, and leaves first.
+    // The least recently used one is the first, and is dropped first.
     this.limiters.delete(origin);
     this.limiters.set(origin, limiter);
     for (const [oldest] of this.limiters) {

@@ -19,10 +19,9 @@ const WEIGHT = 1 / 16;
 const TOO_MANY = 0.5;
 
 /**
- * How many attempts a second a service seems to take. A refusal halves the rate at once. Slow answers
- * and other failures, which have other causes as well, do so once they are about half of the attempts:
- * eleven in a row. Attempts that begin within a second of that say nothing: they still show the effect
- * of the old rate.
+ * How many attempts a second a service seems to take. A refusal halves the rate at once. Slow answers and other
+ * failures, which may have other causes, do so when they make up about half of the attempts: eleven in a row. Attempts
+ * within the following second are ignored, since they still show the effect of the old rate.
  */
 export class AdaptiveRate {
   perSecond = START;

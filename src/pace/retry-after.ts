@@ -1,4 +1,4 @@
-/** The longest wait that is kept to, in ms. A service that is back before it said so is found by then. */
+/** The longest wait, in ms, so that a service that is back earlier than it announced is noticed. */
 const MAX_WAIT = 5 * 60_000;
 
 const SECONDS = /^\d+$/;
@@ -12,7 +12,7 @@ const parseDate = (text: string): number =>
 /** The headers of an answer, as Node.js and undici give them. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Of a header that came several times, the first. */
+/** Of a repeated header, the first value. */
 const headerOf = (headers: Headers, name: string): string => {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? '';

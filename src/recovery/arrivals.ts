@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { Encoding } from './facts';
 import { joinKeys, splitKeys, type LiveKeys } from './keys';
 
@@ -8,7 +8,7 @@ export interface Arrived {
   timestamp: number;
   /** Held back, not emitted yet. */
   held: Upload | undefined;
-  /** The history should have had it at the last reading and did not: it may lag behind. */
+  /** The last reading should have contained it and did not: the history may lag behind. */
   late: boolean;
 }
 
@@ -25,11 +25,11 @@ export type HasRecord = (bytesKey: string) => boolean;
 export class Arrivals {
   private entries: Arrived[] = [];
   private isBase64: HasRecord | undefined;
-  /** Arrivals before the history was asked: its answer has them for certain. */
+  /** How many arrived before the history was requested: its answer is certain to contain them. */
   private certain = 0;
-  /** Where the arrivals begin that follow each other without a gap. */
+  /** The index from which arrivals follow each other without a gap. */
   private unbroken = 0;
-  /** Something may have been missed since the history was asked. */
+  /** Something may have been missed since the history was requested. */
   private gapped = false;
   private heldBack = 0;
 
@@ -52,22 +52,22 @@ export class Arrivals {
     return this.entries.length;
   }
 
-  /** How many are emitted. */
+  /** How many have been emitted. */
   get emitted(): number {
     return this.entries.length - this.heldBack;
   }
 
-  /** Those that the history has for certain. */
+  /** Those that the history is certain to contain. */
   get sure(): Arrived[] {
     return this.entries.slice(0, this.certain);
   }
 
-  /** Those that came after it was asked: it may have the first of them. */
+  /** Those that arrived after it was requested: it may contain the first of them. */
   get open(): Arrived[] {
     return this.entries.slice(this.certain);
   }
 
-  /** Those of `sure` that follow each other up to the time when the history was asked. */
+  /** The last ones of `sure`, from the last gap to the time when the history was requested. */
   get sureUnbroken(): Arrived[] {
     return this.entries.slice(this.unbroken, this.certain);
   }
@@ -78,7 +78,7 @@ export class Arrivals {
   }
 
   /**
-   * Notes an arrival.
+   * Adds an arrival.
    * @param key of its record if the history writes text
    * @param held the upload itself if it is held back
    * @param bytes key of its record if the history writes Base64
@@ -90,21 +90,21 @@ export class Arrivals {
     if (held) this.heldBack++;
   }
 
-  /** What arrives from now on may follow after a gap. */
+  /** There may be a gap before whatever arrives from now on. */
   gap(): void {
     this.unbroken = this.size;
     this.gapped = true;
   }
 
-  /** The history is asked now. */
+  /** The history is being requested. */
   mark(): void {
     this.certain = this.size;
     this.gapped = false;
   }
 
   /**
-   * How the history writes bodies, which decides by which keys its records are found.
-   * @param isBase64 tells binary ones that a history of texts has in Base64 all the same
+   * Sets how the history writes bodies, which decides the keys by which its records are found.
+   * @param isBase64 whether a binary body is in Base64 even though the history writes text
    */
   setEncoding(encoding: Encoding, isBase64?: HasRecord): void {
     this.encoding = encoding;
@@ -118,7 +118,7 @@ export class Arrivals {
     return this.encoding === 'base64' || this.isBase64?.(bytes) ? bytes : text;
   }
 
-  /** Forgets what is held back: the history has it. @returns whether anything was */
+  /** Forgets what is held back, since the history contains it. @returns whether anything was held back */
   drop(): boolean {
     if (this.heldBack === 0) return false;
     this.heldBack = 0;
@@ -128,7 +128,7 @@ export class Arrivals {
     return true;
   }
 
-  /** Gives what is held back, to be emitted after all. */
+  /** Returns what is held back, to be emitted after all. */
   release(): Upload[] {
     const held = this.entries.flatMap((entry) => entry.held ?? []);
     for (const entry of this.entries) entry.held = undefined;
@@ -141,37 +141,37 @@ export class Arrivals {
     return this.entries.map(keysOf);
   }
 
-  /** The key of the oldest, if that is text. */
+  /** The key of the oldest arrival, if that is text. */
   get oldestText(): string | undefined {
     const [oldest] = this.entries;
     return oldest && !('bytes' in oldest) ? oldest.key : undefined;
   }
 
-  /** Keys of those that are emitted, to be saved. */
+  /** Keys of those that have been emitted, to be saved. */
   savedKeys(): string[] {
     return this.entries.filter(({ held }) => !held).map((entry) => joinKeys(keysOf(entry)));
   }
 
-  /** Key of the newest one that is emitted, to be saved. */
+  /** Key of the newest one that has been emitted, to be saved. */
   savedNewest(): string | undefined {
     const newest = this.entries.findLast(({ held }) => !held);
     return newest && joinKeys(keysOf(newest));
   }
 
-  /** Whether a gap since the history was asked may be later than its answer, which has `tail` of `open`. */
+  /** Whether a gap may lie after the answer of the history, which contains `tail` of `open`. */
   isOpenGap(tail: number): boolean {
     return this.gapped && this.unbroken - this.certain >= tail;
   }
 
-  /** The answer could not be used: what came before the history was asked stays. */
+  /** The answer could not be used, so all arrivals stay. */
   reopen(): void {
     this.certain = 0;
   }
 
   /**
-   * Takes out what the history has.
-   * @param late those of `sure` that it does not have yet
-   * @param tail how many of `open` it has
+   * Removes what the history contains.
+   * @param late those of `sure` that it does not contain yet
+   * @param tail how many of `open` it contains
    */
   settle(late: readonly Arrived[], tail: number): void {
     const gapAt = Math.max(0, this.unbroken - this.certain - tail);

@@ -1,6 +1,6 @@
 const MEBIBYTE = 1024 * 1024;
 
-/** A budget that many share. */
+/** An amount that several users share. */
 export class Budget {
   used = 0;
 

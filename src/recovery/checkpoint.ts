@@ -1,23 +1,23 @@
-/** A deep history is read less often, by up to this factor: each reading takes the whole of it. */
+/** The factor by which a long history is read less often at most: each reading fetches all of it. */
 const DEEP = 10;
-/** By this factor it is read more often if all devices together remember too many arrivals. */
+/** The factor by which it is read more often while all devices together remember too many arrivals. */
 const EARLY = 8;
 
 /**
- * After how many arrivals the history of a device is read to move its position on: half of what the history
- * shows, so that what may be missed then fits into the other half.
+ * Decides after how many arrivals the history of a device is read to advance its position: after half as many as
+ * the history holds, so that whatever is missed until then fits into the other half.
  */
 export class Checkpoint {
   private usual: number;
-  /** Half of a history that was found to reach back no further. */
+  /** Half the length of a history that no longer reached back to the position. */
   private reach = Infinity;
 
-  /** @param least arrivals, where the history is not found to be shorter */
+  /** @param least number of arrivals, unless the history turns out to be shorter */
   constructor(private readonly least: number) {
     this.usual = least;
   }
 
-  /** Arrivals that are given up rather than kept if memory for them runs out. */
+  /** With more arrivals than this, all that is known of the device is forgotten if memory runs out. */
   get most(): number {
     return Math.min(this.usual, this.least);
   }

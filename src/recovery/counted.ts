@@ -4,31 +4,31 @@ import type { Due, Recorded } from './recorded';
 
 /** What is known of the uploads after the position. */
 export interface Account {
-  /** So many were emitted by an earlier run: the first ones, unless the history lagged behind. */
+  /** How many an earlier run has emitted: the first ones, unless the history lagged behind. */
   skip: number;
   /** Key of the last one of those. */
   last: string | undefined;
-  /** Arrived before the history was asked: it has them for certain. */
+  /** Arrived before the history was requested: it is certain to contain them. */
   sure: readonly Arrived[];
-  /** Arrived since: it may have the first of them. */
+  /** Arrived since then: it may contain the first of them. */
   open: readonly Arrived[];
-  /** The history reaches back no further than to its first record, which is after the position. */
+  /** The history no longer reaches back to the position: its first record is after it. */
   truncated: boolean;
-  /** Something may have been missed among those of `open`: the history need not end with the first. */
+  /** Something may have been missed among `open`: the history need not end with the first of them. */
   broken: boolean;
 }
 
-/** What comparing the arrivals with the history gave. */
+/** The result of comparing the arrivals with the history. */
 export interface Reconciled {
   /** What to emit now, in order: missed uploads, and those held back. */
   due: Due[];
   /** Ids of the missed uploads. */
   missed: bigint[];
-  /** The newest arrival found in the history, if no other is like it: when both say it came. */
+  /** The times of the newest arrival that was found in the history, live and recorded, if no other record equals it. */
   pair: { arrived: number; recorded: number } | undefined;
-  /** How many of `open` the history has. */
+  /** How many of `open` the history contains. */
   tail: number;
-  /** Those of `sure` that the history does not have. */
+  /** Those of `sure` that the history does not contain. */
   unfound: Arrived[];
 }
 
@@ -42,9 +42,9 @@ function lastIndex(records: readonly Recorded[], key: string | undefined, limit:
 }
 
 /**
- * Where the records end that an earlier run has emitted: at the last one of those. The number of them
- * says which of equal ones that is; it is too small if the history lagged behind and shows missed ones
- * late, and too large if some cannot be used.
+ * Where the records end that an earlier run has emitted: after the one with the key of its last upload. If several
+ * have that key, the number of emitted ones decides. The number may be too small, if the history lagged behind and
+ * now shows uploads that were missed, or too large, if some records cannot be used.
  */
 function emittedUntil(records: readonly Recorded[], { skip, last }: Account): number {
   const key = records[skip - 1]?.key;
@@ -73,15 +73,15 @@ function groupByKey(entries: readonly Arrived[]): Map<string, Arrived[]> {
   return groups;
 }
 
-/** How many of `open` the records have, if they end with the first of them. */
+/** How many of `open` the records contain, if they end with the first of them. */
 const strictTail = (records: readonly Recorded[], account: Account): number =>
   account.truncated
     ? overlap(records, account.open)
     : tailOf(afterEmitted(records, account), account.sure, account.open);
 
 /**
- * How many of `open` the records have, wherever. If too many are counted, equal ones are recovered
- * when they come; too few would be emitted twice.
+ * How many of `open` the records contain, anywhere. If this counts too many, equal uploads are recovered later; if it
+ * counted too few, some would be emitted twice.
  */
 function looseTail(records: readonly Recorded[], account: Account): number {
   const { sure, open, truncated } = account;
@@ -90,7 +90,7 @@ function looseTail(records: readonly Recorded[], account: Account): number {
   return open.findLastIndex(({ key }) => keys.has(key)) + 1;
 }
 
-/** When an arrival and its record say that it came, if no other record is like it. */
+/** The times of an arrival, live and recorded, if no other record equals it. */
 export const pairOf = (
   entry: Arrived,
   found: Recorded,
@@ -100,14 +100,14 @@ export const pairOf = (
     ? { arrived: entry.timestamp, recorded: found.upload().timestamp }
     : undefined;
 
-/** Holds arrivals against the records of which nothing is known to be at the end. */
+/** Matches each record with an arrival of the same key. A record that is left over was missed. */
 function matchAll(
   records: readonly Recorded[],
   sure: readonly Arrived[],
   open: readonly Arrived[],
   { truncated }: Account,
 ): Omit<Reconciled, 'tail'> {
-  // What fell out of the history must not be taken for what is in it.
+  // An arrival that has left the history must not match an equal record that is still in it.
   const pool = groupByKey(truncated ? endWithin(sure, records) : sure);
   const found = new Set<Arrived>();
   const missed: bigint[] = [];
@@ -116,7 +116,7 @@ function matchAll(
   for (const record of records) {
     const { key } = record;
     if (key === undefined) continue;
-    // Where nothing has arrived, the key need not be hashed.
+    // Without arrivals to match, the lookup would hash the key for nothing.
     const entry = pool.size > 0 ? pool.get(key)?.shift() : undefined;
     if (!entry) {
       missed.push(record.id);
@@ -130,13 +130,13 @@ function matchAll(
   }
   const pair = newest && pairOf(...newest, records);
   const unfound = sure.filter((entry) => !found.has(entry));
-  // Older than all that the history has left, or newer than what it has yet.
+  // Either older than everything that the history still contains, or newer than what it contains so far.
   const rest = heldOf(unfound);
   const due = truncated ? [...rest, ...given] : [...given, ...rest];
   return { due: [...due, ...heldOf(open)], missed, pair, unfound };
 }
 
-/** Holds arrivals against the records, wherever they are among those. */
+/** Matches arrivals with records by counting equal ones, wherever they are. */
 export function reconcileCounted(records: readonly Recorded[], account: Account): Reconciled {
   const { sure, open, broken } = account;
   const tail = broken ? looseTail(records, account) : strictTail(records, account);

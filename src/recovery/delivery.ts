@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import { isDeviceCloudError } from '../errors';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { catchRejection, thrownText } from '../util/thrown';
@@ -13,13 +13,13 @@ export const textOf = (error: unknown): string =>
   isDeviceCloudError(error) ? error.message : thrownText(error);
 
 /**
- * Gives uploads to the listener of one device and keeps account of them: live ones at once, or held
- * back while the history is read; what has been given is remembered, within bounds, and saved.
+ * Passes the uploads of one device to its listener: live ones at once, or after the history has been read. What was
+ * passed on is remembered, within limits, and saved.
  */
 export class Delivery {
-  /** How often uploads did not fit into what is held back. */
+  /** How often an upload was one too many to be held back. */
   overflows = 0;
-  /** Missed uploads that it has given back. */
+  /** How many missed uploads it has passed on. */
   replayed = 0;
   /** Replaced when everything is forgotten. */
   ledger: Ledger;
@@ -40,7 +40,7 @@ export class Delivery {
     return this.hold !== undefined;
   }
 
-  /** Holds back what comes from now on. @param expired is called if that lasts too long */
+  /** Holds back what arrives from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
     const { limits, budgets: budgets } = this.shared;
     this.hold = new Hold(limits, budgets.held, expired);
@@ -48,7 +48,7 @@ export class Delivery {
 
   /** Takes a live upload. @returns false if it has to be held back and does not fit */
   take(upload: Upload): boolean {
-    // The keys first: the listener may change the bytes.
+    // Before the listener is called, which may change the bytes.
     const { text, bytes } = liveKeys(upload.body);
     if (this.hold) {
       if (!this.hold.add(upload)) return false;
@@ -62,7 +62,7 @@ export class Delivery {
     return true;
   }
 
-  /** Leaves what is held back to the history: a reading that starts from now on has it. */
+  /** Drops what is held back: the next reading of the history contains it. */
   overflow(): void {
     this.overflows++;
     this.ledger.drop();
@@ -78,7 +78,7 @@ export class Delivery {
     this.save();
   }
 
-  /** Emits what a reading of the history gave, in its order; each upload is made when it is its turn. */
+  /** Emits the results of a reading in order. Each upload is created just before it is emitted. */
   emitAll(due: readonly Due[]): void {
     this.letGo();
     let next = due[0]?.upload();
@@ -91,19 +91,19 @@ export class Delivery {
     this.save();
   }
 
-  /** Drops what is held back: the history has it. */
+  /** Drops what is held back, since the history contains it. */
   drop(): void {
     this.ledger.drop();
     this.letGo();
   }
 
-  /** Whether all devices together remember nearly as many arrivals as they may. */
+  /** Whether all devices together remember more than half as many arrivals as they may. */
   get isPressed(): boolean {
     const { used, limit } = this.shared.budgets.arrived;
     return used > limit / 2;
   }
 
-  /** Whether more arrivals are remembered than may be, by the device or with all others. */
+  /** Whether the device, or all devices together, remember too many arrivals. */
   isFull(checkpoint: number): boolean {
     const { limits, budgets: budgets } = this.shared;
     const { size } = this.ledger;
@@ -133,7 +133,7 @@ export class Delivery {
     return new Ledger(start, known);
   }
 
-  /** @param next what follows at once: of many missed uploads the observer is shown the last */
+  /** @param next what is emitted right after it: the observer sees only the last of many missed uploads */
   private emit(upload: Upload, next?: Upload): void {
     if (this.closed) return;
     if (upload.replayed) {

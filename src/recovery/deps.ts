@@ -1,5 +1,5 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { Budgets } from './budget';
 import type { EncodingSetting, HistoryFacts } from './facts';
 import type { Position } from './position';
@@ -8,15 +8,15 @@ import type { ReadHistory } from './read-history';
 import type { ReadLimiter } from './read-limiter';
 
 /**
- * Watches all recoveries of an application, of which a device has one for each listener that wants what it
- * missed. It is this package's own code: it never throws.
+ * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's
+ * own code, and never throws.
  */
 export interface RecoveryObserver {
   /** A recovery begins to read the history after a gap. */
   onRecovering(chipid: string): void;
-  /** Missed uploads are given back; this is the last of them. Called before the listener gets it. */
+  /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
   onReplayed(upload: Upload): void;
-  /** A recovery that began has ended. @param count the uploads that it gave back */
+  /** A recovery has ended. @param count the missed uploads that it emitted */
   onRecovered(chipid: string, count: number): void;
 }
 
@@ -33,27 +33,27 @@ export interface RecoveryShared {
   random: () => number;
 }
 
-/** Where live and missed uploads go, with states and faults; no callback throws. */
+/** Receives live and missed uploads, states and faults; no callback throws. */
 export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault' | 'onGap'>;
 
-/** The device of a recovery, and who listens to it. */
+/** The device of a recovery, and its listener. */
 export interface RecoveryDevice {
   readonly chipid: string;
   readonly encoding: EncodingSetting;
-  /** Milliseconds that the history's times are said to be ahead of UTC. */
+  /** Milliseconds that the history's times are ahead of UTC, by the options. */
   readonly zone: number;
   /** Where an earlier run left off. */
   readonly start: Position | undefined;
   readonly listener: Recipient;
-  /** Calls back when everything that the peer sent before has arrived, or its connection has ended. */
+  /** Calls `flushed` when everything that the peer has sent so far has arrived, or its connection has ended. */
   flush(flushed: () => void): void;
   /**
-   * Whether another process may go on from the position: nothing is emitted before there is one, unless the history
-   * cannot be read.
+   * Whether another process may continue from the position. If so, nothing is emitted before there is one, unless the
+   * history cannot be read.
    */
   readonly isShared?: boolean;
   /** Whether `save` is to be called. */
   readonly saves: boolean;
-  /** Is called with how far the uploads have been emitted, after each one. @returns perhaps a promise */
+  /** Called with the position after each upload that was emitted. @returns perhaps a promise */
   save(position: Position): unknown;
 }

@@ -16,15 +16,15 @@ import type { Recorded } from './recorded';
 import { QUARTER, toUnix, WIDEST } from './zone';
 
 /**
- * What an edge says of a record: it was there before; it is new; it is new, since its id was that of
- * another record; or it cannot be known which.
+ * What an edge shows about a record: it was there before; it is new; it is new, and its id used to be that of another
+ * record; or none of this is certain.
  */
 export type Verdict = 'seen' | 'new' | 'reused' | 'unknown';
 
 /** Compares the records of an answer with the edge of an earlier one. */
 export class EdgeMemory {
   private readonly seen = new Map<bigint, string>();
-  /** Records that are not in the answer under their ids: each may stand there under another one. */
+  /** Remembered records that the answer does not contain under their ids, but perhaps under others. */
   private readonly missing: string[] = [];
   /** Whether all records of the latest second are remembered. */
   private readonly isWhole: boolean;
@@ -51,7 +51,7 @@ export class EdgeMemory {
     return this.edge.time !== '' && time > this.edge.time && TIME.test(time);
   }
 
-  /** The lowest id that was that of another record. */
+  /** The lowest id that used to be that of another record. */
   lowestReused(): bigint | undefined {
     let lowest: bigint | undefined;
     for (const id of this.seen.keys()) {
@@ -62,8 +62,8 @@ export class EdgeMemory {
   }
 
   /**
-   * Whether its id was that of another record. A body alone may be another because the service has
-   * begun to write bodies in another way: that of the latest second is compared as text and as Base64.
+   * Whether its id used to be that of another record. A body may also differ because the service writes bodies in
+   * another encoding now: those of the latest second are compared both as text and as Base64.
    */
   private isReused(record: Recorded): boolean {
     const seen = this.seen.get(record.id);
@@ -75,15 +75,15 @@ export class EdgeMemory {
     return timeOf(record) === this.edge.time && !isRewritten(record, bodyOf(seen));
   }
 
-  /** Whether it was not there before, though it is of the latest second and its id is below the position. */
+  /** Whether it is new although it is of the latest second and its id is below the position. */
   isNewInLatestSecond(record: Recorded): boolean {
     if (!this.isWhole || (record.time ?? '') !== this.edge.time) return false;
     return record.mark !== undefined && !this.seen.has(record.id) && !this.wasMissing(record);
   }
 
   /**
-   * Whether the service writes its times in another zone than before, those of old records, too: then
-   * they do not tell which are later.
+   * Whether the service writes times in another zone than before, even those of old records. Then they do not show
+   * which records are later.
    */
   isInOtherZone(): boolean {
     const { edge, records } = this;
@@ -100,7 +100,7 @@ export class EdgeMemory {
     return true;
   }
 
-  /** What is known of a record in a history all of whose ids are below those of before. */
+  /** What is known about a record of a history whose ids are all lower than before. */
   verdictOn(record: Recorded): Verdict {
     if (record.mark === undefined) return 'unknown';
     if (this.isLater(record)) return 'new';
@@ -125,7 +125,7 @@ export class EdgeMemory {
   }
 }
 
-/** The record of an id: few are asked for, so that an index would take longer. @param records by id, oldest first */
+/** Finds a record by its id. An index would not pay for so few lookups. @param records by id, oldest first */
 function recordOf(id: bigint, records: readonly Recorded[]): Recorded | undefined {
   let [from, to] = [0, records.length];
   while (from < to) {
@@ -138,7 +138,7 @@ function recordOf(id: bigint, records: readonly Recorded[]): Recorded | undefine
   return undefined;
 }
 
-/** Whether a body is one that was seen, now in Base64 or no longer. @param seen hash of its key */
+/** Whether a body was seen before in the other encoding. @param seen hash of its key */
 function isRewritten({ body }: Recorded, seen: string): boolean {
   if (body === undefined) return false;
   const decoded = decodeBase64(body)?.toString('utf8');

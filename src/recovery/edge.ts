@@ -1,6 +1,6 @@
 import type { Recorded } from './recorded';
 
-/** What is remembered of a history, by which it is recognised if its ids begin anew. */
+/** What is remembered of a history, to recognise its records if its ids start over. */
 export interface Edge {
   /** The latest `create_time` among its records, as the service writes it. */
   time: string;
@@ -8,12 +8,12 @@ export interface Edge {
   seen: string[];
 }
 
-/** The newest records that are all remembered, by id and of the latest second; of others fewer and fewer. */
+/** How many of the newest records are remembered without exception, by id and of the latest second. */
 export const NEWEST = 8;
 
 const DIGITS = 6;
 
-/** FNV-1a: records are compared, not protected, and there may be very many. */
+/** FNV-1a, since it is fast and nothing has to be protected: there may be very many records. */
 export function hash(text: string): string {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
@@ -36,7 +36,7 @@ export const NO_TIME = hash('');
 
 export function latestTime(records: readonly Recorded[]): string {
   let latest = '';
-  // The newest first: few are later than those, so that few have to be looked at.
+  // From the newest on: then few are later than the latest so far, and have their time read.
   for (let place = records.length - 1; place >= 0; place--) {
     const record = records[place] as Recorded;
     if ((record.time ?? '') > latest) latest = timeOf(record) || latest;
@@ -44,14 +44,14 @@ export function latestTime(records: readonly Recorded[]): string {
   return latest;
 }
 
-/** Places in a list: each of the last eight, then at twice the distance, and the first. */
+/** Indices of a list: the last eight, then each at twice the distance of the one before, and the first. */
 function sampled(length: number): number[] {
   const places: number[] = [];
   for (let back = 1; back < length; back += Math.max(1, back + 1 - NEWEST)) places.push(back);
   return [...places, length].map((back) => length - back);
 }
 
-/** Places of the last eight records of a time. */
+/** Indices of the last eight records with a given time. */
 function lastOf(records: readonly Recorded[], time: string): number[] {
   const places: number[] = [];
   for (let place = records.length - 1; place >= 0 && places.length < NEWEST; place--) {
@@ -70,7 +70,7 @@ export function edgeOf(records: readonly Recorded[], before: Edge | undefined): 
     .sort((a, b) => b - a)
     .flatMap((place) => {
       const record = records[place];
-      // Joined, since V8 would keep the parts of a template, at three times the memory.
+      // Not a template: V8 would keep its parts, in three times the memory.
       return record?.mark === undefined ? [] : [record.id, markOf(record)].join(' ');
     });
   return { time, seen };

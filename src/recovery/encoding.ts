@@ -7,15 +7,15 @@ import type { HistoryForm, HistoryRecord } from './recorded';
 import type { Tell } from './report';
 import type { Since } from './since';
 
-/** Records beyond the arrivals in which those are looked for. */
+/** Arrivals are searched among the newest records: as many as there are arrivals, and this many more. */
 const MARGIN = 2000;
 
-/** What uploads that came both ways show of how bodies are written. */
+/** What uploads that came both ways show about the encoding of bodies. */
 interface Shown {
   encoding: Encoding | undefined;
-  /** Whether a text shows it: bytes that are not text may be in Base64 in a history of texts. */
+  /** Whether a text body shows it: binary ones may be in Base64 even in a history that writes text. */
   isProven: boolean;
-  /** Keys of the arrivals that are not text, and that the history has in Base64 alone. */
+  /** Keys of binary arrivals that the history contains in Base64 only. */
   binaries: ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export function lookForEach(records: readonly HistoryRecord[], ledger: Ledger): 
   const arrived = ledger.arrivedKeys();
   const binaries = new Set<string>();
   if (arrived.length === 0) return { encoding: undefined, isProven: false, binaries };
-  // What has just arrived is among the newest.
+  // What has just arrived is among the newest records.
   const newest = records.slice(-arrived.length - MARGIN);
   const texts = new Set(newest.map(({ mark }) => mark));
   const bytes = new Set(newest.map(({ base64Key }) => base64Key));
@@ -50,8 +50,8 @@ export function lookForEach(records: readonly HistoryRecord[], ledger: Ledger): 
 }
 
 /**
- * Whether the records show plainly that bodies are text: the first is the oldest arrival, and none can be Base64. As a
- * rule they do, and no other has to be looked for.
+ * Whether it is obvious that bodies are text: the first record is the oldest arrival, and none can be Base64. That is
+ * the usual case, in which no further arrival has to be searched.
  */
 function arePlain(records: readonly HistoryRecord[], { oldestText }: Ledger): boolean {
   return (
@@ -68,7 +68,7 @@ export const shownBy = (records: readonly HistoryRecord[], ledger: Ledger): Show
     ? { encoding: 'text', isProven: true, binaries: new Set() }
     : lookForEach(records, ledger);
 
-/** A record that was left out, in words for the log. */
+/** The log line about a record that was left out. */
 export const badRecord = (what: string): string =>
   `a record of the history could not be used, since ${what}; the others were`;
 
@@ -85,7 +85,7 @@ export function encodingSetting(value: unknown = 'auto'): EncodingSetting {
 
 const NAMES: Readonly<Record<Encoding, string>> = { text: 'text', base64: 'Base64' };
 
-/** How the setting is wrong, in words for the log. */
+/** The log line about a setting that is wrong. */
 const wrongSetting = (setting: Encoding, shown: Encoding): string =>
   `the history encoding of the application is set to ${NAMES[setting]}, but the history is written ` +
   `in ${NAMES[shown]}, as an upload that came both ways shows: set it to ${shown} or auto. ` +
@@ -95,12 +95,12 @@ const NOT_BASE64 =
   'a body of the history is not Base64, and was taken as text: if the service writes text, set the ' +
   'history encoding of the application to text or auto';
 
-/** For the log, if nothing has shown it for long and missed uploads wait for that. */
+/** The log line if the encoding has been unknown for long, and missed uploads wait for it. */
 export const UNCLEAR =
   'missed uploads wait, since uploads that came both ways do not show whether the history is written ' +
   'in text or in Base64: set the history encoding of the application';
 
-/** What a choice of the encoding needs to know, and where it reports. */
+/** What is needed to choose the encoding. */
 interface Choice {
   setting: EncodingSetting;
   facts: HistoryFacts;
@@ -108,7 +108,7 @@ interface Choice {
   tell: Tell;
 }
 
-/** Remembers what uploads that came both ways have shown; names a setting that they contradict. */
+/** Remembers what uploads that came both ways have shown, and reports a setting that they contradict. */
 function learn({ encoding, isProven }: Shown, { setting, facts, tell }: Choice): void {
   if (encoding === undefined || (facts.isProven && !isProven)) return;
   facts.encoding = encoding;
@@ -118,8 +118,8 @@ function learn({ encoding, isProven }: Shown, { setting, facts, tell }: Choice):
 }
 
 /**
- * Decides how the bodies of an answer are read: as uploads that came both ways show, or as it is set.
- * @returns false if that is not known and makes a difference to which uploads were missed
+ * Decides how the bodies of an answer are read: as uploads that came both ways show, otherwise as the setting says.
+ * @returns false if the encoding is unknown, and which uploads were missed depends on it
  */
 export function chooseEncoding(
   records: readonly HistoryRecord[],

@@ -1,14 +1,14 @@
 import { decodeBase64 } from '../util/base64';
 import type { Encoding } from './facts';
 
-/** Text that people or programs write: no control characters but white space. */
+/** Text as people or programs write it: no control characters except white space. */
 const PRINTABLE = /^[^\p{Cc}\p{Cn}\ufffd]*$/u;
 const readable = (base64: string): boolean =>
   PRINTABLE.test(Buffer.from(base64, 'base64').toString('utf8').replace(/\s/g, ''));
 
-/** Bodies that a guess looks at. */
+/** How many bodies a guess is based on. */
 const SAMPLE = 100;
-/** From this many on, texts are hardly all Base64 by chance if one has a `+` or `/`. */
+/** This many texts are hardly ever all valid Base64 by chance if one has a `+` or `/`. */
 const MANY = 4;
 
 /**

@@ -1,11 +1,11 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { Budget } from './budget';
 import { MAX_HOLD, type Limits } from './timing';
 import { weighUpload } from './weight';
 
 /**
- * Bounds the live uploads of one device that are held back while its history is read: in number, in
- * bytes, of the device and of its application, and in time.
+ * Limits what is held back of one device while its history is read: the number of uploads, their bytes, those of all
+ * devices of the application, and the time.
  */
 export class Hold {
   private count = 0;
@@ -21,7 +21,7 @@ export class Hold {
     this.timer = setTimeout(expired, MAX_HOLD);
   }
 
-  /** Counts an upload. @returns false, without counting it, if it is one too many or too large */
+  /** Counts an upload. @returns false, without counting it, if it exceeds a limit */
   add(upload: Upload): boolean {
     const weight = weighUpload(upload);
     const fits = this.count < this.limits.held && this.bytes + weight <= this.limits.heldBytes;
@@ -31,7 +31,7 @@ export class Hold {
     return true;
   }
 
-  /** What is counted is held no longer. */
+  /** Nothing is held back any longer. */
   clear(): void {
     this.budget.release(this.bytes);
     this.count = 0;

@@ -16,13 +16,13 @@ export interface Interpretation {
   records: HistoryRecord[];
   since: Since<HistoryRecord>;
   form: HistoryForm;
-  /** Whether it is known how bodies are written, or makes no difference to which uploads were missed. */
+  /** Whether the encoding is known, or makes no difference to which uploads were missed. */
   isClear: boolean;
   /** Whether records were left out. */
   hasBad: boolean;
 }
 
-/** Reads an answer as far as it can be used, and reports what cannot. */
+/** Reads what can be used of an answer, and reports the rest. */
 export function interpret(
   answer: readonly unknown[],
   ledger: Ledger,

@@ -15,23 +15,23 @@ export const textKey = (text: string): string =>
 export const bytesKey = (bytes: Buffer): string =>
   isUtf8(bytes) ? textKey(bytes.toString('utf8')) : NOT_TEXT + textKey(bytes.toString('base64'));
 
-/** The keys that the record of a live upload has: if the history writes text, and if Base64. */
+/** The keys of a live upload's record: in a history that writes text, and in one that writes Base64. */
 export interface LiveKeys {
   text: string;
   bytes: string;
 }
 
-/** One and the same, unless the bytes are no UTF-8: in text they are not what they were. */
+/** Both keys are the same unless the bytes are not UTF-8, which text does not preserve. */
 export function liveKeys(body: Buffer): LiveKeys {
   const text = textKey(body.toString('utf8'));
   return { text, bytes: isUtf8(body) ? text : bytesKey(body) };
 }
 
-/** Both keys in one, to be saved. */
+/** Joins both keys, to be saved. */
 export const joinKeys = ({ text, bytes }: LiveKeys): string =>
   text === bytes ? text : text + bytes;
 
-/** Both keys of one that was saved. */
+/** Splits what {@link joinKeys} has joined. */
 export function splitKeys(saved: string): LiveKeys {
   const at = saved.indexOf(NOT_TEXT);
   return at < 0

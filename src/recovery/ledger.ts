@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import { Arrivals, type Arrived, type HasRecord } from './arrivals';
 import { edgeOf, type Edge } from './edge';
 import type { Encoding } from './facts';
@@ -13,9 +13,9 @@ import { NOTHING, type Settlement } from './settlement';
 import { recordsSince, type Since } from './since';
 
 /**
- * Keeps account of one device: what arrived live since the newest history id known to be emitted.
- * Live events carry no id and history records do, so the two are matched by their bytes, as a counted
- * set: two equal readings stay two. Uploads reach the history before, or with, the channel.
+ * Keeps account of one device: of what arrived live after the position, the newest history id known to be emitted.
+ * Unlike records of the history, live events have no id, so the two are matched by their bytes, and counted: two equal
+ * uploads remain two. An upload is in the history no later than on the channel.
  */
 export class Ledger {
   private id: bigint | undefined;
@@ -25,11 +25,11 @@ export class Ledger {
   /** Key of the last one of those. */
   private last: string | undefined;
   private readonly arrivals: Arrivals;
-  /** Something may have been missed before an arrival: a number would not say which are emitted. */
+  /** Something may have been missed before an arrival, so a number alone would not show which have been emitted. */
   private unsure: boolean;
   /** Something may have been missed since the position. */
   private missing = true;
-  /** The newest id when it was last reported that ids do not go on. */
+  /** The newest id when it was last reported that ids do not continue. */
   private oddAt: bigint | undefined;
 
   /** @param encoding how the history writes bodies, as far as that is known */
@@ -51,24 +51,24 @@ export class Ledger {
     return this.id !== undefined;
   }
 
-  /** Whether nothing that came before now can be found missed later, as far as is known. */
+  /** Whether, as far as is known, no upload so far can turn out to have been missed. */
   get isComplete(): boolean {
     return this.hasPosition && !this.missing;
   }
 
-  /** What arrives from now on follows without a gap, but perhaps after one. */
+  /** There may be a gap before whatever arrives from now on. */
   gap(): void {
     this.arrivals.gap();
     this.unsure = true;
     this.missing = true;
   }
 
-  /** Notes an arrival: see {@link Arrivals.add}. */
+  /** Adds an arrival: see {@link Arrivals.add}. */
   add(key: string, timestamp: number, held?: Upload, bytes = key): void {
     this.arrivals.add(key, timestamp, held, bytes);
   }
 
-  /** The history is asked now. */
+  /** The history is being requested. */
   mark(): void {
     this.arrivals.mark();
   }
@@ -78,17 +78,17 @@ export class Ledger {
     this.arrivals.setEncoding(encoding, isBase64);
   }
 
-  /** Forgets what is held back: the history has it. */
+  /** Forgets what is held back, since the history contains it. */
   drop(): void {
     if (this.arrivals.drop()) this.missing = true;
   }
 
-  /** Gives what is held back, to be emitted after all. */
+  /** Returns what is held back, to be emitted after all. */
   release(): Upload[] {
     return this.arrivals.release();
   }
 
-  /** The records after the position: all of them before the first reading. */
+  /** The records after the position; before the first reading, all records. */
   since<T extends Recorded>(records: readonly T[]): Since<T> {
     return this.id === undefined
       ? { fresh: [...records], truncated: false, restored: false }
@@ -106,7 +106,7 @@ export class Ledger {
     return this.arrivals.oldestText;
   }
 
-  /** What settling would find missed, as text: to compare one way of reading the records with another. */
+  /** What settling would find to be missed, as a text: two ways of reading the records are compared by it. */
   preview(since: Since): string {
     if (this.id === undefined) return String(this.firstTail(since.fresh));
     const { tail, missed } = this.reconcile(since);
@@ -114,8 +114,8 @@ export class Ledger {
   }
 
   /**
-   * Whether settling would find something missed that is like what has arrived since the history was
-   * asked. Where records cannot be read, it may be just that.
+   * Whether settling would find an upload to be missed that equals one that arrived after the history was requested.
+   * If some records cannot be read, the two may be the same upload.
    */
   isRisky(since: Since): boolean {
     if (this.id === undefined) return false;
@@ -127,7 +127,7 @@ export class Ledger {
 
   /**
    * Matches the history with the arrivals.
-   * @param records all that the history gave, by id, oldest first
+   * @param records all of the answer, by id, oldest first
    * @param insist accept a first reading even if it is ambiguous
    */
   settle(
@@ -151,14 +151,14 @@ export class Ledger {
       position.keys = arrivals.savedKeys();
       return position;
     }
-    // Called with every upload: the arrivals are counted already, and the newest stands at the end.
+    // This runs with every upload: the arrivals are counted already, and the newest is the last.
     position.live += arrivals.emitted;
     const newest = arrivals.savedNewest() ?? last;
     if (newest !== undefined) position.last = newest;
     return position;
   }
 
-  /** Arrivals of the present connection stand in the history without a gap: see {@link endsWith}. */
+  /** Whether the history could also end with another number of `open`: see {@link endsWith}. */
   private isAmbiguous(records: readonly Recorded[], tail: number): boolean {
     const { sureUnbroken, open } = this.arrivals;
     for (let other = 0; other <= open.length; other++) {
@@ -171,11 +171,11 @@ export class Ledger {
     const { open, broken } = this.arrivals;
     if (records.length === 0) return 0;
     if (!broken) return overlap(records, open);
-    // Not in the whole of it: what is equal to an arrival may have been there for long.
+    // Not among all records: old ones may equal an arrival.
     return orderedWithin(records.slice(-2 * open.length), open);
   }
 
-  /** The first reading only tells where the history stands: what came before it is not recovered. */
+  /** The first reading only sets the position: nothing before it is recovered. */
   private settleFirst(records: readonly Recorded[], insist: boolean): Settlement {
     const { arrivals } = this;
     const tail = this.firstTail(records);
@@ -193,10 +193,10 @@ export class Ledger {
   }
 
   /**
-   * Begins before what is held back, so far as the first answer of the history has it: then it comes after the
-   * position, like what is missed later.
-   * @param records all that the history gave, by id, oldest first
-   * @returns false if something was emitted already, so that the answer is to be settled as any first one
+   * Sets the first position before what is held back, as far as the first answer contains that. It then comes after
+   * the position, like whatever is missed later.
+   * @param records all of the answer, by id, oldest first
+   * @returns false if something has been emitted already: then the answer is settled like any first one
    */
   begin(records: readonly Recorded[]): boolean {
     const { arrivals } = this;
@@ -231,7 +231,7 @@ export class Ledger {
     return { due, pair, ambiguous, truncated, lost, ...news, restored: restored && news.restored };
   }
 
-  /** Moves the position to the newest record. @returns what is odd about the ids, once */
+  /** Moves the position to the newest record. @returns what is odd about the ids, if that is not reported yet */
   private moveOn(
     position: bigint,
     records: readonly Recorded[],
@@ -240,9 +240,9 @@ export class Ledger {
     const newest = records.at(-1)?.id ?? position;
     const isNews = behind ? this.oddAt === undefined : this.oddAt !== newest;
     if ((restored || behind) && isNews) this.oddAt = newest;
-    // A record with an id far too high makes all that follow it odd.
+    // After a record with an id far too high, all ids are odd.
     else if (!restored && !behind && newest !== this.oddAt) this.oddAt = undefined;
-    // An answer that is behind the one before moves nothing back.
+    // An answer that is older than the one before does not move the position back.
     if (!behind) {
       this.id = newest;
       this.edge = edgeOf(records, this.edge);

@@ -20,14 +20,14 @@ interface ListeningDeps {
   channels: Channels;
   /** Reads the history of a device, whatever its records look like. */
   readUploads: ReadHistory;
-  /** How quickly the service is asked for histories. */
+  /** Limits how quickly histories are requested. */
   pace: AdaptiveLimiter;
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
 }
 
-/** The options of a caller, and those of a cluster. */
+/** The options of a caller, and that of a cluster. */
 export interface RecoverHere extends RecoverOptions {
   /** See {@link RecoveryDevice.isShared}. */
   isShared?: boolean;
@@ -43,8 +43,8 @@ export type Listen = (
 /** A subscription with recovery, as the parts of the application hold it. */
 export interface RecoveringChannel extends ChannelSubscription {
   /**
-   * Whether everything that came before now has been emitted: what is replayed from now on came later.
-   * It may change when `save` of the options is called, or the channel's state changes.
+   * Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. It may
+   * change when the option `save` is called, or the channel's state changes.
    */
   readonly isComplete: boolean;
 }
@@ -55,9 +55,9 @@ export interface Listening {
   recover: (chipid: string, listener: ChannelListener, options: RecoverHere) => RecoveringChannel;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
   readonly historyEncoding: Encoding | undefined;
-  /** What recoveries share, for another reading of a history within the same limits. */
+  /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
-  /** Ends every recovery; the channels are closed by themselves. */
+  /** Ends every recovery, but closes no channel. */
   close(): void;
 }
 
@@ -77,7 +77,7 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
     shared: RecoveryShared,
     channels: Channels,
   ) {
-    // An error that a callback throws is not the channel's, and must not keep recovery from its work.
+    // A callback that throws must stop neither the channel nor the recovery.
     this.listener = new IsolatedListener(listener);
     readInput('start of a listener', () => checkStart(options.start));
     this.encoding = encodingSetting(options.encoding);

@@ -1,14 +1,14 @@
 import type { Recorded } from './recorded';
 import type { Since } from './since';
 
-/** Ids between which the history has nothing any more. */
+/** A range of ids of which the history contains nothing any longer. */
 export interface Lost {
   after: bigint;
   before: bigint;
 }
 
 /**
- * Whether the ids of records follow each other, as if they were counted for this device alone.
+ * Whether ids are consecutive, as if they were counted for this device alone.
  * @param records by id, each id once
  */
 function isCounted(records: readonly Recorded[]): boolean {
@@ -18,10 +18,10 @@ function isCounted(records: readonly Recorded[]): boolean {
 }
 
 /**
- * What a history that reaches back a little only has lost, as far as its ids tell. They may be counted
- * across an application: then not every number that is missing is an upload.
- * @param position newest id that was known, -1 if the history was empty
- * @param arrived how many uploads are known to have come that the history no longer has
+ * What a history has lost that no longer reaches back to the position, as far as its ids show. They may be counted
+ * across an application: then not every missing number is an upload of this device.
+ * @param position the newest id that was known, -1 if the history was empty
+ * @param arrived how many uploads arrived that the history no longer contains
  */
 export function lostBefore(since: Since, position: bigint, arrived: number): Lost | undefined {
   const { fresh, truncated, restored } = since;

@@ -1,7 +1,7 @@
 import type { EncodingSetting } from './facts';
 import type { Position } from './position';
 
-/** How uploads that a channel missed are given back. */
+/** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
   /**
    * How the service writes `body` in history records. `auto` (default) learns it from uploads that came
@@ -10,9 +10,9 @@ export interface RecoverOptions {
   encoding?: EncodingSetting | undefined;
   /** The time zone of the history's times, an offset such as `+08:00` (default). */
   zone?: string | undefined;
-  /** Where an earlier listener left off; default: nothing that came before the first connection is recovered. */
+  /** Where an earlier listener stopped; default: nothing that was uploaded before the first connection is recovered. */
   start?: Position | undefined;
-  /** Is called after each upload with how far they have been emitted, to be kept for `start`. */
+  /** Called after each upload with the position up to which they have been emitted, to be kept for `start`. */
   save?: (position: Position) => void;
   /**
    * With a cluster: `here` (default) calls the listener; `queue` appends each upload to the queue of the cluster, for

@@ -1,4 +1,4 @@
-/** Something with the key of its body; without one, it may be any. */
+/** Something with the key of its body; without a key, it may be equal to anything. */
 export interface Keyed {
   readonly key: string | undefined;
 }
@@ -21,8 +21,8 @@ function equal(
 }
 
 /**
- * The largest number of items at the beginning of `open` with which the records can end. When the
- * records reach back a little only, they may begin in the middle of those.
+ * The largest number of items at the beginning of `open` with which the records can end. Records that do not reach
+ * back far may start in the middle of them.
  */
 export function overlap(records: readonly Keyed[], open: readonly Keyed[]): number {
   for (let most = open.length; most > 0; most--) {
@@ -47,17 +47,17 @@ export function endsWith(
   );
 }
 
-/** How many items at the beginning of `open` the records have enough of. */
+/** How many items at the beginning of `open` can be among the records. */
 interface Enough {
-  /** Counting those that only a record without a key can be. */
+  /** Including those that only a record without a key can be. */
   most: number;
-  /** Without those at the end: an item that is followed by one that the records have is there as well. */
+  /** Up to the last one that has a record of its own: those before it must be there as well. */
   proven: number;
 }
 
 /**
- * How many items at the beginning of `open` the records have enough of, if they have those of `sure`,
- * too. Nothing is said of their order: something may have been missed between them.
+ * How many items at the beginning of `open` can be among the records in addition to all of `sure`. Their order does not
+ * matter, since something may have been missed between them.
  */
 export function enoughFor(
   records: readonly Keyed[],
@@ -104,14 +104,14 @@ export const tailOf = (
     ? 0
     : overlap(records, open.slice(0, enoughFor(records, sure, open).most));
 
-/** How many items at the beginning of `open` stand among the records in this order. */
+/** How many items at the beginning of `open` the records contain in this order. */
 export function orderedWithin(records: readonly Keyed[], open: readonly Keyed[]): number {
   let found = 0;
   for (const { key } of records) if (open[found]?.key === key) found++;
   return Math.min(found, open.length);
 }
 
-/** The longest end of `list` whose items stand among the records in this order, as late as they can. */
+/** The longest end of `list` that the records contain in this order; each item matches the last possible record. */
 export function endWithin<T extends Keyed>(list: readonly T[], records: readonly Keyed[]): T[] {
   let from = list.length;
   for (let index = records.length - 1; index >= 0 && from > 0; index--) {

@@ -11,9 +11,9 @@ export interface Position {
   live: number;
   /** Key of the last one of those. */
   last?: string;
-  /** The keys of those that followed, while it is not sure that nothing was missed before them. */
+  /** The keys of those that followed, as long as something may have been missed before them. */
   keys?: string[];
-  /** Some records of the history, by which it is recognised if its ids begin anew. */
+  /** Some records of the history, to recognise it if its ids start over. */
   edge?: Edge;
   /** How the history writes bodies, if that has been learned. */
   encoding?: Encoding;
@@ -25,7 +25,7 @@ const isTexts = (value: unknown, form = /^/): boolean =>
 const isEdge = (value: unknown): boolean =>
   isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen'], /^\d{1,20} \S+$/);
 
-/** Whether a value is a position: what was saved may be an older version's, or anybody's. */
+/** Whether a value is a position: it may have been saved by an older version, or by anybody. */
 export function isPosition(value: unknown): value is Position {
   if (!isObject(value)) return false;
   const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;

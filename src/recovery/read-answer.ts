@@ -2,7 +2,7 @@ import { isObject } from '../api/shapes';
 import type { UploadRecord } from '../types';
 import { HistoryRecord, type HistoryForm } from './recorded';
 
-/** Longer ids are refused: no counter comes so far, and each later upload would stand before it. */
+/** Longer ids are rejected: no counter gets so far, and all later uploads would be sorted before such a record. */
 const MAX_DIGITS = 20;
 const DIGITS = /^\d+$/;
 
@@ -13,22 +13,22 @@ function idOf(id: unknown): bigint | undefined {
   return BigInt(id);
 }
 
-/** Whether `dev` of a record (section 2.3) is the number of another device, however it is written. */
+/** Whether `dev` of a record (section 2.3) is the number of another device, in any notation. */
 const isOfAnother = (dev: unknown, chipid: string): boolean =>
   dev !== chipid &&
   (typeof dev === 'string' || typeof dev === 'number') &&
   DIGITS.test(String(dev)) &&
   String(dev).replace(/^0+(?=\d)/, '') !== chipid;
 
-/** An answer as it can be used, and what in it could not. */
+/** What can be used of an answer, and what is wrong with the rest. */
 export interface ReadAnswer {
   /** By id, oldest first, each id once. */
   records: HistoryRecord[];
-  /** What is wrong with records that were left out, each in words for the log. */
+  /** What is wrong with records that were left out, as texts for the log. */
   faults: Set<string>;
 }
 
-/** Reads an answer for recovery. What is no record is left out and named; the rest is used. */
+/** Reads an answer for recovery. Whatever is not a valid record is left out and reported. */
 export function readAnswer(answer: readonly unknown[], form: HistoryForm): ReadAnswer {
   const records: HistoryRecord[] = [];
   const faults = new Set<string>();
@@ -61,7 +61,7 @@ function isInOrder(records: readonly HistoryRecord[]): boolean {
   return true;
 }
 
-/** Sorts records by id. Of those with one id the first that can be read is kept: each id is one upload. */
+/** Sorts records by id. Of several with the same id, the first that can be read is kept: each id is one upload. */
 function inOrder(records: HistoryRecord[], faults: Set<string>): HistoryRecord[] {
   records.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   const kept: HistoryRecord[] = [];

@@ -2,8 +2,8 @@ import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../pace/attempt';
 
 /**
- * Asks the service once for the history of a device.
- * @param onRetryAfter is called with the milliseconds for which a refusal asks to wait
+ * Requests the history of a device once.
+ * @param onRetryAfter called with the milliseconds that a refusal asks to wait
  * @throws DeviceCloudError
  */
 export type ReadHistory = (
@@ -12,7 +12,7 @@ export type ReadHistory = (
   onRetryAfter?: (wait: number) => void,
 ) => Promise<readonly unknown[]>;
 
-/** Times that a reading is tried again before its failure is reported, as any other that only touches the cloud. */
+/** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
 export const SILENT_TRIES = 2;
 
 /** Whether another try may succeed: the service, or the way to it, failed or is overloaded. */
@@ -20,7 +20,7 @@ export const isPassing = (error: unknown): boolean =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR') ||
   (isDeviceCloudError(error) && error.statusCode === 429);
 
-/** What a failed reading says to the limiter: its status, or the code that stands for its kind. */
+/** The reason of a failure, as the limiter takes it: an HTTP status, or the error code that fits best. */
 function reasonOf(error: unknown): string {
   if (!isDeviceCloudError(error)) return 'error';
   if (error.statusCode !== undefined) return String(error.statusCode);
@@ -29,7 +29,7 @@ function reasonOf(error: unknown): string {
   return error.code === 'CONNECTION_LOST' ? 'ECONNRESET' : error.code;
 }
 
-/** Reads a history once, and ends the turn with what came of it. @throws DeviceCloudError */
+/** Reads a history once, and ends the turn with the result. @throws DeviceCloudError */
 export async function readInTurn(
   read: ReadHistory,
   chipid: string,
@@ -42,7 +42,7 @@ export async function readInTurn(
     turn.succeeded();
     return answer;
   } catch (error) {
-    // One that was broken off says nothing about the service.
+    // An aborted reading says nothing about the service.
     if (signal.aborted) turn.cancel();
     else turn.failed(reasonOf(error), retryAfter);
     throw error;

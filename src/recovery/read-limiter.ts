@@ -1,43 +1,43 @@
 import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import type { PacedAttempt } from '../pace/attempt';
 
-/** Who waits for a turn to read a history. */
+/** Waits for a turn to read a history. */
 export interface Reader {
   /**
-   * `live`: live uploads wait for it. `soon`: nothing waits, but a gap meanwhile would cost uploads.
-   * `routine`: all is well, it only lets arrivals be forgotten.
+   * `live`: live uploads wait for the reading. `soon`: nothing waits, but uploads would be lost with a gap meanwhile.
+   * `routine`: the reading only allows arrivals to be forgotten.
    */
   readonly urgency: 'live' | 'soon' | 'routine';
-  /** It may read now. @param turn is ended by one of its calls, when the history has answered or could not */
+  /** It may read now. @param turn to be ended by one of its methods when the history has answered or failed */
   granted(turn: PacedAttempt): void;
 }
 
-/** Histories of one application that are read at once: commands need connections, too. */
+/** How many histories of an application are read at once: commands need connections, too. */
 const AT_ONCE = 16;
-/** Of one kind at most, so that neither keeps the other waiting for good. */
+/** How many of them may be of one kind, so that neither kind blocks the other. */
 const OF_A_KIND = AT_ONCE - 1;
-/** Milliseconds between two routine readings: what they cost must not show. */
+/** Milliseconds between two routine readings, so that their cost is not noticeable. */
 const ROUTINE_PAUSE = 50;
 
-/** Readers of one kind. A reader that waits costs its place in a set. */
+/** Readers of one kind. Waiting costs no more than an entry of a set. */
 class Kind {
   readonly waiting = new Set<Reader>();
   running = 0;
 
-  /** How many of those that wait could begin. */
+  /** How many of the waiting ones could begin. */
   get ready(): number {
     return Math.min(this.waiting.size, OF_A_KIND - this.running);
   }
 }
 
 /**
- * Limits the readings of the histories of an application's devices: few at once, and as many a second as
- * the service takes. Those for which live uploads wait come first.
+ * Limits how the histories of an application's devices are read: few at once, and as many a second as the service
+ * can take. Readings for which live uploads wait come first.
  */
 export class ReadLimiter {
   private readonly live = new Kind();
   private readonly others = new Kind();
-  /** Turns that are asked for: as many as there are readings that could begin. */
+  /** Turns that were requested: as many as there are readings that could begin. */
   private readonly asked: PacedAttempt[] = [];
   private readonly routine = new Set<Reader>();
   private routineTimer: NodeJS.Timeout | undefined;
@@ -47,12 +47,12 @@ export class ReadLimiter {
   /** @param pace of the service, which the applications of this process share */
   constructor(private readonly pace: Pick<AdaptiveLimiter, 'acquire'>) {}
 
-  /** Whether as many readings in a row have failed as there may be at once: not the fault of one device. */
+  /** Whether as many readings in a row have failed as may run at once, so that it is not the fault of one device. */
   get isFailing(): boolean {
     return this.failures >= AT_ONCE;
   }
 
-  /** Queues a reader. Its turn never comes at once. */
+  /** Queues a reader. It is never granted its turn synchronously. */
   acquire(reader: Reader): void {
     if (reader.urgency === 'routine') {
       this.routine.add(reader);
@@ -71,7 +71,7 @@ export class ReadLimiter {
     this.ask();
   }
 
-  /** Forgets who waits. */
+  /** Forgets the waiting readers. */
   close(): void {
     this.routine.clear();
     this.live.waiting.clear();
@@ -85,7 +85,7 @@ export class ReadLimiter {
     this.failures = succeeded ? 0 : this.failures + 1;
   }
 
-  /** A reading is over. */
+  /** A reading has ended. */
   release(kind: Kind): void {
     kind.running--;
     this.ask();
@@ -101,7 +101,7 @@ export class ReadLimiter {
     this.ask();
   }
 
-  /** Asks for as many turns as there are readings that could begin. */
+  /** Requests as many turns as there are readings that could begin. */
   private ask(): void {
     const { asked, live, others } = this;
     const free = AT_ONCE - live.running - others.running;
@@ -123,7 +123,7 @@ export class ReadLimiter {
     reader.granted(new ReadTurn(this, kind, attempt));
   }
 
-  /** Live ones first, but every sixteenth turn is for the others: a low rate must not keep them waiting for good. */
+  /** Live ones first, but every sixteenth turn is for the others, so that they get theirs even at a low rate. */
   private nextKind(): Kind {
     const { live, others } = this;
     if (live.ready === 0) return others;
@@ -131,7 +131,7 @@ export class ReadLimiter {
   }
 }
 
-/** The turn of a reading: one call ends it, and further ones do nothing. */
+/** The turn of a reading. The first call of any method ends it; further calls do nothing. */
 class ReadTurn implements PacedAttempt {
   private attempt: PacedAttempt | undefined;
 

@@ -1,17 +1,17 @@
 import type { PacedAttempt } from '../pace/attempt';
 import type { Reader, ReadLimiter } from './read-limiter';
 
-/** Whose history is read. */
+/** Reads a history when its turn has come. */
 export interface ReadingOwner {
   readonly urgency: Reader['urgency'];
   /**
-   * One reading; it never fails, and changes nothing once its signal has ended it.
-   * @param turn is ended when the history has answered, or could not: others may read theirs
+   * Makes one reading. It never rejects, and changes nothing once its signal is aborted.
+   * @param turn to be ended as soon as the history has answered or failed, so that other devices can read theirs
    */
   read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void>;
 }
 
-/** Readings of one history: one at a time, when its turn comes, at once or later. */
+/** Schedules the readings of one history: one at a time, each when its turn has come. */
 export class Reading implements Reader {
   urgency: Reader['urgency'] = 'soon';
   private attempt = 0;
@@ -25,17 +25,17 @@ export class Reading implements Reader {
     private readonly owner: ReadingOwner,
   ) {}
 
-  /** Whether the history has been asked, or the answer is being looked at. */
+  /** Whether a request is under way, or its answer is being processed. */
   isRunning(): boolean {
     return this.running !== undefined;
   }
 
-  /** Whether a reading is under way, waits for its turn, or is put off. */
+  /** Whether a reading is under way, waits for its turn, or is scheduled. */
   isDue(): boolean {
     return this.running !== undefined || this.waiting || this.timer !== undefined;
   }
 
-  /** Begins when its turn comes, in place of one that is under way or put off. */
+  /** Queues for a turn. It replaces a reading that is under way or scheduled. */
   start(attempt = 0): void {
     this.stop();
     if (this.ended) return;
@@ -45,14 +45,14 @@ export class Reading implements Reader {
     this.limiter.acquire(this);
   }
 
-  /** Begins after a delay, in milliseconds. */
+  /** Schedules a reading. @param delay in milliseconds */
   later(delay: number, attempt = 0): void {
     clearTimeout(this.timer);
     if (this.ended) return;
     this.timer = setTimeout(() => this.start(attempt), delay);
   }
 
-  /** Breaks off what is under way or put off. */
+  /** Cancels what is under way or scheduled. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -62,7 +62,7 @@ export class Reading implements Reader {
     this.running = undefined;
   }
 
-  /** The same, for good. */
+  /** The same, and no further reading can start. */
   end(): void {
     this.ended = true;
     this.stop();

@@ -2,8 +2,8 @@ import { heldOf, pairOf, reconcileCounted, type Account, type Reconciled } from 
 import type { Recorded } from './recorded';
 
 /**
- * Whether the records are all of `sure` and then the first of `open`, one after the other. As a rule they are, since
- * nothing was missed: then they need not be counted.
+ * Whether the records are all of `sure` and then the first of `open`, one after the other. That is the usual case, in
+ * which nothing was missed and nothing has to be counted.
  */
 function areInStep(records: readonly Recorded[], account: Account): boolean {
   const { skip, sure, open, truncated, broken } = account;
@@ -12,7 +12,7 @@ function areInStep(records: readonly Recorded[], account: Account): boolean {
   return records.every(({ key }, index) => key === (sure[index] ?? open[index - sure.length])?.key);
 }
 
-/** What {@link reconcileCounted} gives for records that are in step. */
+/** What {@link reconcileCounted} would return for records that are in step. */
 function matchInStep(records: readonly Recorded[], { sure, open }: Account): Reconciled {
   const newest = sure.at(-1);
   const found = records[sure.length - 1];
@@ -26,8 +26,8 @@ function matchInStep(records: readonly Recorded[], { sure, open }: Account): Rec
 }
 
 /**
- * Holds arrivals against the records after the position, as counted sets of bodies: live events carry
- * no id and history records do. What the history has and did not arrive was missed.
+ * Matches arrivals with the records after the position. Live events have no id, so equal bodies are counted. What the
+ * history contains and did not arrive was missed.
  * @param records oldest first
  */
 export const reconcile = (records: readonly Recorded[], account: Account): Reconciled =>

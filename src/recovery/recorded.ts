@@ -1,25 +1,24 @@
 import { decodeBase64 } from '../util/base64';
-import type { UploadRecord } from '../types';
-import type { Upload } from '../channel/frames';
+import type { Upload, UploadRecord } from '../types';
 import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
 import { toUnix } from './zone';
 
-/** Gives an upload, made when its turn comes: most records arrived live, and are looked at by their keys alone. */
+/** An upload that is created only when needed: most records arrived live, and only their keys are compared. */
 export interface Due {
   upload(): Upload;
 }
 
-/** An upload as the history has it, with the key that its bytes and those of a live one share. */
+/** An upload in the history, with the key that a live upload of the same bytes has. */
 export interface Recorded extends Due {
   readonly id: bigint;
-  /** Undefined for a record whose body cannot be read: it may be any upload. */
+  /** Undefined if the body cannot be read: the record may be any upload. */
   readonly key: string | undefined;
   /** `create_time`, as the service writes it. */
   readonly time?: string;
-  /** Its body as it is written. */
+  /** The body as it is written. */
   readonly body?: string | undefined;
-  /** The key of that. */
+  /** The key of that text. */
   readonly mark?: string | undefined;
 }
 
@@ -29,37 +28,37 @@ export interface HistoryForm {
   chipid: string;
   /** How bodies are written. */
   encoding: Encoding;
-  /** Whether that is certain: then a body that is not Base64 is unreadable, and not taken as text. */
+  /** Whether that is certain: then a body that is not Base64 is unreadable, and not read as text. */
   certain: boolean;
-  /** Keys of bodies that are not text, which a history of texts has in Base64. */
+  /** Keys of binary bodies that are in Base64 although the history writes text. */
   binaries?: ReadonlySet<string>;
   /** Milliseconds that the history's times are ahead of UTC. */
   zone: number;
   /** Milliseconds since 1970, for records without a time. */
   now: number;
-  /** The latest `create_time` that is taken for one. */
+  /** A later `create_time` is ignored. */
   latest: string;
 }
 
-/** Not in Base64. Most texts have one early on, which is found sooner than by decoding. */
+/** A character that Base64 does not have. Most texts have one early on, so this is quicker than decoding. */
 const FOREIGN = /[^A-Za-z\d+/=]/;
 
-/** One record of an answer, looked at no closer than it has to be. */
+/** One record of an answer. Nothing of it is decoded or hashed before it is needed. */
 export class HistoryRecord implements Recorded {
   private text: string | undefined;
   private bytes: string | false | undefined;
 
-  /** When it was accepted; empty if that is well ahead of this clock, which says nothing. */
+  /** When it was accepted; empty if that is far ahead of this clock, and so meaningless. */
   readonly time: string;
 
   constructor(
     readonly id: bigint,
-    /** The record; undefined if there is no body in it. */
+    /** The record; undefined if it has no body. */
     private readonly record: UploadRecord | undefined,
     private readonly form: HistoryForm,
   ) {
     const { written } = this;
-    // Each reading looks at the times of all records several times.
+    // Stored, since each reading compares the times of all records several times.
     this.time = written > form.latest ? '' : written;
   }
 
@@ -72,13 +71,13 @@ export class HistoryRecord implements Recorded {
     return typeof time === 'string' ? time : '';
   }
 
-  /** The key if bodies are text; of a text, what its bytes would give. */
+  /** The key if bodies are text: the one that the bytes of the text have. */
   get mark(): string | undefined {
     if (this.body === undefined) return undefined;
     return (this.text ??= textKey(this.body.toWellFormed()));
   }
 
-  /** The key if bodies are Base64; undefined if this one is not. */
+  /** The key if bodies are Base64; undefined if this body is not. */
   get base64Key(): string | undefined {
     if (this.body === undefined) return undefined;
     if (this.bytes === undefined) {

@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../pace/attempt';
@@ -14,27 +14,27 @@ import { reportOn } from './report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
 import { weighAnswer } from './weight';
 
-/** Answers that found no room beside those of other devices before that is reported. */
+/** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
 const WAITING =
   'missed uploads wait, since the histories of other devices take all the memory that readings may have';
 
-/** Gives back what the channel of one device missed; stands between the channel and its listener. */
+/** Recovers what the channel of one device missed. It stands between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
   private readonly delivery: Delivery;
   private readonly reading: Reading;
   private closed = false;
   private connected = false;
-  /** There was a gap, and the history after it has not been settled. */
+  /** There was a gap, and no history has been settled since. */
   private recovering = false;
-  /** Missed uploads that had been given back when the last recovery ended. */
+  /** How many missed uploads had been emitted when the last recovery ended. */
   private reported = 0;
   private followUps = 0;
   private unreadable = 0;
   private invalid = 0;
-  /** Something unreadable has come since the history was asked. */
+  /** Something unreadable has arrived since the history was requested. */
   private suspect = false;
-  /** Says when the position is to be moved on. */
+  /** Decides when to advance the position. */
   private readonly checkpoint: Checkpoint;
 
   constructor(
@@ -53,7 +53,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     return ledger.isComplete && !isPressed ? 'routine' : 'soon';
   }
 
-  /** Whether everything that came before now has been emitted: what is replayed from now on came later. */
+  /** Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. */
   get isComplete(): boolean {
     return this.delivery.ledger.isComplete;
   }
@@ -64,7 +64,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.device.listener.onState(state, reason);
   }
 
-  /** The channel is in this state already, which the listener need not hear. */
+  /** The channel is in this state already: the listener is not called. */
   joined(state: ChannelState): void {
     if (state === 'connected') this.onConnected();
     else if (state === 'disconnected') this.onDisconnected();
@@ -77,11 +77,11 @@ export class Recovery implements ChannelListener, ReadingOwner {
     else if (!this.delivery.isHolding) this.checkLimits();
   }
 
-  /** Something came that could not be read, perhaps an upload. */
+  /** Something arrived that could not be read, perhaps an upload. */
   onGap(): void {
     if (this.closed) return;
     if (this.delivery.ledger.hasPosition) this.began();
-    // What arrives now follows after a gap.
+    // There is a gap before whatever arrives now.
     this.delivery.ledger.gap();
     this.suspect = true;
     if (!this.reading.isDue())
@@ -95,7 +95,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   close(): void {
     this.closed = true;
-    // Perhaps out of the middle of an emission, after which a reading would be due.
+    // This may be called during an emission, after which a reading would be started.
     this.reading.end();
     this.delivery.close();
     this.ended();
@@ -113,7 +113,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       if (isOver()) return;
       this.invalid = 0;
       const { answers } = shared.budgets;
-      // One that alone is more than there is waits until it is the only one.
+      // An answer that is larger than the whole budget waits until it is the only one.
       weight = Math.min(weighAnswer(answer), answers.limit);
       if (answers.reserve(weight)) await this.flushed(signal);
       else {
@@ -121,7 +121,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
         if (attempt >= WAITING_TRIES) this.onFault(WAITING, 'history waits');
       }
       if (isOver()) return;
-      // Of uploads that were dropped the answer may have only a part: what is held came after them.
+      // If uploads were dropped meanwhile, the answer may contain only some of them, and what is held came after them.
       if (delivery.overflows === before && (weight > 0 || answer.length === 0)) {
         this.settle(answer);
         return;
@@ -152,22 +152,22 @@ export class Recovery implements ChannelListener, ReadingOwner {
       reading.later(followUpDelay(invalid, this.shared.random), invalid);
       return;
     }
-    // Before the first reading there is nothing to recover, so nothing has to wait for it. But only with it there is
-    // a position from which another process can go on.
+    // Before the first reading there is nothing to recover, so nothing has to wait for it. But without it there is no
+    // position from which another process could continue.
     if (delivery.ledger.hasPosition || this.device.isShared) delivery.holdBack(() => this.goLive());
     reading.start();
   }
 
   private onDisconnected(): void {
-    // Without a position the history would not give back what is held.
+    // Without a position, what is held could not be recovered from the history.
     if (!this.delivery.ledger.hasPosition && this.delivery.isHolding) this.delivery.stayLive();
     if (this.delivery.ledger.hasPosition) this.stop();
     else if (this.connected && this.reading.isRunning()) {
-      // Nobody could know any more which of the arrivals its answer has.
+      // It would be unknown which of the arrivals its answer contains.
       this.reading.stop();
       this.reading.later(retryDelay(0, false, this.shared.random));
     } else if (!this.reading.isDue()) {
-      // Recovery begins with a first reading, even if the channel takes its time.
+      // Recovery starts with a first reading, even if the channel is not open yet.
       this.reading.start();
     }
     this.connected = false;
@@ -178,12 +178,12 @@ export class Recovery implements ChannelListener, ReadingOwner {
       this.delivery.overflow();
       return;
     }
-    // A history that could not be read may never give back what is dropped here.
+    // While the history cannot be read, nothing may be left to it.
     this.goLive();
     this.onUpload(upload);
   }
 
-  /** Waits until everything has arrived that was sent before the answer. */
+  /** Waits until everything that was sent before the answer has arrived. */
   private flushed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
@@ -193,12 +193,12 @@ export class Recovery implements ChannelListener, ReadingOwner {
 
   private failed(error: unknown, attempt: number): void {
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    // One line in three tries. But where all fail, the next try of a device may be long in coming.
+    // One log line in three tries; but while all devices fail, the next try of this one may be far off.
     const isSilent = attempt % (SILENT_TRIES + 1) < SILENT_TRIES && !this.shared.limiter.isFailing;
     if (!isSilent || !isPassing(error))
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
-    // The next answer will hardly be a better one, and live uploads wait for it.
+    // The next answer is hardly going to be better, and live uploads wait for it.
     else if (++this.invalid >= INVALID_TRIES) this.goLive();
   }
 
@@ -228,7 +228,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     this.followUp(settlement.ambiguous, isFirst);
   }
 
-  /** There is a first position: what is held back came after it. */
+  /** Sets a first position before what is held back. */
   private begin(read: Interpretation): void {
     const { delivery } = this;
     if (delivery.ledger.begin(read.records)) {
@@ -239,7 +239,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     }
   }
 
-  /** Looks again soon if something was left open, or came unreadable meanwhile. */
+  /** Reads again soon if something was left open, or was unreadable meanwhile. */
   private followUp(ambiguous: boolean, isFirst: boolean): void {
     const { random } = this.shared;
     if (!ambiguous) this.followUps = 0;
@@ -250,14 +250,14 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (ambiguous) this.followUps++;
   }
 
-  /** The history is out of reach for too long: live uploads go on, missed ones come late. */
+  /** The history has been unavailable for too long: live uploads are emitted, missed ones will be late. */
   private goLive(): void {
     if (!this.delivery.isHolding) return;
     this.delivery.stayLive();
     this.onFault('the history could not be read in time: missed uploads will come late', 'late');
   }
 
-  /** Reads the history before too many arrivals are remembered; forgets them if it never answers. */
+  /** Reads the history before too many arrivals are remembered, and forgets them if it never answers. */
   private checkLimits(): void {
     const { checkpoint, delivery, reading } = this;
     if (delivery.isFull(checkpoint.most)) {
@@ -282,7 +282,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const { replayed } = this.delivery;
     const count = replayed - this.reported;
     this.reported = replayed;
-    // A later reading may give back more, of a gap of which nothing was known.
+    // A later reading may find more, from a gap that nobody knew of.
     if (count > 0) this.began();
     if (!this.recovering) return;
     this.recovering = false;

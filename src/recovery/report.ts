@@ -4,7 +4,7 @@ import type { HistoryForm } from './recorded';
 import type { Behind, Settlement } from './settlement';
 import { zoneOf, zoneText } from './zone';
 
-/** Takes the kind of a fault, and its text for the log. */
+/** Called with the kind of a fault and its text for the log. */
 export type Tell = (kind: string, text: string) => void;
 
 const RESTORED =
@@ -23,7 +23,7 @@ const lostText = ({ after, before }: Lost): string =>
   'and fewer uploads than that arrived live';
 
 /**
- * Reports what a reading has shown of the service, and remembers what it has shown of the time zone.
+ * Reports what a reading has shown about the service, and remembers the time zone that it has shown.
  * @param setting the zone that is set, in milliseconds ahead of UTC
  */
 export function reportOn(

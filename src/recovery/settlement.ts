@@ -1,21 +1,21 @@
 import type { Lost } from './lost';
 import type { Reconciled } from './counted';
 
-/** What a reading of the history gave. */
+/** The result of a reading of the history. */
 export interface Settlement extends Pick<Reconciled, 'due' | 'pair'> {
-  /** Equal bodies left it open which record belongs to which arrival: look again soon. */
+  /** Because of equal bodies, several matches are possible: the history is read again soon. */
   ambiguous: boolean;
   /** The history no longer reaches back to the position. */
   truncated: boolean;
-  /** Its ids have begun anew, which was not so at the last reading. */
+  /** Its ids have started over since the last reading. */
   restored: boolean;
-  /** Its newest id is below the position, which was not so at the last reading. */
+  /** Its newest id has fallen below the position since the last reading. */
   behind: Behind | undefined;
-  /** What it no longer has and did not arrive, as far as that is known. */
+  /** What it no longer contains and did not arrive either, as far as that is known. */
   lost: Lost | undefined;
 }
 
-/** A history that has nothing new, whose newest id is below the last one read. */
+/** A history without anything new whose newest id is below the last one read. */
 export interface Behind {
   newest: bigint;
   position: bigint;
@@ -23,7 +23,7 @@ export interface Behind {
   unknown: number;
 }
 
-/** A reading that gave nothing. */
+/** A reading without a result. */
 export const NOTHING: Settlement = {
   ...{ due: [], pair: undefined, ambiguous: false, truncated: false },
   ...{ restored: false, behind: undefined, lost: undefined },

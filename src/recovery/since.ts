@@ -2,21 +2,21 @@ import type { Edge } from './edge';
 import { EdgeMemory } from './edge-memory';
 import type { Recorded } from './recorded';
 
-/** The records after the position, and how far they can be trusted to be all. */
+/** The records after the position, and whether they may be incomplete. */
 export interface Since<T extends Recorded = Recorded> {
   fresh: T[];
-  /** The position is no longer in the history: what lay between is unknown. */
+  /** The history no longer reaches back to the position: what was between them is unknown. */
   truncated: boolean;
-  /** The ids of the history do not go on where they were: it was restored, or begins anew. */
+  /** The ids of the history do not continue from the position: it was restored, or started over. */
   restored: boolean;
-  /** Set if the history has nothing new and its newest id is below the position. */
+  /** Set if the history contains nothing new and its newest id is below the position. */
   behind?: {
     /** Records that may or may not have been there before. */
     unknown: number;
   };
 }
 
-/** Ids go on, or seem to: some may have been used a second time before anybody looked. */
+/** Ids continue, or seem to: some may have been assigned a second time since the last reading. */
 function ongoing<T extends Recorded>(
   records: readonly T[],
   position: bigint,
@@ -35,7 +35,7 @@ function ongoing<T extends Recorded>(
   return { fresh, truncated, restored };
 }
 
-/** All ids are below the position: they have begun anew, or this is an older copy. */
+/** All ids are below the position: they have started over, or this is an older copy. */
 function setBack<T extends Recorded>(
   records: readonly T[],
   edge: EdgeMemory | undefined,
@@ -47,15 +47,14 @@ function setBack<T extends Recorded>(
     return verdict === 'unknown' ? reused >= 0 && index > reused : verdict !== 'seen';
   });
   if (fresh.length > 0) return { fresh, truncated: true, restored: true };
-  // Before one that was seen, an older copy has nothing new.
+  // An older copy contains nothing new before a record that was seen.
   const unknown = records.length - 1 - verdicts.lastIndexOf('seen');
   return { fresh, truncated: false, restored: false, behind: { unknown } };
 }
 
 /**
- * Finds what came after the position. Ids increase, so that these are the higher ones. If all ids are
- * below the position, or one has become that of another record, ids have begun anew: then the edge
- * tells what was there before.
+ * Finds the records after the position. Ids increase, so these are the ones with higher ids. If all ids are below the
+ * position, or one now belongs to another record, ids have started over: then the edge shows what was there before.
  * @param records by id, oldest first
  */
 export function recordsSince<T extends Recorded>(

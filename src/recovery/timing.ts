@@ -1,12 +1,12 @@
-/** How much is remembered of one device, and what happens beyond. */
+/** Limits of what is remembered of one device. */
 export interface Limits {
-  /** Live uploads held back at most while the history is read; further ones are left to the history. */
+  /** The most live uploads that are held back while the history is read; beyond that, they are left to the history. */
   held: number;
-  /** Bytes of them at most. */
+  /** The most bytes of them. */
   heldBytes: number;
-  /** Arrivals remembered before the history is read to move the position on; more if it is deep. */
+  /** How many arrivals are remembered before the history is read to advance the position; more if it is long. */
   arrived: number;
-  /** With more than this, the history has been out of reach for too long to recover what was missed. */
+  /** More arrivals than this mean that the history has been unavailable for too long to recover what was missed. */
   forgotten: number;
 }
 
@@ -17,34 +17,34 @@ export const LIMITS: Limits = {
   forgotten: 10_000,
 };
 
-/** Milliseconds that live uploads are held back at most: a history that is down must not stop them. */
+/** The longest time for which live uploads are held back, in ms: they must not stop while the history is down. */
 export const MAX_HOLD = 60_000;
-/** Ambiguous first readings before one is accepted as it is. */
+/** How many first readings may be ambiguous before one is accepted nevertheless. */
 export const FIRST_TRIES = 8;
-/** Invalid answers in a row after which live uploads no longer wait for a valid one. */
+/** After this many invalid answers in a row, live uploads no longer wait for a valid one. */
 export const INVALID_TRIES = 2;
 
 const RETRY_BASE = 500;
 const RETRY_CAP = 30_000;
-/** Well below {@link MAX_HOLD}: a history that comes back in time is found in time. */
+/** Well below {@link MAX_HOLD}, so that a history that recovers in time is noticed in time. */
 const HOLDING_CAP = 10_000;
 const FOLLOW_UP_BASE = 2000;
 const FOLLOW_UP_CAP = 30_000;
 
-/** Half fixed, half random: never at once, and never all together. */
+/** Half fixed, half random, so that devices neither retry at once nor all together. */
 const jittered = (attempt: number, base: number, cap: number, random: () => number): number =>
   Math.min(cap, base * 2 ** Math.min(attempt, 30)) * (0.5 + 0.5 * random());
 
 /**
- * Milliseconds until a reading that failed is tried again.
+ * Milliseconds until a failed reading is retried.
  * @param holding whether live uploads wait for it
  */
 export const retryDelay = (attempt: number, holding: boolean, random: () => number): number =>
   jittered(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random);
 
 /**
- * Milliseconds until the history is read again because something was left open, or came unreadable:
- * at least one second, doubling to thirty.
+ * Milliseconds until the history is read again because something was left open or was unreadable: one to two
+ * seconds at first, doubling up to thirty.
  */
 export const followUpDelay = (attempt: number, random: () => number): number =>
   jittered(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random);

@@ -1,15 +1,15 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 
-/** What an upload or a record takes in memory besides its body, roughly, in bytes. */
+/** Roughly the bytes of memory that an upload or a record takes in addition to its body. */
 const OVERHEAD = 256;
 
-/** Bytes that an upload takes in memory. */
+/** Roughly the bytes of memory that an upload takes. */
 export const weighUpload = ({ body }: Upload): number => body.length + OVERHEAD;
 
-/** What an item takes that is not an object, and cannot be used. */
+/** The same of an item that is not an object, and so cannot be used. */
 const PRIMITIVE = 16;
 
-/** Bytes that an answer takes in memory, roughly. */
+/** Roughly the bytes of memory that an answer takes. */
 export function weighAnswer(answer: readonly unknown[]): number {
   let weight = 0;
   for (const item of answer) {

@@ -2,20 +2,20 @@ import { invalidInput } from '../errors';
 import { show } from '../util/show';
 
 const MINUTE = 60_000;
-/** What zones differ by, in milliseconds. */
+/** Offsets of zones are multiples of this, in milliseconds. */
 export const QUARTER = 15 * MINUTE;
 
-/** Zones lie within this of UTC; a larger difference is no zone but a clock that is wrong. */
+/** The largest offset of a zone. A larger difference means that a clock is wrong. */
 export const WIDEST = 14 * 60 * MINUTE;
 
 const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
 
-/** What section 5.1 names as the server's time: Beijing's. */
+/** Beijing time, which section 5.1 names as the server's. */
 export const USUAL_ZONE = '+08:00';
 
 /**
  * Reads the offset of a time zone, such as `+08:00`.
- * @returns milliseconds ahead of UTC; undefined if it is no such offset, or one of 15 hours or more
+ * @returns milliseconds ahead of UTC; undefined if it is malformed, or 15 hours or more
  */
 export function parseZone(text: string): number | undefined {
   if (text === 'Z') return 0;
@@ -54,18 +54,20 @@ const ZERO = 0x30;
 const digits = (text: string, at: number): number =>
   10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * ZERO;
 
-/** The day that was read last, and when it began. Only a cache: the records of a history are of few days. */
-let day = '1970-01-01';
-let dayBegan = 0;
+/** Days from 1 March of the year 0 to 1970-01-01, and one more, since days of a month begin at 1. */
+const EPOCH = 719_469;
 
-/** What Date.parse gives for a usual time, in a third of the time: a history may have 200,000 of them. */
+/** What Date.parse gives for a usual time, in a fifth of the time: a history may have 200,000 of them. */
 function parseUsual(text: string): number {
-  if (!text.startsWith(day)) {
-    day = text.slice(0, 10);
-    const year = 100 * digits(day, 0) + digits(day, 2);
-    dayBegan = Date.UTC(year, digits(day, 5) - 1, digits(day, 8));
-  }
-  return dayBegan + 1000 * (3600 * digits(text, 11) + 60 * digits(text, 14) + digits(text, 17));
+  const month = digits(text, 5);
+  // Years begin in March here: then a leap day is the last day of its year.
+  const year = 100 * digits(text, 0) + digits(text, 2) - (month > 2 ? 0 : 1);
+  const leapDays = Math.floor(year / 4) - Math.floor(year / 100) + Math.floor(year / 400);
+  const monthDays = Math.floor((153 * ((month + 9) % 12) + 2) / 5);
+  const days = 365 * year + leapDays + monthDays + digits(text, 8) - EPOCH;
+  return (
+    1000 * (86_400 * days + 3600 * digits(text, 11) + 60 * digits(text, 14) + digits(text, 17))
+  );
 }
 
 /** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. */
@@ -75,15 +77,15 @@ export function toUnix(text: unknown, offset: number): number {
   return utc - offset;
 }
 
-/** The other way round. */
+/** The inverse of {@link toUnix}. */
 export const fromUnix = (time: number, offset: number): string =>
   new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
 
 /**
- * The zone in which an upload that came live at one time stands in the history at another.
- * @param live Unix time of the live one, in milliseconds
- * @param recorded what its time in the history is, if the zone is `offset`
- * @returns milliseconds ahead of UTC; undefined if the difference is not that of a zone
+ * The zone of the history, from an upload that came live as well.
+ * @param live Unix time of the live upload, in milliseconds
+ * @param recorded its Unix time in the history, read with the zone `offset`
+ * @returns milliseconds ahead of UTC; undefined if the difference is too large for a zone
  */
 export function zoneOf(live: number, recorded: number, offset: number): number | undefined {
   const zone = offset + Math.round((recorded - live) / QUARTER) * QUARTER;

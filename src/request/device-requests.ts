@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { DeviceCloudError } from '../errors';
 import type { Deadline } from '../http/deadline';

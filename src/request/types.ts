@@ -1,6 +1,5 @@
-import type { Upload } from '../channel/frames';
 import type { RecoverOptions } from '../recovery/options';
-import type { CallProgress, Datatype, PushAnswer, PushFormat } from '../types';
+import type { CallProgress, Datatype, PushAnswer, PushFormat, Upload } from '../types';
 
 /**
  * Which upload answers a request:

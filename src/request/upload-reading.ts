@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Upload } from '../channel/frames';
-import type { Datatype } from '../types';
+import type { Datatype, Upload } from '../types';
 import { decodeUpload } from '../util/decode';
 
 /** An upload that may answer several requests: what each reads of it is worked out once. */

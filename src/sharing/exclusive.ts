@@ -2,12 +2,12 @@ import type { Cluster } from '../cluster/cluster';
 import type { CommandCaller } from '../http/device-queue';
 import { AWAITING_CLUSTER, CALLING } from '../http/progress';
 
-/** How long a command waits for those of other processes, in ms: as long as some that get no answer. */
+/** How long a command waits for those of other processes, in ms: long enough for several without an answer. */
 const PATIENCE = 60_000;
 
 /**
  * Runs a command to a device while no other process of the cluster sends one.
- * @param longest milliseconds that it takes at most
+ * @param longest the most milliseconds that it takes
  * @throws DeviceCloudError `UNREACHABLE`: it was not sent
  */
 export type Exclusive = <T>(
@@ -50,7 +50,7 @@ export class ExclusiveCommands {
     });
   };
 
-  /** Ends the commands that wait. */
+  /** Ends the waiting commands. */
   close(): void {
     this.isClosed = true;
   }

@@ -1,5 +1,5 @@
 import type { Channels } from '../channel/channel-pool';
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import { IsolatedListener } from '../channel/isolated-listener';
 import type {
   ChannelListener,
@@ -15,40 +15,40 @@ import { WANTED, type OwnerState } from './messages';
 import { positionFromText } from './stored-position';
 import type { Wanting, Wants } from './wants';
 
-/** What followed devices have in common. */
+/** What all followed devices use. */
 export interface FollowedDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;
   readonly channels: Pick<Channels, 'join'>;
   readonly wants: Wants;
-  /** It has ended. */
+  /** Called when a followed device has ended. */
   readonly released: (followed: Followed) => void;
 }
 
-/** A save is called to say that there is news of what was missed; the position itself is the owner's. */
+/** A placeholder: `save` only signals that recovery has advanced, while the position belongs to the owner. */
 const SOMEWHERE: Position = { id: '-1', live: 0 };
 
 /**
- * The uploads of a device for a part of this client that waits for one, wherever the channel is: here, or in
- * another process that passes them. It looks like a channel of this process.
+ * The uploads of a device for a part of this client that waits for one. The channel may be here, or in another process
+ * that passes them on; either way, this looks like a channel of this process.
  */
 export class Followed implements ChannelListener, ChannelView, Wanting, RecoveringChannel {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
-  /** The process that passes uploads; undefined while the channel is here, or no owner has answered. */
+  /** The process that passes uploads on; undefined while the channel is here, or no owner has answered. */
   owner: string | undefined;
   private readonly listener: IsolatedListener;
   private here: (ChannelSubscription & { readonly isComplete?: boolean }) | undefined;
-  /** Of the claim under which the channel is here; undefined while it is elsewhere. */
+  /** The epoch of the claim under which the channel is here; undefined while it is elsewhere. */
   private epochHere: number | undefined;
   private last: OwnerState | undefined;
-  /** Whether uploads have come from anywhere: what follows is to continue them. */
+  /** Whether uploads have arrived from any process, so that the next owner has to continue them. */
   hasHeard = false;
   private heardAt = 0;
   private hasBegun = false;
   private isReleased = false;
 
-  /** @param recover undefined: only what arrives live */
+  /** @param recover undefined for live uploads only */
   constructor(
     readonly chipid: string,
     listener: ChannelListener,
@@ -58,7 +58,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     this.listener = new IsolatedListener(listener);
   }
 
-  /** Begins; the listener is not called before. */
+  /** Starts; the listener is not called before that. */
   start(): this {
     this.epochHere = this.deps.cluster.epochOf(this.chipid);
     if (this.epochHere === undefined) this.deps.wants.add(this);
@@ -77,7 +77,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
       : this.here?.isComplete === true;
   }
 
-  /** Who has the device may have changed. */
+  /** The device may have another owner now. */
   update(): void {
     const epoch = this.deps.cluster.epochOf(this.chipid);
     if (this.isReleased || epoch === this.epochHere) return;
@@ -92,7 +92,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     else void this.joinAtPosition(epoch);
   }
 
-  /** Of the channel here. */
+  /** An upload from the channel here. */
   onUpload(upload: Upload): void {
     this.listener.onUpload(upload);
   }
@@ -105,7 +105,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     this.listener.onFault(fault, kind);
   }
 
-  /** Of the channel at its owner. */
+  /** The state of the channel at its owner. */
   onOwner(state: OwnerState, from: string): void {
     const { last } = this;
     if (last && state.epoch < last.epoch) return;
@@ -148,7 +148,7 @@ export class Followed implements ChannelListener, ChannelView, Wanting, Recoveri
     else [this.state, this.reason] = [state, reason];
   }
 
-  /** What came since the last owner is recovered. */
+  /** Recovers what was uploaded since the last owner's position. */
   private async joinAtPosition(epoch: number): Promise<void> {
     const { cluster } = this.deps;
     const text = await cluster.loadPosition(this.chipid).catch(() => undefined);

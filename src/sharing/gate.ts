@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { Cluster } from '../cluster/cluster';
 import { uploadToText } from '../cluster/upload-text';
 import { joinKeys, liveKeys } from '../recovery/keys';
@@ -6,24 +6,24 @@ import type { Position } from '../recovery/position';
 import type { Place } from './place';
 import { positionToText } from './stored-position';
 
-/** A position has at most as many keys: of a longer batch that is broken off, the first part is recovered again. */
+/** The most keys in a position. If a longer batch is interrupted, its first part is recovered again. */
 const MOST_KEYS = 10_000;
 
 /** What a gate uses of the cluster. */
 export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
 
 /**
- * What leaves this process for one device: to its listeners, or into the queue, each upload with its position. Nothing
- * leaves while the cluster does not allow it.
+ * Emits the uploads of one device: to its listeners, or into the queue, each with its position. Nothing is emitted
+ * while the cluster does not allow it.
  */
 export class Gate {
-  /** Of what has left. */
+  /** The position of what was emitted. */
   position: Position | undefined;
-  /** Keys of the uploads that have left since the position, if there is one. */
+  /** Keys of the uploads that were emitted after the position, if there is one. */
   private left: string[] = [];
-  /** Uploads for the queue that have no position yet, as texts. */
+  /** Uploads for the queue that do not have a position yet, as texts. */
   private queued: string[] = [];
-  /** Is written once what was let out has reached the flow. */
+  /** To be written as soon as what was emitted has reached the flow. */
   private unsaved: Position | undefined;
 
   constructor(
@@ -32,11 +32,11 @@ export class Gate {
     private readonly places: ReadonlySet<Place>,
   ) {}
 
-  /** Lets an upload out. @returns false if nothing may leave now */
+  /** Emits an upload. @returns false if nothing may be emitted now */
   pass(upload: Upload): boolean {
     if (!this.cluster.mayEmit(this.chipid)) return false;
     const places = [...this.places];
-    // First, since a flow may change the bytes.
+    // Before the listeners are called, since a flow may change the bytes.
     if (this.position) this.left.push(joinKeys(liveKeys(upload.body)));
     if (places.some(({ deliver }) => deliver === 'queue')) this.enqueue(upload);
     let isShared = false;
@@ -48,7 +48,7 @@ export class Gate {
     return true;
   }
 
-  /** Notes how far uploads have been let out. */
+  /** Sets the position up to which uploads have been emitted. */
   save(position: Position): void {
     const before = this.position;
     this.position = position;
@@ -58,12 +58,12 @@ export class Gate {
       this.append(before, position);
       return;
     }
-    // Node-RED passes a message on in the next turn, and drops it if it is stopped before: then it has not been emitted.
+    // Node-RED passes a message on in the next turn, and drops it if it is stopped before that.
     if (!this.unsaved) setImmediate(() => this.flush());
     this.unsaved = position;
   }
 
-  /** Nothing more of a batch will leave: what has left of it follows the position, and would be recovered again. */
+  /** Interrupts a batch. What was emitted of it is after the position: its keys keep it from being recovered again. */
   breakOff(): void {
     const { position, left } = this;
     if (position && left.length > 0 && left.length <= MOST_KEYS)
@@ -71,14 +71,14 @@ export class Gate {
     this.left = [];
   }
 
-  /** Writes the position of what was let out, at once. */
+  /** Writes the position of what was emitted, without waiting for the turn to end. */
   flush(): void {
     const position = this.unsaved;
     this.unsaved = undefined;
     if (position) this.cluster.savePosition(this.chipid, positionToText(position));
   }
 
-  /** Nobody listens any more: what was let out in this turn is let out again by the next one who does. */
+  /** The last listener has left: what was emitted in this turn will be emitted again to the next one. */
   close(): void {
     this.unsaved = undefined;
   }
@@ -89,7 +89,7 @@ export class Gate {
     this.queued.push(uploadToText(upload));
   }
 
-  /** Uploads that come together have one position, that of the last. */
+  /** Uploads that arrive together share one position, that of the last. */
   private append(before: Position | undefined, after: Position | undefined): void {
     const queued = this.queued;
     this.queued = [];
@@ -99,7 +99,7 @@ export class Gate {
     ];
     for (const [index, upload] of queued.entries()) {
       const position = index === queued.length - 1 ? last : earlier;
-      // If another process has the device by now, that one appends it.
+      // If another process holds the device by now, it appends the upload.
       this.cluster.append(this.chipid, position, upload).catch(() => undefined);
     }
   }

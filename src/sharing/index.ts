@@ -20,7 +20,7 @@ import { Wants } from './wants';
 export interface Sharing {
   readonly cluster: Cluster;
   readonly listening: SharedListening;
-  /** Keeps its commands and those of the others apart. */
+  /** Runs commands of all processes, one at a time for each device. */
   readonly exclusive: Exclusive;
   /** Follows the uploads of a device, in whichever process its channel is. */
   readonly follow: (
@@ -35,7 +35,7 @@ export interface Sharing {
   close(): void;
 }
 
-/** The parts of a client that take part. */
+/** The parts of a client that sharing needs. */
 export interface SharedParts {
   readonly listening: Listening;
   readonly channels: Channels;
@@ -68,7 +68,7 @@ export function share(member: ClusterMember, parts: SharedParts): Sharing {
     followed.add(one);
     return one.start();
   };
-  // Whoever waits for a device asks its new owner.
+  // Processes that wait for a device ask its new owner.
   const moved = (): void => bus.post(undefined, 'moved', {});
   bus.on('moved', () => wants.askAgain());
   const leave = cluster.listen({

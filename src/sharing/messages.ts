@@ -1,9 +1,9 @@
 import type { ChannelState } from '../channel/types';
 
-/** Milliseconds for which a device is asked for with one message, and after which it is asked for again. */
+/** How long a request for a device's uploads lasts, and how often it is repeated, in ms. */
 export const WANTED = { lasts: 15_000, again: 5000 };
 
-/** Devices in one message. */
+/** The most devices in one message. */
 export const MOST_DEVICES = 1000;
 
 const DIGITS = /^\d{1,20}$/;
@@ -12,10 +12,10 @@ const MAX_REASON = 200;
 export const isChipid = (value: unknown): value is string =>
   typeof value === 'string' && DIGITS.test(value);
 
-/** A device whose uploads somebody asks for, and whether this continues what another owner has passed. */
+/** A device whose uploads are requested, and whether they continue those that another owner has passed on. */
 export type Wanted = readonly [chipid: string, again: boolean];
 
-/** Reads the devices that somebody asks for; anything else is left out. */
+/** Reads requested devices. Anything malformed is left out. */
 export function readWanted(value: unknown): Wanted[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
@@ -24,20 +24,20 @@ export function readWanted(value: unknown): Wanted[] {
   });
 }
 
-/** Where the channel of a device stands at its owner. */
+/** The state of a device's channel at its owner. */
 export interface OwnerState {
   readonly chipid: string;
   readonly state: ChannelState;
   readonly reason: string | undefined;
-  /** Whether everything that came before now has been passed. */
+  /** Whether everything up to now has been passed on. */
   readonly isComplete: boolean;
-  /** The epoch of the owner: what an older one sends is late. */
+  /** The epoch of the owner: messages of an older one are outdated. */
   readonly epoch: number;
 }
 
 const STATES: readonly unknown[] = ['connecting', 'connected', 'disconnected'];
 
-/** Reads states; anything else is left out. */
+/** Reads states. Anything malformed is left out. */
 export function readStates(value: unknown): OwnerState[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {

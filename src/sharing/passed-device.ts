@@ -1,4 +1,4 @@
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import type { Bus } from '../cluster/bus';
 import type { Cluster } from '../cluster/cluster';
@@ -8,10 +8,10 @@ import { WANTED, type OwnerState } from './messages';
 import type { HistorySettings } from './shared-device';
 import { positionFromText } from './stored-position';
 
-/** Members that may ask for one device. */
+/** How many members may request one device. */
 const MOST_MEMBERS = 100;
 
-/** What the passed devices of a client have in common. */
+/** What all passed devices of a client use. */
 export interface PassedDeps {
   readonly bus: Pick<Bus, 'post'>;
   readonly cluster: Pick<Cluster, 'loadPosition'>;
@@ -22,9 +22,9 @@ export interface PassedDeps {
   readonly now: () => number;
 }
 
-/** A device that this process has, whose uploads it passes to the processes that have asked for them. */
+/** A device of this process whose uploads are passed on to the processes that have requested them. */
 export class PassedDevice implements ChannelListener {
-  /** When it was last asked for. */
+  /** When it was last requested. */
   wantedAt = 0;
   /** Until when each member wants it. */
   private readonly members = new Map<string, number>();
@@ -32,7 +32,7 @@ export class PassedDevice implements ChannelListener {
   private wasComplete = false;
   private isClosed = false;
 
-  /** @param again whether an earlier owner has passed uploads: what came since the position is passed, too */
+  /** @param again whether an earlier owner has passed uploads on: if so, those since the position are passed on, too */
   constructor(
     readonly chipid: string,
     readonly epoch: number,
@@ -58,7 +58,7 @@ export class PassedDevice implements ChannelListener {
       this.members.set(member, this.wantedAt + WANTED.lasts);
   }
 
-  /** Forgets who has not asked again. */
+  /** Forgets members that have not repeated their request. */
   sweep(): void {
     for (const [member, until] of this.members)
       if (until < this.deps.now()) this.members.delete(member);
@@ -71,7 +71,7 @@ export class PassedDevice implements ChannelListener {
   }
 
   onState(state: ChannelState): void {
-    // The recovery has heard of it before this listener.
+    // The recovery knows the new state already, before this listener.
     this.wasComplete = state === 'connected' && this.channel?.isComplete === true;
     this.post('state', { states: [this.state] });
   }

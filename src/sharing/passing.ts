@@ -5,13 +5,13 @@ import { readWanted, WANTED, type OwnerState } from './messages';
 import type { HistorySettings } from './shared-device';
 import { PassedDevice } from './passed-device';
 
-/** Devices that are passed at most. */
+/** The most devices whose uploads are passed on. */
 const MOST = 20_000;
 
-/** Milliseconds for which a channel stays open after it was last asked for. */
+/** How long a channel stays open after the last request for it, in ms. */
 const KEEP = 5 * 60_000;
 
-/** The devices of this process that others have asked for. */
+/** The devices of this process that others have requested. */
 export class Passing {
   private readonly devices = new Map<string, PassedDevice>();
   private readonly leave: () => void;
@@ -68,7 +68,7 @@ export class Passing {
     return device;
   }
 
-  /** Lets go of devices that are another process's by now, or that nobody has asked for in a long time. */
+  /** Releases devices that another process holds by now, or that nobody has requested for long. */
   private check(): void {
     for (const device of this.devices.values()) {
       device.sweep();

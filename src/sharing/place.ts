@@ -1,7 +1,7 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
 import type { Deliver } from '../recovery/options';
 
-/** A listener of a device, and where it wants the uploads. */
+/** A listener of a device, and where its uploads go. */
 export interface Place {
   readonly listener: IsolatedListener;
   readonly deliver: Deliver;

@@ -3,13 +3,13 @@ import type { Cluster } from '../cluster/cluster';
 import { decodeBase64 } from '../util/base64';
 import { isChipid } from './messages';
 
-/** Milliseconds that the others have for an answer. */
+/** How long answers of the others are awaited, in ms. */
 const LIMIT = 1500;
 
-/** Uploads, and bytes of their bodies in Base64, of one message. */
+/** The most uploads, and bytes of their bodies in Base64, in one message. */
 const MOST = { uploads: 1000, bytes: 512 * 1024 };
 
-/** Bytes of the bodies of one answer, and of all that come to one question. */
+/** The most bytes of bodies in one answer, and in all answers to one request. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The longest body, in Base64: 16 KiB are kept. */
@@ -34,7 +34,7 @@ interface Question {
 
 const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
 
-/** The latest uploads that the processes of a cluster know, asked for when somebody wants them. */
+/** Requests the latest uploads that the other processes of a cluster know. */
 export class RemoteLatest {
   private readonly questions = new Map<string, Question>();
   private readonly asking = new Map<string, Promise<readonly KnownUpload[]>>();
@@ -54,8 +54,8 @@ export class RemoteLatest {
   }
 
   /**
-   * What the other processes know of a device, or of all; who does not answer in time is left out. Those who ask at
-   * the same time share an answer.
+   * Requests what the other processes know of a device, or of all; one that does not answer in time is left out.
+   * Concurrent calls share an answer.
    */
   ask(chipid?: string): Promise<readonly KnownUpload[]> {
     const key = chipid ?? '';

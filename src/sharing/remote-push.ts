@@ -10,7 +10,7 @@ import type { ChannelListener } from '../channel/types';
 import type { Followed } from './followed';
 import { isChipid } from './messages';
 
-/** Pushes of other processes that are under way here at most. */
+/** The most pushes of other processes that are under way here. */
 const MOST = 1000;
 
 /** The longest time that a push of another process may take here, in seconds. */
@@ -23,7 +23,7 @@ const CODES: readonly ErrorCode[] = ['NOT_CONNECTED', 'CONNECTION_LOST', 'TIMEOU
 export interface RemotePushDeps {
   readonly cluster: Pick<Cluster, 'owns' | 'report'>;
   readonly bus: Bus;
-  /** Over the channels of this process. */
+  /** Pushes over the channels of this process. */
   readonly local: ChannelPush;
   readonly deadlines: Deadlines;
   readonly follow: (chipid: string, listener: ChannelListener) => Followed;
@@ -31,7 +31,7 @@ export interface RemotePushDeps {
 
 type Settle = (error?: DeviceCloudError) => void;
 
-/** A device that is kept open for pushes, and who waits for its channel. */
+/** A device whose channel is kept open for pushes, and the pushes that wait for it. */
 class PushedDevice implements ChannelListener {
   readonly followed: Followed;
   readonly waiting = new Set<() => void>();
@@ -102,7 +102,7 @@ export class RemotePush implements ChannelPush {
     });
   }
 
-  /** From here on it is unknown whether the owner has sent it, until that one says so. */
+  /** From here on it is unknown whether the owner has sent the push, until it reports the outcome. */
   private send(chipid: string, owner: string, bytes: Buffer, deadline: Deadline): Promise<void> {
     const id = `${++this.count}`;
     const { bus } = this.deps;
@@ -111,14 +111,14 @@ export class RemotePush implements ChannelPush {
       this.pending.set(id, (error) => (error ? reject(error) : resolve()));
       deadline.listen((end) => reject(broken(chipid, end, seconds)));
       const body = bytes.toString('base64');
-      // A failed publication may have arrived all the same.
+      // A failed publication may have arrived nevertheless.
       bus
         .send(owner, 'push', { id, chipid, body, seconds })
         .catch(() => reject(broken(chipid, undefined, seconds)));
     }).finally(() => this.pending.delete(id));
   }
 
-  /** A push of another process, over a channel of this one. */
+  /** Makes a push of another process over a channel of this one. */
   private async serve(data: Readonly<Record<string, unknown>>, from: string): Promise<void> {
     const { cluster, local, bus } = this.deps;
     const { id, chipid, body, seconds } = data;
@@ -146,7 +146,7 @@ export class RemotePush implements ChannelPush {
   }
 }
 
-/** What another process has reported: nothing of it is taken for granted. */
+/** Reads an error that another process has reported, which may be malformed. */
 function errorOf(code: unknown, message: unknown): DeviceCloudError | undefined {
   if (code === undefined) return undefined;
   const known = CODES.find((each) => each === code) ?? 'CONNECTION_LOST';

@@ -1,5 +1,5 @@
 import type { Channels } from '../channel/channel-pool';
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import type {
   ChannelListener,
   ChannelState,
@@ -13,7 +13,7 @@ import { Gate } from './gate';
 import type { Place } from './place';
 import { positionFromText } from './stored-position';
 
-/** What the shared devices of a client have in common. */
+/** What all shared devices of a client use. */
 export interface SharedDeviceDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;
@@ -22,26 +22,26 @@ export interface SharedDeviceDeps {
   readonly retry: (device: SharedDevice) => void;
 }
 
-/** How a history is read: the same for all listeners of a device, by the first of them. */
+/** How a history is read: as the first listener of a device says, for all its listeners. */
 export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
 
 const INVALID =
   'the position in the cluster is not one: uploads that came before now are not recovered';
 
 /**
- * A device with listeners here. Its channel is open, and its uploads are let out, while this process has the device;
- * they have one position, whoever listens.
+ * A device with listeners here. Its channel is open, and its uploads are emitted, while this process holds the device.
+ * All listeners share one position.
  */
 export class SharedDevice implements ChannelListener, ChannelView {
   state: ChannelState = 'elsewhere';
   reason: string | undefined = undefined;
   readonly places = new Set<Place>();
-  /** Of the claim under which the channel is open; undefined while the device is another process's. */
+  /** The epoch of the claim under which the channel is open; undefined while another process holds the device. */
   private epoch: number | undefined;
   private gate: Gate;
-  /** Recovers and passes on; undefined while the position is being read, and while nothing may be let out. */
+  /** Recovers and emits; undefined while the position is being read, or nothing may be emitted. */
   private recovering: ChannelSubscription | undefined;
-  /** Keeps the channel open while nothing may be let out. */
+  /** Keeps the channel open while nothing may be emitted. */
   private waiting: ChannelSubscription | undefined;
   private isLoading = false;
 
@@ -53,7 +53,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
     this.gate = this.newGate();
   }
 
-  /** Who has the device may have changed, or what could not be done before may be possible. */
+  /** The device may have another owner now, or what failed before may be possible. */
   update(): void {
     const epoch = this.places.size > 0 ? this.deps.cluster.epochOf(this.chipid) : undefined;
     if (epoch !== this.epoch) {
@@ -65,7 +65,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
       void this.load(epoch);
   }
 
-  /** What was refused may be let out. */
+  /** Uploads that were refused may be emitted now. */
   resume(): void {
     if (!this.waiting || this.deps.cluster.epochOf(this.chipid) !== this.epoch) return;
     this.recover();
@@ -76,7 +76,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
   onUpload(upload: Upload): void {
     if (this.gate.pass(upload)) return;
     const { deps, chipid } = this;
-    // The history has it, and all that follows. The channel stays as it is.
+    // The history contains what was refused, and all that follows. The channel stays open.
     this.waiting ??= deps.channels.join(chipid, {
       onState: (state, reason) => this.show(state, reason),
     });
@@ -95,7 +95,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
     for (const { listener } of [...this.places]) listener.onGap();
   }
 
-  /** Leaves the channel, without a call of any listener. */
+  /** Leaves the channel without calling any listener. */
   leave(): void {
     this.stop();
     this.waiting?.release();
@@ -127,7 +127,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
     this.recover();
   }
 
-  /** Joins the channel, and recovers what came since the position. */
+  /** Joins the channel, and recovers what was uploaded since the position. */
   private recover(): void {
     const { deps, chipid, settings, gate } = this;
     this.recovering = deps.listening.recover(chipid, this, {
@@ -136,7 +136,7 @@ export class SharedDevice implements ChannelListener, ChannelView {
       save: (position: Position) => gate.save(position),
       isShared: true,
     });
-    // Another part of the client may have opened it before.
+    // Another part of the client may have opened the channel already.
     const { state, reason } = this.recovering.channel;
     this.show(state, reason);
   }

@@ -10,7 +10,7 @@ import { zoneOffset } from '../recovery/zone';
 import type { Place } from './place';
 import { SharedDevice, type HistorySettings } from './shared-device';
 
-/** Milliseconds after which a position that could not be read is asked for again, all of them together. */
+/** Milliseconds until positions that could not be read are requested again, all of them together. */
 const RETRY = 500;
 
 /** The listeners of a client whose devices several processes share. */
@@ -49,13 +49,13 @@ export class SharedListening {
     this.devices.set(chipid, device);
     if (device.places.size === 1) device.update();
     queueMicrotask(() => {
-      // A caller takes a channel to be connecting until it is called.
+      // Callers assume that a channel is connecting until `onState` is called.
       if (device.state === 'elsewhere') isolated.onState('elsewhere', undefined);
     });
     return new SharedSubscription(device, () => this.release(device, place));
   };
 
-  /** How histories are read: as the latest listener says, since all have the settings of one application. */
+  /** How histories are read: as the latest listener says, since all belong to one application. */
   get history(): HistorySettings {
     return this.latest;
   }
@@ -72,7 +72,7 @@ export class SharedListening {
 
   private deviceOf(chipid: string, options: RecoverOptions): SharedDevice {
     const { encoding, zone } = options;
-    // Checked here: the channel of another process's device is not opened.
+    // Checked here, since no channel is opened for a device of another process.
     encodingSetting(encoding);
     zoneOffset(zone);
     this.latest = { encoding, zone };

@@ -4,33 +4,33 @@ import type { Cluster } from '../cluster/cluster';
 /** Milliseconds in which changes are collected. */
 const COLLECT = 200;
 
-/** Devices in one message. */
+/** The most devices in one message. */
 const MOST = 1000;
 
-/** The state of one device of a watch, whose first element is the chip number; the watch knows the rest. */
+/** The state of one device of a watch: first its chip number, then whatever the watch has put there. */
 export type WatchedState = readonly [chipid: string, ...rest: unknown[]];
 
 /** A watch that runs in several processes. */
 export interface SharedWatch {
-  /** By which its counterparts in other processes are recognised: it has the same options there. */
+  /** Identifies the watch in all processes: it is made of its options. */
   readonly key: string;
   states(): Iterable<WatchedState>;
-  /** Takes the state of a device from the process that has it, whatever that has sent. */
+  /** Takes the state of a device from the process that holds it. It may be malformed. */
   take(state: unknown): void;
-  /** Devices of other processes may be this one's by now, or their events may be emitted again. */
+  /** This process may hold other devices now, or may emit events again. */
   moved(): void;
 }
 
-/** A watch's place among the processes. */
+/** What a watch tells the other processes. */
 export interface WatchPlace {
   /** A device of this process has changed. */
   changed(chipid: string): void;
   leave(): void;
 }
 
-/** Which process emits the events of a watch. */
+/** Decides which process emits the events of a watch. */
 export interface WatchShare {
-  /** Whether this process emits the events of a device at this moment. */
+  /** Whether this process may emit the events of a device now. */
   mayEmit(chipid: string): boolean;
   /** Whether it emits those that concern all devices. */
   readonly emitsForAll: boolean;
@@ -38,8 +38,8 @@ export interface WatchShare {
 }
 
 /**
- * The watches of a client. The owner of a device emits its events, and shows its state to the others: the next
- * owner emits what changes from there on, and repeats nothing.
+ * The watches of a client. The owner of a device emits its events and sends its state to the others, so that the next
+ * owner continues from there and repeats nothing.
  */
 export class SharedWatches implements WatchShare {
   private readonly watches = new Map<SharedWatch, Set<string>>();
@@ -60,13 +60,13 @@ export class SharedWatches implements WatchShare {
     };
     this.leave = cluster.listen({
       onShare: () => {
-        // Who has the devices next is to know before.
+        // The next owner of the devices has to know their states first.
         this.flush();
         moved();
       },
       onResumed: moved,
       onState: (state) => {
-        // What others have shown meanwhile, or before the first beat, did not arrive.
+        // What others sent meanwhile, or before the first beat, did not arrive.
         if (state === 'member') this.ask(this.watches.keys());
       },
     });
@@ -104,7 +104,7 @@ export class SharedWatches implements WatchShare {
     this.watches.clear();
   }
 
-  /** Shows what has changed. */
+  /** Sends what has changed. */
   private flush(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -116,12 +116,12 @@ export class SharedWatches implements WatchShare {
     }
   }
 
-  /** Asks the others what they know. */
+  /** Requests the states that the others know. */
   private ask(watches: Iterable<SharedWatch>): void {
     for (const { key } of watches) this.bus.post(undefined, 'watching', { key });
   }
 
-  /** Another process has begun to watch. */
+  /** Sends the states of a watch to a process that has started to watch. */
   private show(key: unknown, to: string): void {
     const watch = [...this.watches.keys()].find((each) => each.key === key);
     if (!watch) return;

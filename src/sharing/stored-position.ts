@@ -7,7 +7,7 @@ const LONGEST = 8 * 1024 * 1024;
 export const positionToText = (position: Position): string => JSON.stringify(position);
 
 /**
- * Reads a position of any process.
+ * Reads a position that any process has stored.
  * @returns undefined if no position is stored yet, `invalid` if the text was not written by this package
  */
 export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {

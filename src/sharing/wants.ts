@@ -1,21 +1,21 @@
 import type { Bus } from '../cluster/bus';
 import { uploadFromText } from '../cluster/upload-text';
-import type { Upload } from '../channel/frames';
+import type { Upload } from '../types';
 import { isChipid, MOST_DEVICES, readStates, WANTED, type OwnerState } from './messages';
 
-/** Who wants the uploads of a device that another process has. */
+/** Wants the uploads of a device that another process holds. */
 export interface Wanting {
   readonly chipid: string;
-  /** Whether an owner has passed something before. */
+  /** Whether an owner has passed uploads on before. */
   readonly hasHeard: boolean;
-  /** @param from the owner */
+  /** @param from the id of the owner */
   onOwner(state: OwnerState, from: string): void;
   onPassed(upload: Upload, epoch: number): void;
-  /** The owner may have fallen silent. */
+  /** Checks whether the owner still answers. */
   check(): void;
 }
 
-/** What this process asks the others for: once when it is wanted, and again and again as long as it is. */
+/** Requests uploads from the other processes, and repeats each request as long as they are wanted. */
 export class Wants {
   private readonly wanting = new Map<string, Set<Wanting>>();
   private news = new Set<string>();
@@ -38,7 +38,7 @@ export class Wants {
     const known = this.wanting.get(chipid);
     if (known) known.add(wanting);
     else this.wanting.set(chipid, new Set([wanting]));
-    // Many are added in one turn, when a process gives up its share.
+    // Many are added in one turn when a process gives up its share.
     if (this.news.size === 0) queueMicrotask(() => this.ask(this.news));
     this.news.add(chipid);
     this.timer ??= setInterval(() => {
@@ -54,7 +54,7 @@ export class Wants {
     if (this.wanting.size === 0) this.close();
   }
 
-  /** Asks for all at once, since the owners may have changed. */
+  /** Repeats all requests at once, since the owners may have changed. */
   askAgain(): void {
     this.ask(this.wanting.keys());
   }

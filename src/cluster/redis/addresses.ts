@@ -1,8 +1,8 @@
 import { DeviceCloudError } from '../../errors';
 
-/** Where an engine is, and who asks. */
+/** Where an engine is, and the user. */
 export interface RedisAddress {
-  /** `redis://` or `rediss://`; several, comma separated, of a Redis Cluster. Left out with `sentinels`. */
+  /** `redis://` or `rediss://`; several of a Redis Cluster, comma separated. Omitted with `sentinels`. */
   readonly url?: string;
   /** Host and port of each Sentinel, comma separated. */
   readonly sentinels?: string;
@@ -98,7 +98,7 @@ function readHost(text: string, usual: number): HostAndPort {
   return hostOf(url.hostname, Number(url.port || usual));
 }
 
-/** A socket takes the address of IPv6 without the brackets that a URL needs. */
+/** Sockets take IPv6 addresses without the brackets of a URL. */
 const hostOf = (host: string, port: number): HostAndPort => ({
   host: host.replace(/^\[(.*)\]$/, '$1'),
   port,

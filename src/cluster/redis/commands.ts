@@ -4,7 +4,7 @@ import { causeOf, isReadOnly, isVague } from './connect-fault';
 import type { Connection } from './load';
 import type { Script } from './scripts/script';
 
-/** The longest text of an engine's error that is repeated. */
+/** The most characters of an engine's error that are repeated. */
 const MAX_TEXT = 200;
 
 const NOT_REACHED = 'it has not been reached yet';
@@ -12,17 +12,17 @@ const NOT_READY =
   'it was reached, but is not ready: it is loading its data, answers slowly, or is a Redis Cluster that is incomplete or ' +
   'forbids CLUSTER INFO';
 
-/** Commands of a connection, each with a time limit of its own, whatever the client library promises. */
+/** The commands of a connection. Each has a time limit, independent of the client library. */
 export class Commands {
   /** Why the last connection failed, or the engine cannot be used. */
   private reason = NOT_REACHED;
-  /** Who waits for the connection. */
+  /** Callbacks that wait for the connection. */
   private waiting: (() => void)[] = [];
 
   /**
    * @param limit milliseconds
-   * @param redact takes out what is secret: an engine may repeat a command that it does not know, AUTH with the
-   *   password among them
+   * @param redact removes secrets: an engine may repeat a command that it does not know, such as AUTH with the
+   *   password
    */
   constructor(
     private readonly connection: Connection,
@@ -36,7 +36,7 @@ export class Commands {
     connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
   }
 
-  /** Resolves when there is a connection, or when it takes too long: then commands say why. */
+  /** Resolves when there is a connection, or after the time limit: then commands reject with the reason. */
   async ready(): Promise<void> {
     if (this.connection.status === 'ready') return;
     await new Promise<void>((resolve) => {
@@ -72,7 +72,7 @@ export class Commands {
   }
 
   private failed(error: Error): void {
-    // Often follows one that says more.
+    // A vague error often follows a more specific one.
     if (!isVague(error) || this.reason === NOT_REACHED) this.reason = this.textOf(error);
   }
 
@@ -97,12 +97,12 @@ export class Commands {
   private failure(error: unknown): StoreError {
     const text = this.textOf(error);
     if (isReply(error)) {
-      // The connection is given up for it, and the next commands fail for want of one.
+      // The connection is closed because of it, and the next commands fail without one.
       if (isReadOnly(error)) this.reason = text;
       return new StoreError(`Refused: ${text}.`, false, true);
     }
     const { name = '', message = '' } = error instanceof Error ? error : {};
-    // The client's words for these speak of its own settings.
+    // The client's own message refers to settings of its own.
     if (message.startsWith("Stream isn't writeable")) return this.notConnected();
     if (name === 'MaxRetriesPerRequestError')
       return new StoreError('The connection was lost before there was an answer.', true);

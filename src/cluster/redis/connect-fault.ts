@@ -10,13 +10,13 @@ interface IndirectConnection {
   emit(event: 'error', error: Error): unknown;
 }
 
-/** The error of a Redis Cluster says only that no node could be used; why, that of the last one says. */
+/** The error of a Redis Cluster says only that no node could be used; that of its last node says why. */
 export function causeOf(error: Error): Error {
   const { lastNodeError } = error as Error & { lastNodeError?: unknown };
   return lastNodeError instanceof Error ? lastNodeError : error;
 }
 
-/** Whether an error of the client says no more than that there is no connection. */
+/** Whether an error of the client says only that there is no connection. */
 export const isVague = (error: Error): boolean =>
   causeOf(error).message.includes('Connection is closed');
 
@@ -24,9 +24,9 @@ export const isVague = (error: Error): boolean =>
 export const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');
 
 /**
- * Has a connection emit why a Sentinel or a node of a Redis Cluster cannot be reached, such as a wrong certificate: all that
- * the client says of it is that the connection was closed.
- * @param event with which the client says that
+ * Makes a connection emit why a Sentinel or a node of a Redis Cluster cannot be reached, such as a wrong certificate:
+ * the client itself says only that the connection was closed.
+ * @param event of the client that says so
  * @param limit milliseconds
  */
 export function explainFaults(
@@ -51,7 +51,7 @@ export function explainFaults(
   });
 }
 
-/** Tries a connection. @returns why it failed, undefined if it did not */
+/** Tries a connection. @returns why it failed; undefined if it succeeded */
 function whyNot(
   host: HostAndPort,
   tls: TlsSettings | undefined,

@@ -9,8 +9,8 @@ export function readInfo(text: string): Map<string, string> {
 /**
  * What the Test button shows.
  * @param text the answer to INFO
- * @param saves the engine's setting `save`, undefined where it may not be read
- * @param forbidden what else the user would have to be allowed
+ * @param saves the engine's setting `save`; undefined if it may not be read
+ * @param forbidden the rights that the user lacks
  */
 export function storeInfo(
   text: string,
@@ -35,7 +35,7 @@ export function storeInfo(
   };
 }
 
-/** @param saves the engine's setting `save`, undefined where it may not be read */
+/** @param saves the engine's setting `save`; undefined if it may not be read */
 function persistenceOf(
   info: ReadonlyMap<string, string>,
   saves: string | undefined,

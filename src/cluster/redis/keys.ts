@@ -10,14 +10,13 @@ export interface Keys {
   readonly lock: (key: string) => string;
   readonly queue: (partition: number) => string;
   readonly topic: (topic: string) => string;
-  /** Holds nothing: what the engine allows is tried with it. */
+  /** A key without content, with which the user's rights are tried. */
   readonly trial: string;
 }
 
 /**
- * All keys have the same hash tag, the part in braces, so that a Redis Cluster keeps them in one place: scripts need
- * that.
- * @param application tells the applications apart that share an engine
+ * All keys have the same hash tag, the part in braces: scripts need a Redis Cluster to keep them on one node.
+ * @param application distinguishes the applications that share an engine
  */
 export function keysOf(application: string): Keys {
   const prefix = `{device-cloud:${application.replaceAll(/[{}]/g, '_')}}:`;

@@ -19,13 +19,13 @@ export interface Connection {
 export interface ConnectionOptions {
   readonly endpoints: Endpoints;
   readonly tls: TlsSettings | undefined;
-  /** Milliseconds in which a connection or an answer must come. */
+  /** Milliseconds within which a connection must be made, and a command answered. */
   readonly limit: number;
-  /** The name that the engine's list of clients shows. */
+  /** The name in the engine's list of clients. */
   readonly name: string;
 }
 
-/** Opens connections; each stays, and reconnects by itself, until it is disconnected. */
+/** Opens a connection, which reconnects by itself until it is disconnected. */
 export type Connect = (options: ConnectionOptions) => Connection;
 
 /** The longest pause before a reconnect, in ms: a member that comes back late loses its devices. */
@@ -34,7 +34,7 @@ const LONGEST = 500;
 const retry = (attempt: number): number => Math.min(LONGEST, 50 * attempt);
 
 /**
- * Loads the client library, which nothing but a cluster needs.
+ * Loads the client library, which only a cluster needs.
  * @throws DeviceCloudError `NOT_CONFIGURED` if it is not installed
  */
 export async function loadClient(): Promise<Connect> {
@@ -57,9 +57,9 @@ export async function loadClient(): Promise<Connect> {
       ...secure,
       connectionName: name,
       connectTimeout: limit,
-      // Ends a connection whose peer is silent: a stopped engine would otherwise hold it, and a failover go unnoticed.
+      // Ends a connection whose peer is silent: otherwise a stopped engine would keep it, and a failover go unnoticed.
       socketTimeout: 2 * limit,
-      // Nothing waits for a connection, and nothing is sent twice: what to do then is decided here, not there.
+      // Commands neither wait for a connection nor are repeated: that is decided by this package, not by the client.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -90,7 +90,7 @@ export async function loadClient(): Promise<Connect> {
         enableOfflineQueue: false,
         clusterRetryStrategy: retry,
         slotsRefreshTimeout: limit,
-        // It would connect to the IP address that a name stands for, which few certificates have.
+        // Otherwise it would connect to the IP address of a name, which few certificates contain.
         ...(secure.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
       },
     );

@@ -30,13 +30,13 @@ import { Topics } from './topics';
 
 export interface RedisStoreOptions extends RedisAddress {
   readonly tls?: TlsSettings;
-  /** Tells the applications apart that share an engine. */
+  /** Distinguishes the applications that share an engine. */
   readonly application: string;
   /** Milliseconds that a command may take, default 1000. */
   readonly limit?: number;
 }
 
-/** How long it is remembered that a member has left, in ms; no command takes as long. */
+/** How long it is remembered that a member has left, in ms: longer than any command takes. */
 const LEFT = 120_000;
 
 /**
@@ -53,7 +53,7 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   return new RedisStore(open, keysOf(application), limit, redact, database);
 }
 
-/** The store of several processes. */
+/** A store on an engine. */
 class RedisStore implements Store {
   private readonly connection: Connection;
   private readonly commands: Commands;
@@ -164,7 +164,7 @@ class RedisStore implements Store {
       forbidden.includes(right) ? Promise.resolve([]) : this.commands.call(command, ...args);
     const [info, saves, time, members] = await Promise.all([
       unless('+info', 'INFO'),
-      // Services that run an engine for others often forbid it.
+      // Hosted engines often forbid it.
       this.commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
       unless('+time', 'TIME'),
       forbidden.length === 0 ? this.commands.call('HKEYS', this.keys.members) : [],

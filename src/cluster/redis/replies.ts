@@ -7,7 +7,7 @@ import {
   type QueueEntry,
 } from '../store';
 
-/** Letters by which members' records name what they take a share of. */
+/** Letters for the pools in members' records. */
 const LETTERS: Readonly<Record<Pool, string>> = { devices: 'd', queue: 'q' };
 
 /** The arguments of the script `beat`. */
@@ -69,7 +69,7 @@ export function readBeat(value: unknown): BeatReply | undefined {
   };
 }
 
-/** The slots as the engine has them, "epoch owner" by number. @throws StoreError */
+/** The slots, which the engine stores as "epoch owner" by number. @throws StoreError */
 export function readOwners(value: unknown, alive: ReadonlySet<string>): Map<number, string> {
   const texts = readTexts(value);
   const owners = new Map<number, string>();

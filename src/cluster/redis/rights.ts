@@ -2,15 +2,15 @@ import { StoreError } from '../store';
 import type { Commands } from './commands';
 import { script } from './scripts/script';
 
-/** What the keys and the channels of all applications begin with, as an ACL has it. */
+/** The prefix of the keys and channels of all applications, as a pattern of an ACL. */
 const PREFIX = '{device-cloud:*';
 
-/** How engines say that the user, or nobody, may run a command: later versions name it, earlier ones do not. */
+/** How engines say that the user may not run a command, or that it is disabled. */
 const FORBIDDEN = /NOPERM|user executing the script can't|unknown command/i;
 
 const NOTHING = script('return 1');
 
-/** What the rights are tried with. */
+/** What rights are tried with. */
 export interface Trial {
   /** A key and a channel of the application that are used for nothing else. */
   readonly key: string;
@@ -21,11 +21,11 @@ export interface Trial {
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
- * A harmless use of each command that the package needs, inside of scripts or outside. Those after SET find a text
- * where they need something else.
+ * A harmless use of each command that the package needs, in scripts or on its own. The key holds a text, so those that
+ * would add to it fail.
  */
 const uses = ({ key, topic, database }: Trial): readonly Command[] => [
-  // Who may not select one works in database 0, without an error.
+  // A user without this right would work in database 0, without an error.
   ...(database === 0 ? [] : [['SELECT', database] as const]),
   ['SET', key, '', 'PX', 1000],
   ['EVAL', NOTHING.text, 1, key],
@@ -48,7 +48,7 @@ const uses = ({ key, topic, database }: Trial): readonly Command[] => [
   ['DEL', key],
 ];
 
-/** What an ACL would have to have in addition, undefined if a command is allowed. */
+/** The right that the user lacks; undefined if the command is allowed. */
 function missing(command: string, answer: PromiseSettledResult<unknown>): string | undefined {
   if (answer.status === 'fulfilled') return undefined;
   const error: unknown = answer.reason;
@@ -66,7 +66,7 @@ function missing(command: string, answer: PromiseSettledResult<unknown>): string
 /**
  * Tries everything that the package needs.
  * @param subscriber the connection for subscriptions
- * @returns what the engine forbids, in the words of its ACL, such as `+info`
+ * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
  * @throws StoreError if it does not answer
  */
 export async function findForbidden(
@@ -74,7 +74,7 @@ export async function findForbidden(
   subscriber: Commands,
   trial: Trial,
 ): Promise<string[]> {
-  // It may have been opened for this.
+  // It may have been opened just for this.
   await subscriber.ready();
   const { topic } = trial;
   const used = uses(trial);

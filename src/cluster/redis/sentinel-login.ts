@@ -4,12 +4,12 @@ interface SentinelConnection {
   on(event: 'sentinelError', listener: (error: Error) => void): unknown;
 }
 
-/** What a Sentinel says to one without a password, or with a wrong user or password. */
+/** A Sentinel's error without a password, or with a wrong user or password. */
 const REFUSED = /NOAUTH|WRONGPASS/;
 
 /**
- * Sentinels are asked without a password first. Those that want one are offered the engine's: with its user, then
- * without, since `requirepass` knows no users.
+ * Sentinels are asked without a password first. One that requires it is sent the engine's, first with the user and then
+ * without, since `requirepass` has no users.
  */
 export function offerLogin(
   redis: SentinelConnection,
@@ -22,7 +22,7 @@ export function offerLogin(
   redis.on('sentinelError', ({ message }) => {
     if (!REFUSED.test(message)) return;
     const [sentinelUsername = '', sentinelPassword = ''] = logins[++tried % logins.length] ?? [];
-    // The client reads its options anew for each Sentinel that it asks.
+    // The client reads its options again for each Sentinel.
     Object.assign(redis.options, { sentinelUsername, sentinelPassword });
   });
 }

@@ -1,12 +1,12 @@
 import type { Commands } from './commands';
 import type { Connection } from './load';
 
-/** Milliseconds between two pings: a subscriber that only waits would not notice a silent peer. */
+/** Milliseconds between two pings: without them, a subscriber would not notice a silent peer. */
 const PING = 5000;
 
 type Listener = (text: string) => void;
 
-/** Subscriptions, on a connection of their own: one that has subscribed takes no other command. */
+/** Subscriptions, on a connection of their own, since it takes no other commands. */
 export class Topics {
   private readonly topics = new Map<string, Set<Listener>>();
   private opened: { connection: Connection; commands: Commands } | undefined;
@@ -19,7 +19,7 @@ export class Topics {
     private readonly commandsOf: (connection: Connection) => Commands,
   ) {}
 
-  /** The commands of the connection, which is opened for them if need be. */
+  /** The commands of the connection, which is opened if necessary. */
   get commands(): Commands {
     return this.connected().commands;
   }
@@ -69,5 +69,5 @@ export class Topics {
   }
 }
 
-/** The connection subscribes again when it is ready; what the engine forbids is found out separately. */
+/** The connection subscribes again when it is ready, and missing rights are found separately. */
 const ignore = (): void => undefined;
