@@ -40,7 +40,7 @@ function watch(page: Page): string[] {
   return problems;
 }
 
-export type EditorOptions = Pick<PageOptions, 'language' | 'user'>;
+export type EditorOptions = Pick<PageOptions, 'language' | 'user' | 'prepare'>;
 
 /** Without what slides and fades: painting that took half of the browser's time. */
 const STILL = `document.addEventListener('DOMContentLoaded', () => {
@@ -59,6 +59,7 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
     async prepare(fresh) {
       await fresh.addInitScript(STILL);
       problems = watch(fresh);
+      await options.prepare?.(fresh);
     },
     onLogin() {
       // It is by a 401 that the editor knows to ask for a log-in, and the browser logs it.

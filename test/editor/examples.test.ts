@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { examples, ofType } from '../e2e/examples/files';
 import type { FlowNode } from '../../tooling/node-red/nodes';
-import { startNodeRed } from '../e2e/harness/node-red';
-import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS } from '../../tooling/editor/page';
-import { openEditor, type Editor } from './browser';
+import type { Editor } from './browser';
+import { world } from './world';
 
 /** Picks an example in the import dialog, as a person does, and imports it. */
 async function importFromMenu({ page, run }: Editor, name: string): Promise<void> {
@@ -24,11 +22,12 @@ const importQuickly = (name: string): string => `(async () => {
   RED.workspaces.show(RED.nodes.getWorkspaceOrder().at(-1));
 })()`;
 
-/** Which nodes on the workspace have something wrong, and which lie on top of each other. */
+/** Which nodes beside those of the first tab have something wrong, and which lie on top of each other. */
 const PROBLEMS = `(() => {
   const problems = [];
   const nodes = [];
-  RED.nodes.eachNode((node) => nodes.push(node));
+  const [first] = RED.nodes.getWorkspaceOrder();
+  RED.nodes.eachNode((node) => node.z !== first && nodes.push(node));
   const check = (node) => {
     if (node.type === 'unknown') problems.push(node.name + ' is unknown');
     else if (!node.valid) problems.push(node.name + ': ' + node.validationErrors);
@@ -70,25 +69,14 @@ function neededBy(nodes: FlowNode[]): string | undefined {
 }
 
 describe('the examples in an editor that has no other nodes', () => {
-  let red: NodeRed;
-  let editor: Editor;
-
-  before(async () => {
-    red = await startNodeRed({ settings: EDITOR_SETTINGS });
-    editor = await openEditor(red.url);
-  });
-  afterEach(async () => {
-    await editor.run(CLEAR);
-    assert.deepEqual(editor.problems.splice(0), []);
-  });
-  after(async () => {
-    await editor.close();
-    await red.stop();
-  });
+  const here = world(() => []);
+  afterEach(() => here.editor.run(CLEAR));
 
   it('import from the menu, each into a tab of its own', async () => {
-    await importFromMenu(editor, '01 Receive uploads');
-    const tab = editor.page.locator('.red-ui-tab').getByText('Receive uploads', { exact: true });
+    await importFromMenu(here.editor, '01 Receive uploads');
+    const tab = here.editor.page
+      .locator('.red-ui-tab')
+      .getByText('Receive uploads', { exact: true });
     await tab.waitFor();
   });
 
@@ -96,16 +84,16 @@ describe('the examples in an editor that has no other nodes', () => {
     const needed = neededBy(nodes);
     if (needed) {
       it(`${name}: its import offers to install ${needed}`, async () => {
-        await importFromMenu(editor, name);
-        const offer = editor.page.locator('.red-ui-notification').filter({ hasText: needed });
+        await importFromMenu(here.editor, name);
+        const offer = here.editor.page.locator('.red-ui-notification').filter({ hasText: needed });
         await offer.getByRole('button', { name: /install/i }).waitFor();
       });
     } else {
       it(`${name}: nothing is wrong with it`, async () => {
-        await editor.run(importQuickly(name));
+        await here.editor.run(importQuickly(name));
         const [comment] = ofType(nodes, 'comment');
-        await editor.page.getByText(String(comment?.['name']), { exact: true }).waitFor();
-        assert.deepEqual(await editor.run(PROBLEMS), []);
+        await here.editor.page.getByText(String(comment?.['name']), { exact: true }).waitFor();
+        assert.deepEqual(await here.editor.run(PROBLEMS), []);
       });
     }
   }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
-import { openEditor } from './browser';
 import { closeDialog, fill, openDialog, rows, settled } from '../../tooling/editor/dialog';
 import { world } from './world';
 
@@ -72,7 +71,7 @@ describe('a first flow, from the palette to the status below the node', () => {
     assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
   });
 
-  it('is deployed, and shows that it is connected, in the language of the reader', async () => {
+  it('is deployed, and shows that it is connected', async () => {
     const { page } = here.editor;
     await page.click('#red-ui-header-button-deploy');
     await page.waitForFunction('!RED.nodes.dirty()');
@@ -83,10 +82,6 @@ describe('a first flow, from the palette to the status below the node', () => {
     await page.click('#red-ui-header-button-deploy');
     await page.locator(status(id), { hasText: /^connected$/ }).waitFor();
     await here.editor.picture('connected');
-    const chinese = await openEditor(here.red.url, { language: 'zh-CN' });
-    await chinese.page.locator(status(id), { hasText: /^已连接$/ }).waitFor();
-    await chinese.close();
-    assert.deepEqual(chinese.problems, []);
   });
 
   it('shows when the service has gone', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Request } from 'playwright-core';
 import { ONE, THREE, TWO } from '../e2e/harness/fixture';
 import { closeDialog, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { sampleNodes } from '../../tooling/editor/samples';
@@ -103,5 +104,27 @@ describe('the device picker', () => {
     assert.ok((await rows(here.editor)).length > 1);
     await here.editor.page.keyboard.press('Escape');
     await closeDialog(here.editor, 'cancel');
+  });
+
+  it('asks again once other flows are loaded, such as those of another branch', async () => {
+    const asked: string[] = [];
+    const note = (request: Request): void => {
+      if (request.url().endsWith('/devices?ages')) asked.push(request.url());
+    };
+    here.editor.page.on('request', note);
+    const open = async (): Promise<void> => {
+      await openDialog(here.editor, 'push');
+      await useApp('app');
+      await fill(here.editor, FIELD, '1');
+      await rows(here.editor);
+      await here.editor.page.keyboard.press('Escape');
+      await closeDialog(here.editor, 'cancel');
+    };
+    await open();
+    const { length } = asked;
+    await here.editor.run(`RED.events.emit('workspace:clear')`);
+    await open();
+    assert.equal(asked.length, length + 1);
+    here.editor.page.off('request', note);
   });
 });

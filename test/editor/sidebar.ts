@@ -34,17 +34,17 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
     const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
     const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
     const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
+    /** Requests of the tab for the fleet, so far. */
+    const asked: string[] = [];
     const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, push, fixed], {
       language,
       simulator: { devices: DEVICES },
-    });
-
-    /** Requests of the tab for the fleet, so far. */
-    const asked: string[] = [];
-    before(() => {
-      here.editor.page.on('request', (request) => {
-        if (/device-cloud\/apps(\/[^/]+\/fleet.*)?$/.test(request.url())) asked.push(request.url());
-      });
+      ownPage(page) {
+        page.on('request', (request) => {
+          if (/device-cloud\/apps(\/[^/]+\/fleet.*)?$/.test(request.url()))
+            asked.push(request.url());
+        });
+      },
     });
 
     const show = (tab = 'device-cloud-fleet'): Promise<void> =>

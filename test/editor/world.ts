@@ -4,8 +4,9 @@ import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS } from '../../tooling/editor/page';
+import { EDITOR_SETTINGS, type PageOptions } from '../../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
+import { emptyPage, loadFlows } from './page';
 
 /** What the tests of one `describe` work with. */
 export interface World {
@@ -16,7 +17,11 @@ export interface World {
 
 let shared: Promise<NodeRed> | undefined;
 
+/** The page of each language: to load one takes longer than most tests. */
+const pages = new Map<string, Editor>();
+
 after(async () => {
+  for (const page of pages.values()) await page.close();
   await (await shared)?.stop();
 });
 
@@ -28,28 +33,59 @@ async function deployed(flows: FlowNode[]): Promise<NodeRed> {
   return red;
 }
 
+/** Shows what is deployed in the page of that language. */
+async function shownIn(language: string, url: string): Promise<Editor> {
+  const open = pages.get(language);
+  if (open) await loadFlows(open);
+  const editor = open ?? (await openEditor(url, { language }));
+  pages.set(language, editor);
+  return editor;
+}
+
+interface WorldOptions {
+  language?: string;
+  simulator?: SimulatorOptions;
+  /** Prepares a page that no other test uses, before it is loaded. */
+  ownPage?: PageOptions['prepare'];
+}
+
 /**
- * Starts a simulator, deploys these flows to Node-RED and opens its editor in a browser before the
- * tests, and closes what is theirs after. After each test the page must have had no problem.
+ * Starts a simulator, deploys these flows to Node-RED and shows them in its editor before the tests, and closes
+ * what is theirs after. After each test the page must have had no problem.
  */
 export function world(
   flows: (simulator: Simulator) => FlowNode[],
-  options: { language?: string; simulator?: SimulatorOptions } = {},
+  options: WorldOptions = {},
 ): World {
+  const { language = 'en-US', ownPage } = options;
   const here: Partial<World> = {};
+  /** A page that no other test may use. */
+  let isSpoilt = true;
   before(async () => {
     here.simulator = await startSimulator({ interval: 0, answerDelay: 1, ...options.simulator });
     here.red = await deployed(flows(here.simulator));
-    here.editor = await openEditor(here.red.url, { language: options.language });
+    const { url } = here.red;
+    here.editor = ownPage
+      ? await openEditor(url, { language, prepare: ownPage })
+      : await shownIn(language, url);
+    isSpoilt = ownPage !== undefined;
   });
   afterEach(async function () {
     const { currentTest } = this;
-    if (currentTest?.state === 'failed') await here.editor?.keepPicture(currentTest.title);
-    assert.deepEqual(here.editor?.problems.splice(0), []);
+    const hasPassed = currentTest?.state === 'passed';
+    if (!hasPassed) await here.editor?.keepPicture(currentTest?.title ?? '');
+    const problems = here.editor?.problems.splice(0);
+    isSpoilt ||= !hasPassed || problems?.length !== 0;
+    assert.deepEqual(problems, []);
   });
   after(async () => {
-    await here.editor?.close();
-    await here.simulator?.close();
+    try {
+      if (here.editor && !isSpoilt) await emptyPage(here.editor);
+      else await here.editor?.close();
+      if (isSpoilt && !ownPage) pages.delete(language);
+    } finally {
+      await here.simulator?.close();
+    }
   });
   return here as World;
 }

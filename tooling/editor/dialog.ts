@@ -47,7 +47,7 @@ export async function closeDialog(
 }
 
 /** Closes what a failed test has left open, lest the next one fails of it. */
-async function closeDialogs(editor: Editor): Promise<void> {
+export async function closeDialogs(editor: Editor): Promise<void> {
   const open = (): Promise<number> => editor.run(`$('.red-ui-tray').length`);
   for (let left = await open(); left > 0; left = await open()) await closeDialog(editor, 'cancel');
 }
