@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SetupError } from '../scripts/npm.mjs';
+import { lock } from '../scripts/lock.mjs';
 import { fail, setup } from '../scripts/setup.mjs';
-import { lock } from './lock.mjs';
 import { checkPort, wantedPort } from './port.mjs';
 import { prepareUserDir, userDir } from './user-dir.mjs';
 
@@ -11,6 +12,9 @@ import { prepareUserDir, userDir } from './user-dir.mjs';
  */
 
 const USAGE = 'The options are: npm start -- --port <number> --reset';
+
+const alreadyRunning = ({ pid, editor }) =>
+  `The demo of this folder is running already (process ${pid}): ${editor}`;
 
 let nodeRed;
 let ending;
@@ -28,7 +32,7 @@ async function start() {
   const editor = `http://127.0.0.1:${port}/`;
   const dashboard = `${editor}dashboard`;
   // Before the slow things, so that a second demo and a taken port are known at once.
-  await lock(userDir, editor);
+  await lock(join(userDir, 'demo.lock'), alreadyRunning, { editor });
   await checkPort(port);
   setup();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));

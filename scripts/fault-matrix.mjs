@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatFile, root } from './npm.mjs';
+import { lockPacked } from './packed.mjs';
+import { fail } from './setup.mjs';
 import { runStep } from './steps.mjs';
 import { SUITES, mochaStep } from './suites.mjs';
 
@@ -51,13 +53,18 @@ async function lines({ part, suite, extra }) {
 
 const prepare = (what) => ['scripts/prepare.mjs', what];
 const build = { name: 'build', commands: [prepare('build'), prepare('packed')] };
-const made = [];
-let ok = (await runStep(build, { quiet: false })).ok;
-for (const part of parts) {
-  const outcomes = ok && (await lines(part));
-  if (outcomes) made.push(...outcomes);
-  else ok = false;
+async function runAll() {
+  await lockPacked();
+  const made = [];
+  let ok = (await runStep(build, { quiet: false })).ok;
+  for (const part of parts) {
+    const outcomes = ok && (await lines(part));
+    if (outcomes) made.push(...outcomes);
+    else ok = false;
+  }
+  if (ok) write(made);
+  else process.exitCode = 1;
+  console.log(ok ? `${made.length} faults` : 'The matrix did not pass; the table is as it was.');
 }
-if (ok) write(made);
-else process.exitCode = 1;
-console.log(ok ? `${made.length} faults` : 'The matrix did not pass; the table is as it was.');
+
+await runAll().catch(fail);

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lock } from './lock.mjs';
 import { npm, root } from './npm.mjs';
 
 /** The tests of all suites copy this folder. */
@@ -17,3 +18,11 @@ export function installPacked() {
   npm(['install', ...quick, tarball], { cwd: FOLDER });
   rmSync(tarball);
 }
+
+/** Another run would replace the installed package under the tests of this one. @throws SetupError if there is one */
+export const lockPacked = () =>
+  lock(
+    `${FOLDER}.lock`,
+    ({ pid = 'another' }) =>
+      `Process ${pid} is already running tests of the packed package in this clone. Wait until it has ended.`,
+  );

@@ -56,6 +56,17 @@ export const skippedStep = (name) =>
     isChosen: (file) => file.endsWith(ON_REDIS),
   });
 
+/** The folders of tests of clusters and of random tests, which take half of the time of the unit tests. */
+const LONG_UNITS = /^(cluster|properties|sharing)\//;
+
+/** The unit tests in two steps, since the lanes are many and a single one would be the last to end. */
+export const unitSteps = () =>
+  [true, false].map((long) =>
+    mochaStep(long ? 'random and cluster unit tests' : 'other unit tests', SUITES.unit, {
+      isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
+    }),
+  );
+
 const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
 
 const CACHE = join(root, '.cache', 'test');
@@ -67,7 +78,7 @@ const CACHE = join(root, '.cache', 'test');
 export function mochaStep(name, { folders, timeout }, options = {}) {
   const { extra = [], env = {}, node, without = [], isChosen = isRun } = options;
   mkdirSync(CACHE, { recursive: true });
-  // A file of the name package.json would make a package of the folder.
+  // A file of the name package.json would make a package of the folder. Mocha takes a comma for the end of an option.
   const counts = join(CACHE, `counts of ${name}.json`);
   rmSync(counts, { force: true });
   const report = [

@@ -1,5 +1,6 @@
 import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion } from './node-red.mjs';
 import { SetupError } from './npm.mjs';
+import { lockPacked } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
 import { headline, report, runStep } from './steps.mjs';
 import {
@@ -11,6 +12,7 @@ import {
   nodeRedStep,
   readCounts,
   skippedStep,
+  unitSteps,
 } from './suites.mjs';
 
 /*
@@ -87,6 +89,7 @@ async function inLanes(count, steps) {
 }
 
 async function everything() {
+  await lockPacked();
   setup({ build: false });
   const quietly = (step) => check(step, { quiet: true });
   const isBuilt = quietly(build);
@@ -123,7 +126,7 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     return (await isBuilt) && mochaStep(name, SUITES.nodes, { node, ...options });
   };
   return [
-    async () => (await isBuilt) && mochaStep('unit tests', SUITES.unit),
+    ...unitSteps().map((step) => async () => (await isBuilt) && step),
     onNodeRed('editor', '5'),
     onNodeRed('e2e', '5'),
     onNodeRed('editor', '4'),
@@ -138,6 +141,7 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
 }
 
 async function part(name, version, extra) {
+  if (SUITES[name].packed) await lockPacked();
   setup();
   if (version === '5') installNodeRed5();
   if (SUITES[name].packed && !(await check(packed))) return;

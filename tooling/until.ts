@@ -3,8 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Milliseconds after which a wait is given up. It ends a run that hangs; no verdict depends on it. */
 export const BOUND = 45_000;
 
-/** Milliseconds between two looks: few where a look costs nothing, more where it is a request. */
+/** Milliseconds between two looks: few at first and where a look costs nothing, more where it is a request. */
 const PAUSE = { shortest: 5, longest: 100 };
+
+/** How much longer a wait may take because looks are rare, as a part of it. */
+const LATE = 1 / 10;
 
 /** A wait that took longer than its bound. */
 export class TimeoutError extends Error {
@@ -37,14 +40,15 @@ export async function until(
   what = 'it holds',
   bound = BOUND,
 ): Promise<unknown> {
-  const end = performance.now() + bound;
+  const start = performance.now();
   for (;;) {
     const before = performance.now();
     const found = await look();
     if (found) return found;
     const after = performance.now();
-    if (after > end) throw new TimeoutError(bound, what);
-    await sleep(Math.min(Math.max(PAUSE.shortest, 2 * (after - before)), PAUSE.longest));
+    if (after - start > bound) throw new TimeoutError(bound, what);
+    const pause = Math.max(PAUSE.shortest, 2 * (after - before), LATE * (after - start));
+    await sleep(Math.min(pause, PAUSE.longest));
   }
 }
 

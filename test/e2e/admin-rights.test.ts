@@ -15,7 +15,7 @@ const SECRETS = {
   serverPassword: 'E2E-Server-Password-Secret',
 };
 
-interface Face {
+interface Interface {
   ok: boolean;
   code?: string;
   reason?: string;
@@ -23,8 +23,8 @@ interface Face {
 }
 
 interface Answer {
-  openApi: Face | null;
-  serverApi: Face | null;
+  openApi: Interface | null;
+  serverApi: Interface | null;
 }
 
 describe('a user who may use the device cloud, and neither read nor change flows', () => {

@@ -68,7 +68,7 @@ describe("the Flow Library's scorecard", () => {
     tool = await installScorecard();
   });
 
-  it('is green but for what the README gives the reason of', async () => {
+  it('passes except for the exception that the README explains', async () => {
     assert.match(
       read('.github/workflows/release.yml'),
       /npm pkg set repository\.type=git "repository\.url=git\+/,

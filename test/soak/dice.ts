@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/simulator/random';
+import { seededRandom } from '../../src/simulator/util/random';
 
 /** Random choices that a seed repeats. */
 export interface Dice {

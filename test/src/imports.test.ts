@@ -43,6 +43,24 @@ function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
+/** What the folders of a place import of each other. Files beside them are in none. */
+function folderImports(place: string): Map<string, string[]> {
+  const folderOf = (file: string): string => relative(place, dirname(file)).split(sep)[0] ?? '';
+  const isFolder = (name: string): boolean => name !== '' && name !== '..';
+  const imports = new Map<string, string[]>();
+  for (const file of files) {
+    const folder = folderOf(file);
+    if (!isFolder(folder)) continue;
+    const others = importsOf(file).map(folderOf);
+    const known = imports.get(folder) ?? [];
+    imports.set(folder, [
+      ...known,
+      ...others.filter((other) => isFolder(other) && other !== folder),
+    ]);
+  }
+  return imports;
+}
+
 describe('the imports of the package', () => {
   it('form no circle', () => {
     const imports = new Map(files.map((file) => [file, importsOf(file)]));
@@ -51,22 +69,16 @@ describe('the imports of the package', () => {
     assert.deepEqual(circle, []);
   });
 
-  it('lead one way from folder to folder of the client', () => {
-    const folderOf = (file: string): string =>
-      relative(join(repository, 'src'), dirname(file)).split(sep)[0] ?? '';
-    const imports = new Map<string, string[]>();
-    for (const file of files) {
-      const folder = folderOf(file);
-      // The files beside the folders, and the nodes, are in no folder of it.
-      if (folder === '' || folder === '..') continue;
-      const others = importsOf(file).map(folderOf);
-      const known = imports.get(folder) ?? [];
-      imports.set(folder, [
-        ...known,
-        ...others.filter((other) => other !== '' && other !== folder),
-      ]);
-    }
-    assert.ok(imports.size > 10, 'folders were found');
-    assert.deepEqual(findCircle(imports), []);
-  });
+  for (const [place, least] of [
+    ['src', 10],
+    ['src/simulator', 8],
+    ['nodes', 15],
+    ['nodes/app', 5],
+  ] as const) {
+    it(`lead one way from folder to folder of ${place}`, () => {
+      const imports = folderImports(join(repository, place));
+      assert.ok(imports.size >= least, 'folders were found');
+      assert.deepEqual(findCircle(imports), []);
+    });
+  }
 });

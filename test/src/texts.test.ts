@@ -4,7 +4,7 @@ import { NODES, PLUGINS, catalogue, ownTexts, read } from './support/catalogues'
 import { isUsed, usedKeys } from './support/used-keys';
 import { englishWords, isChinese } from '../support/wording';
 
-const SHARED = ['nodes/common', 'nodes/common/editor'];
+const SHARED = ['nodes/common'];
 
 describe('the texts of the editor', () => {
   for (const node of [...NODES, ...PLUGINS]) {

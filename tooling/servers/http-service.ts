@@ -46,7 +46,7 @@ export const raw =
 export const hang: Script = () => undefined;
 
 /** Answers the first requests with the first scripts, and all later ones with the last. */
-export const inTurn =
+export const inSequence =
   (...scripts: Script[]): Script =>
   (response, request, count) => {
     scripts[Math.min(count, scripts.length - 1)]?.(response, request, count);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Upload } from '../../../src/channel/frames';
+import type { Upload } from '../../../src/types';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import type { ChannelListener } from '../../../src/channel/types';
 import { channelService } from '../../../tooling/servers/channel-service';

@@ -56,7 +56,7 @@ describe('the lock around a command', () => {
     assert.equal(calls.at(-1), 'unlock 7 m:1');
   });
 
-  it('sends nothing where it cannot be had, and gives up what it may have', async () => {
+  it('does not send if the lock cannot be acquired, and releases a lock of unknown state', async () => {
     const failed = async (sent: Promise<string>): Promise<void> =>
       assert.rejects(sent, (error) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain);
     answers = [new StoreError('No answer.', true)];

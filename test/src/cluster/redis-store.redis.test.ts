@@ -71,7 +71,7 @@ describe('a store on Redis', () => {
       assert.deepEqual([await store.load([chipid]), await uploads(store)], [['p'], ['u']]);
     });
 
-    it('has what is no member or slot removed or overwritten, and goes on', async () => {
+    it('ignores malformed members and slots', async () => {
       const [store] = await owned();
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');

@@ -144,7 +144,7 @@ describe('a user of the engine with few rights', () => {
     }
   });
 
-  it('has it said at once when a right is taken away, and works again with it', async () => {
+  it('reports a revoked right at once, and recovers when it is granted', async () => {
     await allow(documented());
     const { cluster, faults } = await member();
     await until(() => cluster.state === 'member');

@@ -3,10 +3,9 @@ import { clientOf, simulator } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { CHIPID } from '../support/listener';
 import { gone, resources } from '../support/resources';
-import type { Upload } from '../../../src/channel/frames';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
-import type { CallProgress, CommandOptions } from '../../../src/types';
+import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';
 
 const texts = (count: number): string[] =>

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Upload } from '../../../src/channel/frames';
 import { DeviceCloudError } from '../../../src/errors';
 import type { FleetDevice } from '../../../src/fleet/device';
 import { byChipid } from '../../../src/fleet/list-reading';
 import { FleetRegistry, MAX_DEVICES } from '../../../src/fleet/registry';
-import type { DeviceRecord } from '../../../src/types';
+import type { DeviceRecord, Upload } from '../../../src/types';
 
 const START = Date.UTC(2026, 0, 2);
 

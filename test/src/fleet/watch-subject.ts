@@ -1,5 +1,4 @@
 import { mock } from 'node:test';
-import type { Upload } from '../../../src/channel/frames';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelState } from '../../../src/channel/types';
 import { DeviceCloudError } from '../../../src/errors';
@@ -10,7 +9,7 @@ import { Watch } from '../../../src/fleet/watch';
 import { readWatchOptions } from '../../../src/fleet/watch-options';
 import type { FleetEvent, WatchListener, WatchOptions } from '../../../src/fleet/watch-types';
 import type { WatchShare } from '../../../src/sharing/shared-watches';
-import type { DeviceRecord } from '../../../src/types';
+import type { DeviceRecord, Upload } from '../../../src/types';
 
 const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
   ({ chipid, name }) as DeviceRecord;

@@ -4,7 +4,13 @@ import { gzipSync } from 'node:zlib';
 import type { DeviceCloudClient } from '../../../src/client';
 import { clientOf, KEYS } from '../support/client';
 import { failure } from '../support/failure';
-import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
+import {
+  httpService,
+  inSequence,
+  json,
+  raw,
+  type Script,
+} from '../../../tooling/servers/http-service';
 import { wireService } from '../../../tooling/servers/wire-service';
 
 const MIB = 1024 * 1024;
@@ -39,7 +45,7 @@ const WRONG: Record<string, { script: Script; why: RegExp }> = {
 describe('a success whose body is not what is due', () => {
   for (const [name, { script, why }] of Object.entries(WRONG)) {
     it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
-      const service = await httpService(inTurn(script, json({ msg: 'OK' })));
+      const service = await httpService(inSequence(script, json({ msg: 'OK' })));
       const client = clientOf(service.baseUrl, { connections: 1 });
       const error = await failure(client.push(10000001, 'x'), 'INVALID_RESPONSE');
       assert.equal(error.statusCode, 200);
@@ -104,7 +110,7 @@ describe('a success whose body is not what is due', () => {
         response.on('drain', pour);
         pour();
       };
-      const service = await httpService(inTurn(huge, json({ msg: 'OK' })));
+      const service = await httpService(inSequence(huge, json({ msg: 'OK' })));
       const client = clientOf(service.baseUrl, { connections: 1 });
       assert.match((await failure(client.push(1, 'x'), 'INVALID_RESPONSE')).message, /64 MiB/);
       assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });

@@ -4,7 +4,7 @@ import { failure } from '../support/failure';
 import {
   hang,
   httpService,
-  inTurn,
+  inSequence,
   json,
   type Script,
 } from '../../../tooling/servers/http-service';
@@ -56,7 +56,7 @@ describe('commands to one device', () => {
     const late: Script = (response, request, count) => {
       setTimeout(() => ok(response, request, count), 1600);
     };
-    const service = await httpService(inTurn(late, ok));
+    const service = await httpService(inSequence(late, ok));
     const client = clientOf(service.baseUrl);
     const first = client.push(CHIPID, 'a', { timeout: 60 });
     const second = client.push(CHIPID, 'b', { timeout: 1.5 });

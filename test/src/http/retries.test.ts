@@ -4,7 +4,13 @@ import type { ErrorCode } from '../../../src/errors';
 import { clientOf, KEYS } from '../support/client';
 import { failure } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
-import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
+import {
+  httpService,
+  inSequence,
+  json,
+  raw,
+  type Script,
+} from '../../../tooling/servers/http-service';
 import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
 import { freePort } from '../../../tooling/servers/ports';
 
@@ -64,7 +70,7 @@ describe('a read that only touches the cloud', () => {
 
   for (const [name, [script, code]] of Object.entries(PASSING)) {
     it(`is tried again on ${name}, and gives the answer that then comes`, async () => {
-      const service = await httpService(inTurn(script, script, json([])));
+      const service = await httpService(inSequence(script, script, json([])));
       assert.deepEqual((await clientOf(service.baseUrl).uploads(1)).body, []);
       assert.equal(service.requests.length, 3);
       const broken = await httpService(script);
@@ -93,7 +99,7 @@ describe('a read that only touches the cloud', () => {
     let seconds = 1_700_000_000;
     const service = await httpService((response, request, count) => {
       seconds += 10;
-      inTurn(reset, json({}, 502), json([]))(response, request, count);
+      inSequence(reset, json({}, 502), json([]))(response, request, count);
     });
     const now = (): number => seconds * 1000;
     await clientOf(service.baseUrl, { now }).uploads(1);
@@ -109,7 +115,7 @@ describe('a read that only touches the cloud', () => {
     let seconds = 1_700_000_000;
     const service = await httpService((response, request, count) => {
       seconds += 10;
-      inTurn(json({}, 500), json([]))(response, request, count);
+      inSequence(json({}, 500), json([]))(response, request, count);
     });
     await clientOf(service.baseUrl, { now: () => seconds * 1000 }).serverDevices();
     const { serverKey, serverPassword } = KEYS;

@@ -8,7 +8,7 @@ import { failure, failures } from '../support/failure';
 import {
   hang,
   httpService,
-  inTurn,
+  inSequence,
   json,
   type Script,
 } from '../../../tooling/servers/http-service';
@@ -51,7 +51,7 @@ describe('the time a call may take', () => {
   afterEach(() => mock.reset());
 
   it('ends a call whose answer never comes: the device is probably offline', async () => {
-    const service = await httpService(inTurn(hang, ok));
+    const service = await httpService(inSequence(hang, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
     const { message } = await failure(client.push(10000001, 'x', { timeout: 1 }), 'TIMEOUT');
     assert.match(message, /device 10000001 .* 1 s.*offline.*acted is unknown/);
@@ -90,7 +90,7 @@ describe('the time a call may take', () => {
   });
 
   it('is one for both spellings of the list of devices', async () => {
-    const service = await httpService(inTurn(json({ msg: 'no' }, 404), hang));
+    const service = await httpService(inSequence(json({ msg: 'no' }, 404), hang));
     const timers = mock.method(globalThis, 'setTimeout').mock;
     const ended = failure(clientOf(service.baseUrl).devices({ timeout: HOUR }), 'TIMEOUT');
     await until(() => service.requests.length === 2, 'the second spelling is asked');
@@ -105,7 +105,7 @@ describe('the time a call may take', () => {
   });
 
   it('ends an answer that trickles, though something comes all the time', async () => {
-    const service = await httpService(inTurn(trickle, ok));
+    const service = await httpService(inSequence(trickle, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
     await failure(client.push(1, 'x', { timeout: 1 }), 'TIMEOUT');
     assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
@@ -139,7 +139,7 @@ describe('the time a call may take', () => {
       (script: Script): Script =>
       (...request) =>
         void setTimeout(() => script(...request), 1200);
-    const service = await httpService(inTurn(late(json([], 503)), late(json([]))));
+    const service = await httpService(inSequence(late(json([], 503)), late(json([]))));
     await failure(clientOf(service.baseUrl).uploads(1, { timeout: 2 }), 'TIMEOUT');
   });
 

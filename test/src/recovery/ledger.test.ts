@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Ledger } from '../../../src/recovery/ledger';
 import type { Recorded } from '../../../src/recovery/recorded';
-import type { Upload } from '../../../src/channel/frames';
+import type { Upload } from '../../../src/types';
 import { holds } from '../support/fuzz';
 import { createModel, type Step } from './model';
 

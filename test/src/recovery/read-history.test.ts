@@ -4,7 +4,13 @@ import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
 import { attemptFailure } from '../../../src/pace/attempt-failure';
 import { readInTurn } from '../../../src/recovery/read-history';
 import { atEnd } from '../../../tooling/servers/at-end';
-import { httpService, inTurn, json, raw, type Script } from '../../../tooling/servers/http-service';
+import {
+  httpService,
+  inSequence,
+  json,
+  raw,
+  type Script,
+} from '../../../tooling/servers/http-service';
 import { clientOf, KEYS } from '../support/client';
 
 const { signal } = new AbortController();
@@ -44,7 +50,7 @@ describe('a reading of a history, which is paced', () => {
 
   it('is tried again twice, in a turn of its own, where only the latest upload is asked for', async () => {
     const record = { id: 1, body: 'x', create_time: '2026-01-01 00:00:00', dev: '1' };
-    const service = await httpService(inTurn(raw('', 503), raw('', 429), json([record])));
+    const service = await httpService(inSequence(raw('', 503), raw('', 429), json([record])));
     const latest = await clientOf(service.baseUrl).fleet.readLatest('1');
     assert.equal(latest?.body.toString(), 'x');
     assert.equal(service.requests.length, 3);

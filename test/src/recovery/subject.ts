@@ -1,4 +1,4 @@
-import type { Upload } from '../../../src/channel/frames';
+import type { Upload } from '../../../src/types';
 import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';

@@ -1,6 +1,6 @@
 import type { ChannelSubscription, ChannelState } from '../../../src/channel/types';
 import type { DeviceCloudClient } from '../../../src/client';
-import type { Upload } from '../../../src/channel/frames';
+import type { Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';

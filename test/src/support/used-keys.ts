@@ -66,7 +66,7 @@ function template(node: ts.TemplateExpression, used: UsedKeys): void {
 
 function usedIn(folder: string): UsedKeys {
   const used: UsedKeys = { named: new Set(OF_NODE_RED), patterns: [] };
-  for (const file of readdirSync(join(repository, folder))) {
+  for (const file of readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })) {
     const text = (): string => readFileSync(join(repository, folder, file), 'utf8');
     if (file.endsWith('.ts')) {
       read(ts.createSourceFile(file, text(), ts.ScriptTarget.Latest, true), used);

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parseJson } from '../../../src/util/json';
 import {
-  checkJson,
   JsonLimitError,
   MAX_CONTAINERS,
   MAX_DEPTH,
   MAX_FIELDS,
-} from '../../../src/util/json-scan';
+} from '../../../src/util/json-limits';
+import { checkJson } from '../../../src/util/json-scan';
 import {
   BRACKETS,
   EMPTY_OBJECTS,

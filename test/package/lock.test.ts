@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { repository } from '../../tooling/repository';
 
-const LOCK = pathToFileURL(join(repository, 'demo', 'lock.mjs')).href;
+const LOCK = pathToFileURL(join(repository, 'scripts', 'lock.mjs')).href;
 const ADDRESS = 'http://127.0.0.1:1880/';
 
-/** Holds the lock of a folder until its input ends. */
+/** Holds the lock until its input ends. */
 const HOLDER = `const { lock } = await import(process.env.LOCK);
 try {
-  await lock(process.env.FOLDER, '${ADDRESS}');
+  await lock(process.env.FILE, ({ pid, editor }) => pid + ' has ' + editor, { editor: '${ADDRESS}' });
   process.stdin.resume().once('end', () => process.exit());
   console.log('held');
 } catch (error) {
@@ -21,15 +21,15 @@ try {
 }
 `;
 
-describe('the lock of the demo', () => {
+describe('a lock of the scripts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'device-cloud-lock-'));
-  const file = join(folder, 'demo.lock');
+  const file = join(folder, 'new', 'lock');
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Starts a process that takes the lock. @returns what it says, and what ends it */
   async function hold() {
     const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER], {
-      env: { ...process.env, LOCK, FOLDER: folder },
+      env: { ...process.env, LOCK, FILE: file },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const ended = once(child, 'close');
@@ -46,13 +46,12 @@ describe('the lock of the demo', () => {
     };
   }
 
-  it('is had by one at a time, and is free again when that one ends', async () => {
+  it('is held by one process at a time, and released when it ends', async () => {
     const first = await hold();
     assert.equal(first.said, 'held');
     const second = await hold();
     await second.release();
-    const line = `The demo of this folder is running already (process ${first.pid}): ${ADDRESS}`;
-    assert.equal(second.said, line);
+    assert.equal(second.said, `${first.pid} has ${ADDRESS}`);
     await first.release();
     assert.equal(existsSync(file), false);
   });

@@ -1,32 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
-import { SetupError } from '../scripts/npm.mjs';
+import { dirname } from 'node:path';
+import { SetupError } from './npm.mjs';
 
 const ANSWERS_WITHIN_MS = 2000;
 
 /**
- * Lets one demo at a time run in a user folder: two would write the same files. The lock is a file with the
- * process's id and a port of loopback that is open as long as it runs. So the file of a demo that has crashed
- * locks nothing, even if its process id belongs to another program by now.
- * @param editor the address that a second demo shows
- * @throws SetupError if a demo is running
+ * Lets one process at a time go on; it has the lock until it ends. The lock is a file with the process's id and a
+ * port of loopback that is open as long as it runs. So the file of a process that has crashed locks nothing, even if its
+ * process id belongs to another program by now.
+ * @param file of the lock
+ * @param refusal makes the message for a second process, from the `pid` and the `shown` of the first one
+ * @param shown further values for that message
+ * @throws SetupError if a process has the lock
  */
-export async function lock(folder, editor) {
-  const file = join(folder, 'demo.lock');
+export async function lock(file, refusal, shown = {}) {
   const server = createServer((socket) => socket.on('error', () => undefined).end(token));
   const token = randomUUID();
   await new Promise((resolve, reject) => {
     server.once('error', reject).listen({ port: 0, host: '127.0.0.1' }, resolve);
   });
   server.unref();
-  mkdirSync(folder, { recursive: true });
-  const text = JSON.stringify({ pid: process.pid, port: server.address().port, token, editor });
+  mkdirSync(dirname(file), { recursive: true });
+  const text = JSON.stringify({ pid: process.pid, port: server.address().port, token, ...shown });
   // Of two that start in the same moment, one writes the file, and the other one finds it.
   for (let tries = 0; !write(file, text); tries++) {
     const other = read(file);
-    if (tries === 1 || (await isRunning(other))) throw alreadyRunning(other);
+    if (tries === 1 || (await isRunning(other))) throw new SetupError(refusal(other));
     rmSync(file, { force: true });
   }
   process.once('exit', () => {
@@ -53,7 +54,7 @@ function read(file) {
   }
 }
 
-/** Whether the demo that wrote the file still runs. While it installs or builds, it connects but does not answer. */
+/** Whether the process that wrote the file still runs. While it is busy, it connects but does not answer. */
 function isRunning({ pid, port, token }) {
   if (!isAlive(pid) || !Number.isInteger(port) || port < 1 || port > 65535) return false;
   return new Promise((resolve) => {
@@ -78,6 +79,3 @@ function isAlive(pid) {
     return error.code === 'EPERM';
   }
 }
-
-const alreadyRunning = ({ pid, editor }) =>
-  new SetupError(`The demo of this folder is running already (process ${pid}): ${editor}`);
