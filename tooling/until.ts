@@ -17,7 +17,8 @@ export class TimeoutError extends Error {
 }
 
 /**
- * Waits until something holds that has no event of its own.
+ * Waits until something holds that has no event of its own. A state that ends by itself within
+ * {@link PAUSE.longest} may be over before it is seen: wait for what it leaves behind.
  *
  * @param look returns what is waited for, or something falsy as long as it is not there
  * @param what completes the sentence "waiting until …" of the error

@@ -59,8 +59,8 @@ describe('a service that sends frames at full speed', () => {
         await sleep(1);
         service.upload(CHIPID, `upload ${request}`);
       }
-      await until(() => other.uploads.length === REQUESTS);
       const between = (faults - before) / REQUESTS;
+      await until(() => other.uploads.length === REQUESTS);
       assert.ok(between < FRAMES_PER_REQUEST, `${between} frames were read for each request`);
       assert.match(String(reported), fault);
     });

@@ -23,9 +23,14 @@ describe('recovery of missed uploads from a service', () => {
     await sleep(100);
     return listener.bodies();
   };
-  const reopened = async (): Promise<void> => {
-    await until(() => simulator.channels(CHIPID) === 0, 'the channel is closed');
-    await until(() => simulator.channels(CHIPID) === 1, 'the channel is open again');
+  const openings = (): number =>
+    simulator.requests.filter(({ path }) => path.includes('/noticed/')).length;
+  /** Cuts the channel and waits until it is open again, which may be before anyone sees it closed. */
+  const reopened = async (cut: () => void): Promise<void> => {
+    const before = openings();
+    cut();
+    const isOpen = (): boolean => openings() > before && simulator.channels(CHIPID) === 1;
+    await until(isOpen, 'the channel is open again');
   };
 
   it('gives missed uploads back once, in order, before later live ones, marked with their id', async () => {
@@ -35,8 +40,7 @@ describe('recovery of missed uploads from a service', () => {
     await ready(simulator, listener);
     simulator.upload(CHIPID, 'live 1');
     await come(listener, 1);
-    miss(simulator, 'missed 1', 'missed 2');
-    await reopened();
+    await reopened(() => miss(simulator, 'missed 1', 'missed 2'));
     simulator.upload(CHIPID, 'live 2');
     assert.deepEqual(await come(listener, 4), ['live 1', 'missed 1', 'missed 2', 'live 2']);
     const marks = listener.uploads.map(({ replayed, id }) => [replayed, id]);
@@ -65,8 +69,7 @@ describe('recovery of missed uploads from a service', () => {
     await ready(simulator, listener);
     simulator.upload(CHIPID, '21.5');
     await come(listener, 1);
-    miss(simulator, '21.5', '21.5');
-    await reopened();
+    await reopened(() => miss(simulator, '21.5', '21.5'));
     simulator.upload(CHIPID, '21.5');
     assert.deepEqual(await come(listener, 4), ['21.5', '21.5', '21.5', '21.5']);
     assert.equal(listener.uploads.filter(({ replayed }) => replayed).length, 2);
@@ -81,12 +84,14 @@ describe('recovery of missed uploads from a service', () => {
       const body = `race ${expected.push(`race ${expected.length}`) - 1}`;
       simulator.upload(CHIPID, body);
     }, 1);
-    for (let round = 0; round < 5; round++) {
-      await sleep(60);
-      simulator.disconnect(CHIPID, { code: 1012 });
-      await reopened();
+    try {
+      for (let round = 0; round < 5; round++) {
+        await sleep(60);
+        await reopened(() => simulator.disconnect(CHIPID, { code: 1012 }));
+      }
+    } finally {
+      clearInterval(race);
     }
-    clearInterval(race);
     assert.deepEqual(await come(listener, expected.length), expected);
   });
 
@@ -95,8 +100,7 @@ describe('recovery of missed uploads from a service', () => {
     const listener = listen(client);
     await ready(simulator, listener);
     simulator.fail('server-error', { path: 'up_messages', times: 4 });
-    miss(simulator, 'missed');
-    await reopened();
+    await reopened(() => miss(simulator, 'missed'));
     simulator.upload(CHIPID, 'live');
     assert.deepEqual(await come(listener, 2), ['missed', 'live']);
     assert.equal(listener.faults.filter((fault) => fault.includes('500')).length, 1);
@@ -200,8 +204,7 @@ describe('recovery of missed uploads from a service', () => {
     const listener = listen(client);
     await ready(simulator, listener);
     simulator.fail('hang', { path: 'up_messages' });
-    miss(simulator, 'missed');
-    await reopened();
+    await reopened(() => miss(simulator, 'missed'));
     const hanging = (): boolean =>
       simulator.requests.some(({ path, status }) => path.includes('up_messages') && status === 0);
     await until(hanging, 'the history is asked');

@@ -96,7 +96,8 @@ describe('a request', () => {
   });
 
   it('is not answered by what came before its push', async () => {
-    const { service, ask, pushed, upload } = await world({ answerDelay: 100 });
+    // Longer than `until` pauses: the early upload comes before the second push.
+    const { service, ask, pushed, upload } = await world({ answerDelay: 300 });
     const first = ask(id(1));
     await pushed(1);
     const second = ask(id(2));

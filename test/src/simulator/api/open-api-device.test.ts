@@ -180,7 +180,8 @@ describe('simulator: calling devices over the open API', () => {
 
   it(
     'loses the answer of a device that is switched off meanwhile',
-    withSimulator({ offlineAfter: 300, answerDelay: 100 }, async (simulator) => {
+    // Longer than `until` pauses: the device is switched off before it answers.
+    withSimulator({ offlineAfter: 600, answerDelay: 300 }, async (simulator) => {
       const answer = push(simulator, DEVICE, 'last words');
       await until(() => simulator.device(DEVICE).received.length === 1);
       simulator.switchOff(DEVICE);
