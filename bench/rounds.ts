@@ -129,8 +129,8 @@ export async function runRounds(
       await runRound(turns, ({ entry, service: { addresses } }) => {
         const { name, label, packageFolder = repository } = entry;
         console.error(`${scenario.name}, round ${round} of ${scenario.rounds}: ${label}`);
-        const job = { scenario: scenario.name, subject: name, plan, packageFolder };
-        return new Running(entry, { ...job, addresses }, flags);
+        const job = { scenario: scenario.name, subject: name, packageFolder, addresses };
+        return new Running(entry, { ...job, plan: { ...plan, ...scenario.plan } }, flags);
       });
       turns.reverse();
     }

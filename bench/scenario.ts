@@ -54,6 +54,8 @@ export interface Scenario {
   columns: readonly Column[];
   goals: readonly Goal[];
   rounds: number;
+  /** What it measures otherwise than the others. */
+  plan?: Partial<Plan>;
   /** Measures one subject once. Runs in a new process each time. */
   measure: (job: Job) => Promise<Values>;
 }

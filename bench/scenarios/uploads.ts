@@ -1,4 +1,4 @@
-import type { Plan } from '../plan';
+import { SLICED, type Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Goal, type Scenario } from '../scenario';
 import { HISTORY } from '../service/readings';
 import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF, Receiver } from '../subjects/receiver';
@@ -21,17 +21,37 @@ const goal = (of: string, by: string, most: number): Goal => ({ of, by, column: 
 const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   name: `uploads-${channels}`,
   title: `Uploads received on ${channels === 1 ? 'one channel' : `${channels} channels`}`,
-  subjects: [LIMIT, FLOOR, CORE, OURS, OURS_OFF, ...(channels === 1 ? [] : [OURS_FLEET])],
+  subjects: [LIMIT, FLOOR, CORE, OURS, OURS_OFF],
   columns: [CPU, RATE, SERVICE],
-  goals:
-    channels === 1
-      ? [goal(OURS.name, FLOOR.name, 1.6)]
-      : [goal(OURS.name, FLOOR.name, 1.3), goal(OURS_FLEET.name, OURS.name, 1.1)],
+  goals: [goal(OURS.name, FLOOR.name, channels === 1 ? 1.6 : 1.3)],
   rounds,
   async measure(job) {
     const receiver = await Receiver.start(job, 'http');
     await receiver.open(channels);
     await receiver.flood(job.plan.warmUp, WINDOW);
+    return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
+  },
+});
+
+/**
+ * Uploads beside nodes that use what is known of the fleet. They add so little that one process is less like the next
+ * than the one with them is like the one without: so both take turns, in slices.
+ */
+const uploadsWithEvents = (devices: number, { rounds }: Plan): Scenario => ({
+  name: 'uploads-events',
+  title: `Uploads received on ${devices} channels, beside events and latest nodes`,
+  subjects: [OURS, OURS_FLEET],
+  columns: [CPU],
+  goals: [goal(OURS_FLEET.name, OURS.name, 1.1)],
+  rounds: rounds * 2,
+  plan: SLICED,
+  async measure(job) {
+    const receiver = await Receiver.start(job, 'http');
+    await receiver.open(devices);
+    await receiver.flood(job.plan.warmUp, WINDOW);
+    await receiver.calm();
+    await receiver.stagger(READ_AFTER / devices);
+    await receiver.calm();
     return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
   },
 });
@@ -57,5 +77,6 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
 
 export const uploadScenarios = (plan: Plan): Scenario[] => [
   ...plan.uploadChannels.map((channels) => uploads(channels, plan)),
+  uploadsWithEvents(100, plan),
   steadyUploads(100, plan),
 ];
