@@ -1,7 +1,9 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
+import type { AdaptiveLimiter } from './pace/adaptive-limiter';
 import type { AdaptiveLimiters } from './pace/adaptive-limiters';
+import { DeferringLimiter } from './pace/deferring-limiter';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
@@ -81,6 +83,17 @@ const REVISIONS_PER_MS = 1024;
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
 const CHIPID = /^\d{1,20}$/;
 
+/** How quickly histories are read. */
+function readingPace(
+  { origin, channelOrigin }: Settings,
+  limiters: AdaptiveLimiters,
+): Pick<AdaptiveLimiter, 'acquire'> {
+  // Not that of the channels, whose address begins with ws. A deep history takes its time.
+  const readings = limiters.of(origin, false);
+  if (!channelOrigin.startsWith('wss:')) return readings;
+  return new DeferringLimiter(readings, limiters.of(channelOrigin), () => performance.now());
+}
+
 /**
  * Puts an application together.
  * @param limiters spread the connects of its channels, and the readings of histories; shared by all
@@ -134,8 +147,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      // Not that of the channels, whose address begins with ws. A deep history takes its time.
-      pace: limiters.of(settings.origin, false),
+      pace: readingPace(settings, limiters),
       now,
       random,
       observer: registry,

@@ -62,6 +62,11 @@ export class AdaptiveLimiter {
     return attempt;
   }
 
+  /** How many attempts wait for their turn. */
+  get queued(): number {
+    return this.waiting.size;
+  }
+
   succeeded(attempt: Attempt): void {
     const at = this.clock.now();
     const isFirstSign = this.underWay.delete(attempt);

@@ -21,7 +21,7 @@ interface ListeningDeps {
   /** Reads the history of a device, whatever its records look like. */
   readUploads: ReadHistory;
   /** Limits how quickly histories are requested. */
-  pace: AdaptiveLimiter;
+  pace: Pick<AdaptiveLimiter, 'acquire'>;
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;

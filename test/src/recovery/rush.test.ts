@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeviceCloudClient } from '../../../src/client';
+import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { channelService, tlsChannelService } from '../../../tooling/servers/channel-service';
+import { LOOPBACK } from '../../../tooling/servers/certs';
+import { until } from '../../../tooling/until';
+import { KEYS } from '../support/client';
+
+/** As many connects as wait for seconds. */
+const MANY = 1000;
+
+/** A channel that has opened while many other connects wait for their turn. */
+async function duringRush(baseUrl: string, opened: () => number) {
+  const limiters = new AdaptiveLimiters();
+  const acquire = mock.method(limiters.of(baseUrl, false), 'acquire');
+  const tls = { ca: LOOPBACK.cert };
+  const client = new DeviceCloudClient({ ...KEYS, baseUrl, proxy: false, tls }, limiters);
+  atEnd(() => client.close());
+  client.listen('1', {}, {});
+  const connects = limiters.of(baseUrl.replace('http', 'ws'));
+  const others = Array.from({ length: MANY }, () => connects.acquire(() => undefined));
+  const end = (): void => others.forEach((other) => other.cancel());
+  atEnd(end);
+  await until(() => opened() === 1);
+  return { end, readings: () => acquire.mock.callCount() };
+}
+
+describe('a channel that opens during a rush of connects', () => {
+  it('over TLS, has its history read after the rush', async () => {
+    const { baseUrl, opened } = await tlsChannelService(LOOPBACK);
+    const { readings, end } = await duringRush(baseUrl, opened);
+    await sleep(300);
+    assert.equal(readings(), 0);
+    end();
+    await until(() => readings() === 1);
+  });
+
+  it('without TLS, has its history read at once', async () => {
+    const { baseUrl, opened } = await channelService();
+    const { readings } = await duringRush(baseUrl, opened);
+    await until(() => readings() === 1);
+  });
+});
