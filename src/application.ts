@@ -1,9 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import type { AdaptiveLimiter } from './pace/adaptive-limiter';
 import type { AdaptiveLimiters } from './pace/adaptive-limiters';
-import { DeferringLimiter } from './pace/deferring-limiter';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
@@ -83,17 +81,6 @@ const REVISIONS_PER_MS = 1024;
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
 const CHIPID = /^\d{1,20}$/;
 
-/** How quickly histories are read. */
-function readingPace(
-  { origin, channelOrigin }: Settings,
-  limiters: AdaptiveLimiters,
-): Pick<AdaptiveLimiter, 'acquire'> {
-  // Not that of the channels, whose address begins with ws. A deep history takes its time.
-  const readings = limiters.of(origin, false);
-  if (!channelOrigin.startsWith('wss:')) return readings;
-  return new DeferringLimiter(readings, limiters.of(channelOrigin), () => performance.now());
-}
-
 /**
  * Puts an application together.
  * @param limiters spread the connects of its channels, and the readings of histories; shared by all
@@ -147,7 +134,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      pace: readingPace(settings, limiters),
+      pace: limiters.ofReadings(settings.origin, settings.channelOrigin),
       now,
       random,
       observer: registry,

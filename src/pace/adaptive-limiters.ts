@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { AdaptiveLimiter, type PaceClock } from './adaptive-limiter';
+import { DeferringLimiter } from './deferring-limiter';
 
 /** How many limiters are kept. With more services at a time, their clients would not share them. */
 const MOST = 100;
@@ -30,5 +31,17 @@ export class AdaptiveLimiters {
       this.limiters.delete(oldest);
     }
     return limiter;
+  }
+
+  /**
+   * What limits the readings of an application's histories.
+   * @param origin the address that they are read from
+   * @param channelOrigin the address of its channels, which begins with ws
+   */
+  ofReadings(origin: string, channelOrigin: string): Pick<AdaptiveLimiter, 'acquire'> {
+    // A deep history takes its time.
+    const readings = this.of(origin, false);
+    if (!channelOrigin.startsWith('wss:')) return readings;
+    return new DeferringLimiter(readings, this.of(channelOrigin), this.clock.now);
   }
 }

@@ -76,9 +76,9 @@ describe('the histories of all devices after a restart', () => {
   });
 
   it('are read as quickly where most are deep, and so take much longer than the others', async () => {
-    // As the limiter of an application is made: see createApplication.
     const clock = { now: () => now, idle: () => now, random: () => 0.5 };
-    const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', false));
+    const pace = new AdaptiveLimiters(clock).ofReadings('http://service', 'ws://service');
+    const limiter = new ReadLimiter(pace);
     for (let device = 0; device < MANY; device++) {
       const granted = (turn: PacedAttempt): void => {
         setTimeout(() => turn.succeeded(), device % 3 === 0 ? 20 : 150);
