@@ -42,6 +42,6 @@ export class AdaptiveLimiters {
     // A deep history takes its time.
     const readings = this.of(origin, false);
     if (!channelOrigin.startsWith('wss:')) return readings;
-    return new DeferringLimiter(readings, this.of(channelOrigin), this.clock.now);
+    return new DeferringLimiter(readings, this.of(channelOrigin), () => this.clock.now());
   }
 }
