@@ -37,7 +37,7 @@ RED.nodes.registerType('${TYPE}', { category: 'soak', defaults: {} });
 
 /** @returns the files that a Node-RED has loaded. @param flow undefined: without the package */
 async function loaded(folder: string, flow: object[] | undefined): Promise<string[]> {
-  makeUserDir(folder, { withPackage: flow !== undefined });
+  makeUserDir(folder, flow === undefined ? null : undefined);
   const place = { z: 'tab', x: 100, y: 100, wires: [] };
   const flows = [
     { id: 'tab', type: 'tab' },
