@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Node, NodeAPI, NodeMessage, NodeRedApp } from 'node-red';
 import type { FlowNode } from './nodes';
 import { SETTINGS } from './process';
 import { makeUserDir } from './user-dir';
+import { temporaryFolder } from '../temporary-folder';
 
 /** A Node-RED inside this process: there can be one in a process, and it keeps the process alive. */
 export interface EmbeddedNodeRed {
@@ -36,10 +34,8 @@ const QUIET = {
 
 /** A user folder that goes with this process. */
 function temporaryUserDir(packageFolder?: string | null): string {
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-embedded-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  return makeUserDir(folder, packageFolder);
+  return makeUserDir(temporaryFolder('embedded'), packageFolder);
 }
 
 /** Starts Node-RED with no flows. */
