@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TimeoutError, until } from '../../../tooling/until';
+import { comesToHold, until } from '../../../tooling/until';
+import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
 import { audit, matchUploads, type Audit } from '../audit';
 import { auditFleet, unsettled, type FleetAudit } from '../fleet-audit';
 import { readAccepted, readOpened, readRecords, type Emitted } from '../lines';
@@ -202,13 +203,7 @@ class Run {
       const rest = Date.now() - since;
       return rest >= LONG_REST || (rest >= REST && this.audit(emitted).lost === 0);
     };
-    try {
-      await until(isQuiet, 'everything has come to rest', QUIET_LIMIT);
-      return true;
-    } catch (error) {
-      if (error instanceof TimeoutError) return false;
-      throw error;
-    }
+    return comesToHold(isQuiet, QUIET_LIMIT);
   }
 
   private async collect(scene: Scene, reopened: number) {
@@ -260,11 +255,6 @@ class Run {
 
 /** Runs a row in a folder of its own, which is removed after it. */
 export async function runRow(settings: RunSettings): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-cluster-'));
-  const tidy = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  process.once('exit', tidy);
-  return new Run(folder, settings).measure().finally(() => {
-    process.off('exit', tidy);
-    tidy();
-  });
+  const folder = temporaryFolder('cluster');
+  return new Run(folder, settings).measure().finally(() => removeFolder(folder));
 }
