@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { comesToHold, until } from '../../../tooling/until';
-import { atPort, startBroker } from './broker';
+import { atPort, startBroker } from '../../../tooling/servers/broker';
 import { examples, named, ofType } from './files';
 import type { Stage } from './stage';
 import { request } from '../harness/request';
