@@ -5,46 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { comesToHold, until } from '../../../tooling/until';
 import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
 import { audit, matchUploads, type Audit } from '../audit';
-import { auditFleet, unsettled, type FleetAudit } from '../fleet-audit';
+import { auditFleet, unsettled } from '../fleet-audit';
 import { readAccepted, readOpened, readRecords, type Emitted } from '../lines';
 import { readNotes } from '../notes';
-import type { AtOnce } from '../service-messages';
 import { startService, type ServiceProcess } from '../service-process';
-import { startSentinels, startSingle, type Engine, type EngineUsage } from './engine';
+import { startSentinels, startSingle, type Engine } from './engine';
 import { prepareMember, URL_VARIABLE, type MemberFiles } from './flow';
 import type { LibrarySettings } from './library-member';
 import { library, Member, nodeRed } from './member';
-import { PROCESSES, type Row } from './rows';
-import { measureTakeovers, type Takeovers } from './takeover';
+import { PROCESSES, type Measured, type Row } from './row';
+import { measureTakeovers } from './takeover';
 import type { Scene } from './trouble';
-
-/** What a row gave. */
-export interface Measured extends Audit {
-  row: Row;
-  minutes: number;
-  lease: number;
-  /** How often trouble was made. */
-  troubles: number;
-  /** What the processes that trouble was made for emitted within 0.3 s from then on. */
-  inWindow: number;
-  takeovers: Takeovers;
-  /** Channels opened after all had been open. */
-  reopened: number;
-  atOnce: AtOnce;
-  /** What came of requests and of pushes that waited, of all processes. */
-  fleet: Pick<FleetAudit, 'requests' | 'replied' | 'held' | 'sent' | 'wrong'>;
-  acknowledged: number;
-  /** Jobs that are left in the queue. */
-  queued: number;
-  usage: EngineUsage | undefined;
-  /** How many messages each process emitted. */
-  shares: number[];
-  /** Whether everything had come to rest before the time was up. */
-  quiet: boolean;
-  /** The machine's load before the run, as an average of a minute. */
-  load: number;
-  logs: string[];
-}
 
 export interface RunSettings {
   row: Row;
