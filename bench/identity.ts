@@ -1,12 +1,3 @@
-import { join } from 'node:path';
-
-/** Folder of the repository, from the compiled benchmark. */
-export const repository = join(__dirname, '..', '..');
-
-/** Certificate and key of 127.0.0.1, which the tests use, too. */
-export const certificate = (kind: 'cert' | 'key'): string =>
-  join(repository, 'tooling', 'servers', 'certs', `loopback.${kind}.pem`);
-
 /** The application that the service of the benchmark knows. */
 export const IDENTITY = { appid: '10001', appkey: 'benchmark-application-key' };
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from './identity';
 import { picture } from './picture';
 import { goalResult, grid, NOT_MEASURED, quantity, RATIO, resultTable, valuesOf } from './report';
 import type { GoalResult } from './report';
 import { readResults, RECORDED, settingText, type Measured } from './results';
 import type { Scenario } from './scenario';
 import { summarize } from './statistics';
+import { repository } from '../tooling/repository';
 
 /*
  * docs/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is

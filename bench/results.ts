@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
-import { repository } from './identity';
 import type { Result, Row, Scenario } from './scenario';
+import { repository } from '../tooling/repository';
 
 /* What a run has measured, as it stands in a file: one a scenario, so that each can be measured again alone. */
 

@@ -1,7 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { certificate, repository } from './identity';
+import { BARE } from '../tooling/process';
+import { repository } from '../tooling/repository';
+import { LOOPBACK_FILE } from '../tooling/servers/certs';
 import type { Plan } from './plan';
 import type { Row, Scenario, Subject } from './scenario';
 import { startService } from './service/service';
@@ -16,14 +18,7 @@ export interface Entry extends Subject {
 const TIMEOUT = 600_000;
 
 /** Loopback alone, and the certificate of the service. */
-const ENVIRONMENT = {
-  HTTP_PROXY: undefined,
-  HTTPS_PROXY: undefined,
-  http_proxy: undefined,
-  https_proxy: undefined,
-  NODE_V8_COVERAGE: undefined,
-  NODE_EXTRA_CA_CERTS: certificate('cert'),
-};
+const ENVIRONMENT = { ...BARE, NODE_EXTRA_CA_CERTS: LOOPBACK_FILE };
 
 /** A subject has ended without a result; why, it has printed. */
 export class SubjectFailed extends Error {
@@ -136,6 +131,6 @@ export async function runRounds(
     }
     return rows;
   } finally {
-    for (const { service } of turns) service.close();
+    await Promise.all(turns.map(({ service }) => service.close()));
   }
 }

@@ -54,6 +54,24 @@ export async function until(
 }
 
 /**
+ * Waits as {@link until} does, for something whose absence the caller explains itself.
+ *
+ * @returns whether it came to hold within the bound
+ */
+export async function comesToHold(
+  look: () => boolean | Promise<boolean>,
+  bound = BOUND,
+): Promise<boolean> {
+  try {
+    await until(look, 'it holds', bound);
+    return true;
+  } catch (error) {
+    if (error instanceof TimeoutError) return false;
+    throw error;
+  }
+}
+
+/**
  * Gives a promise a bound.
  *
  * @param bound in milliseconds

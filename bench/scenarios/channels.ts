@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemory, type Memory } from '../meter';
 import type { Plan } from '../plan';
 import { column, type Goal, type Job, type Scenario, type Values } from '../scenario';
-import { CORE, LIMIT, LIMIT_READING, OURS, OURS_OFF, Receiver } from '../subjects/receiver';
+import { CORE, LIMIT, LIMIT_READING, OURS, OURS_OFF } from '../subjects/open-channels';
+import { Receiver } from '../subjects/receiver';
 
 async function measure(job: Job, scheme: 'http' | 'https'): Promise<Values> {
   const { service, plan } = job;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { watchDelay } from '../meter';
 import type { Plan } from '../plan';
 import { column, CPU, type Scenario } from '../scenario';
-import { LIMIT, OURS, Receiver } from '../subjects/receiver';
+import { LIMIT, OURS } from '../subjects/open-channels';
+import { Receiver } from '../subjects/receiver';
 
 const PER_SECOND = 1000;
 const SECONDS = 20;

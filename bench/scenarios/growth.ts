@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemory } from '../meter';
 import { column, type Scenario } from '../scenario';
-import { OURS, OURS_OFF, Receiver } from '../subjects/receiver';
+import { OURS, OURS_OFF } from '../subjects/open-channels';
+import { Receiver } from '../subjects/receiver';
 
 const CHANNELS = 100;
 const WINDOW = 4;

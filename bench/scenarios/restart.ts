@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../plan';
 import { column, type Scenario } from '../scenario';
-import { OURS, Receiver, RECONNECTING } from '../subjects/receiver';
+import { OURS, RECONNECTING } from '../subjects/open-channels';
+import { Receiver } from '../subjects/receiver';
 
 /** All channels end at once, and reconnect to a service that takes them. */
 function restart(scheme: 'http' | 'https', plan: Plan): Scenario {

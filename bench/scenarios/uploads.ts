@@ -1,7 +1,8 @@
 import { SLICED, type Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Goal, type Scenario } from '../scenario';
 import { HISTORY } from '../service/readings';
-import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF, Receiver } from '../subjects/receiver';
+import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF } from '../subjects/open-channels';
+import { Receiver } from '../subjects/receiver';
 
 /** Blocks of 16 uploads that are on their way on a channel at most. */
 const WINDOW = 4;

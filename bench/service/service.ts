@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { certificate } from '../identity';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { onLoopback, type Loopback } from '../../tooling/servers/loopback';
 import { ChannelServer } from './channel-server';
 import { CONTROL, type Addresses, type Flood, type State } from './client';
 import { PushServer } from './push-server';
-
-const listen = (server: Server): Promise<string> =>
-  new Promise((resolve) => {
-    // Thousands of channels are opened at once.
-    server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
-      resolve(`127.0.0.1:${(server.address() as AddressInfo).port}`),
-    );
-  });
 
 function cpuSoFar(): number {
   const { user, system } = process.cpuUsage();
@@ -30,7 +22,10 @@ interface Control {
 }
 
 /** Starts the service in this process. It does what is measured, and nothing else. */
-export async function startService(): Promise<{ addresses: Addresses; close: () => void }> {
+export async function startService(): Promise<{
+  addresses: Addresses;
+  close: () => Promise<void>;
+}> {
   const pushes = new PushServer();
   const channels = new ChannelServer();
 
@@ -58,17 +53,27 @@ export async function startService(): Promise<{ addresses: Addresses; close: () 
     if (request.url !== CONTROL) channels.answer(request, response);
     else void control(request).then((answer) => response.end(JSON.stringify(answer)));
   });
-  const tls = { cert: readFileSync(certificate('cert')), key: readFileSync(certificate('key')) };
-  const https = createTlsServer(tls, channels.answer);
+  const https = createTlsServer(LOOPBACK, channels.answer);
   for (const server of [http, https]) {
     // A connection that idles between two histories is not a fault to recover from.
     server.keepAliveTimeout = 0;
     channels.attach(server);
   }
-  const servers = [pushes.server, http, https];
-  const [push = '', plain = '', secure = ''] = await Promise.all(servers.map(listen));
+  // Thousands of channels are opened at once.
+  const listen = (server: Server): Promise<Loopback> => onLoopback(server, { backlog: 4096 });
+  const [push, plain, secure] = [
+    await listen(pushes.server),
+    await listen(http),
+    await listen(https),
+  ];
   return {
-    addresses: { push: `http://${push}`, http: `http://${plain}`, https: `https://${secure}` },
-    close: () => servers.forEach((server) => server.close()),
+    addresses: {
+      push: `http://127.0.0.1:${push.port}`,
+      http: `http://127.0.0.1:${plain.port}`,
+      https: `https://127.0.0.1:${secure.port}`,
+    },
+    async close() {
+      await Promise.all([push.close(), plain.close(), secure.close()]);
+    },
   };
 }

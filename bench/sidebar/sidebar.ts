@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { startSimulator, type Simulator } from '../../src/simulator';
 import { launchBrowser } from '../../tooling/editor/chromium';
@@ -8,6 +5,7 @@ import { EDITOR_SETTINGS, openPage } from '../../tooling/editor/page';
 import { app, node, type FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../../tooling/node-red/process';
 import { makeUserDir } from '../../tooling/node-red/user-dir';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 import { until } from '../../tooling/until';
 import { summarize } from '../statistics';
 import { FILTER, FIRST_PAINT, SCROLL, watchFrames, type Numbers } from './in-page';
@@ -121,7 +119,7 @@ async function withoutSettings(page: Page): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const userDir = makeUserDir(mkdtempSync(join(tmpdir(), 'device-cloud-sidebar-')));
+  const userDir = makeUserDir(temporaryFolder('sidebar'));
   const simulator = await startSimulator({ devices, interval: 0, answerDelay: 1 });
   const red = await startNodeRed({ userDir, settings: EDITOR_SETTINGS });
   const browser = await launchBrowser();
@@ -148,7 +146,6 @@ async function main(): Promise<void> {
     await browser.close();
     await red.end();
     await simulator.close();
-    rmSync(userDir, { recursive: true, force: true });
   }
 }
 

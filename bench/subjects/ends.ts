@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef, NodeMessage, NodeRedApp } from 'node-red';
-import { fail, type FlowNode } from './node-red';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { fail } from './node-red';
 
 /*
  * The nodes around what is measured, the same in every flow: a source that sends, a sink that

@@ -5,7 +5,7 @@ import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { PushConfig } from '../../nodes/push/push.config';
 import { chipids, IDENTITY } from '../identity';
 import { endNodes, placed } from './ends';
-import type { FlowNode } from './node-red';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 
 /* This package's nodes, as the editor saves new ones. */
 

@@ -1,49 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startMeter } from '../meter';
-import type { Job, Subject, Values } from '../scenario';
+import type { Job, Values } from '../scenario';
 import type { Flood } from '../service/client';
 import { READING } from '../service/readings';
-import { AT_ONCE, bareChannels, type BareUpload } from './bare-channels';
-import { bareHistories } from './bare-histories';
-import { bareReconnecting } from './bare-reconnecting';
-import { coreUploads } from './core-flows';
-import { createEnds, endNodes, registerEnds } from './ends';
-import { fail, startNodeRed } from './node-red';
-import { ourFleet, ourUploads } from './our-flows';
-
-/** The subjects that receive uploads on channels. */
-export const LIMIT: Subject = { name: 'limit', label: 'bare ws' };
-export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's send" };
-export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
-export const OURS: Subject = { name: 'ours', label: 'listen node' };
-export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
-export const OURS_FLEET: Subject = { name: 'ours-fleet', label: 'listen, events and latest nodes' };
-
-/** A subject that reads the history of each device once its channel is open, as recovery does. */
-export const LIMIT_READING: Subject = {
-  name: 'limit-reading',
-  label: 'bare ws, and undici that reads each history',
-};
-
-/** A subject that reconnects, and receives nothing. */
-export const RECONNECTING: Subject = {
-  name: 'limit-reconnecting',
-  label: 'bare ws behind the same limiter',
-};
-
-/** Opens channels up to a given number; it may return before they are open. */
-type Open = (channels: number) => Promise<void>;
+import { fail } from './node-red';
+import { opener, OURS, type Open } from './open-channels';
+import { until, within } from '../../tooling/until';
 
 const PATIENCE = 60_000;
-const LOOK = 5;
 /** Milliseconds for histories to be read and statuses to be shown, once all channels are open. */
 const SETTLE = 500;
 /** Milliseconds without a reading of a history after which those that a flood has caused are over. */
 const CALM = 1000;
+/** Milliseconds in which those are over. */
+const CALM_LIMIT = 300_000;
 
 /** Receives and counts uploads. */
 export class Receiver {
   received = 0;
+  #onUpload = (): void => undefined;
 
   private constructor(
     private readonly job: Job,
@@ -58,6 +33,7 @@ export class Receiver {
       if (receiver.received++ === 0 && !READING.test(String(payload))) {
         fail(`This is not what was uploaded: ${String(payload)}`);
       }
+      receiver.#onUpload();
     };
     const receiver = new Receiver(job, await opener(job, job.service.addresses[scheme], count));
     return receiver;
@@ -90,11 +66,14 @@ export class Receiver {
 
   /** Waits until the histories are read that were due: their CPU belongs to the uploads before. */
   async calm(): Promise<void> {
-    for (let before = -1; ; await sleep(CALM)) {
-      const { histories } = await this.job.service.state();
-      if (histories === before) return;
-      before = histories;
-    }
+    let read = -1;
+    const isCalm = async (): Promise<boolean> => {
+      const before = read;
+      read = (await this.job.service.state()).histories;
+      if (read !== before) await sleep(CALM);
+      return read === before;
+    };
+    await until(isCalm, 'no more histories are read', CALM_LIMIT);
   }
 
   /** Receives uploads at a steady rate for so long, and counts that each that was sent has come once. */
@@ -116,52 +95,17 @@ export class Receiver {
     this.received = 0;
     const measured = startMeter();
     const { sent, cpu } = await upload();
-    const deadline = Date.now() + PATIENCE;
-    while (this.received < sent && Date.now() < deadline) await sleep(LOOK);
+    const arrived = new Promise<void>((resolve) => {
+      this.#onUpload = () => {
+        if (this.received >= sent) resolve();
+      };
+      this.#onUpload();
+    });
+    // Fewer than were sent are named below.
+    await within(arrived, 'all uploads have come', PATIENCE).catch(() => undefined);
+    this.#onUpload = () => undefined;
     const sample = measured(sent);
     if (this.received !== sent) throw new Error(`${this.received} of ${sent} uploads came.`);
     return { ...sample, service: cpu / sent, sent };
   }
-}
-
-/** Channels that are opened with the readings of their histories in between. */
-async function readingChannels(
-  baseUrl: string,
-  onUpload: (upload: BareUpload) => void,
-): Promise<Open> {
-  const openMore = await bareChannels(baseUrl, onUpload);
-  const histories = await bareHistories(baseUrl);
-  let opened = 0;
-  return async (channels) => {
-    while (opened < channels) {
-      const next = Math.min(opened + AT_ONCE, channels);
-      await openMore(next);
-      await histories.read(opened, next);
-      opened = next;
-    }
-  };
-}
-
-/** What opens the channels of a subject. */
-async function opener(
-  { subject, packageFolder }: Job,
-  baseUrl: string,
-  onUpload: (upload: { payload?: unknown }) => void,
-): Promise<Open> {
-  if (subject === LIMIT.name) return bareChannels(baseUrl, onUpload);
-  if (subject === LIMIT_READING.name) return readingChannels(baseUrl, onUpload);
-  if (subject === RECONNECTING.name) return bareReconnecting(baseUrl, packageFolder);
-  const ends = createEnds();
-  ends.onMessage = onUpload;
-  const nodeRed = await startNodeRed(packageFolder, registerEnds(ends));
-  if (subject === 'floor') {
-    await nodeRed.deploy(endNodes('sink'));
-    return bareChannels(baseUrl, (upload: BareUpload) => ends.send({ ...upload }));
-  }
-  return (channels) => {
-    if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
-    const recover = subject === OURS_OFF.name ? 'off' : 'reconnect';
-    const listening = ourUploads(baseUrl, channels, recover);
-    return nodeRed.deploy(subject === OURS_FLEET.name ? [...listening, ...ourFleet()] : listening);
-  };
 }

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atPort, startBroker } from '../../dist/tooling/servers/broker.js';
 import { SetupError } from '../npm.mjs';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';
@@ -34,7 +34,7 @@ export async function tryExamples(red, files) {
     say('side by side', await runFlows(red, tried));
     return well;
   } finally {
-    await broker.stop();
+    await broker.close();
   }
 }
 
@@ -93,19 +93,4 @@ async function press(red, nodes) {
     const { ok } = await red.call('POST', `/inject/${id}`);
     if (!ok) throw new SetupError(`The inject node ${id} cannot be pressed.`);
   }
-}
-
-/** The broker at another port, since what is at 1883 may be anybody's. */
-const atPort = (nodes, port) =>
-  nodes.map((node) => (node.type === 'mqtt-broker' ? { ...node, port: String(port) } : node));
-
-/** An MQTT broker on loopback. */
-async function startBroker() {
-  const { Aedes } = await import('aedes');
-  const aedes = await Aedes.createBroker();
-  const server = createServer(aedes.handle);
-  await new Promise((resolve) => server.listen(0, 'localhost', resolve));
-  const stop = () =>
-    new Promise((resolve) => aedes.close(() => server.close(() => resolve(undefined))));
-  return { port: server.address().port, stop };
 }

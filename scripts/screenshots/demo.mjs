@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startDemo } from '../../dist/tooling/demo.js';
 import { root } from '../npm.mjs';
 import { writeSmall } from './small.mjs';
 
@@ -26,27 +26,6 @@ const COLOURS = 48;
 
 /** A folder of its own leaves a person's demo alone. */
 const userDir = join(root, '.cache', 'screenshots', 'demo');
-
-/** Starts the demo and waits until it says where it is. */
-async function startDemo() {
-  // The editor remembers which of its parts were open.
-  rmSync(userDir, { recursive: true, force: true });
-  const demo = spawn(process.execPath, ['demo/start.mjs', '--reset', '--port', PORT], {
-    cwd: root,
-    env: { ...process.env, DEVICE_CLOUD_DEMO_DIR: userDir },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The demo did not start in time.')), 120_000);
-    demo.once('exit', () => reject(new Error('The demo ended.')));
-    demo.stdout.on('data', (text) => {
-      if (!String(text).includes('Dashboard')) return;
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  return demo;
-}
 
 /** Its dashboard, at a desk and on a phone, with a heater switched on and the answer to a question. */
 async function takeDashboard(browser, folder) {
@@ -81,11 +60,15 @@ async function takeFlow(browser, folder) {
 
 /** Takes the pictures of the demo, as a person sees it: its dashboard and its flow. */
 export async function takeDemo(browser, folder) {
-  const demo = await startDemo();
+  // The editor remembers which of its parts were open.
+  rmSync(userDir, { recursive: true, force: true });
+  const demo = startDemo(PORT, { args: ['--reset'], folder: userDir });
   try {
+    await demo.up();
     await takeDashboard(browser, folder);
     await takeFlow(browser, folder);
   } finally {
-    demo.kill('SIGINT');
+    demo.interrupt();
+    await demo.ended;
   }
 }

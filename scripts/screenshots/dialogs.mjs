@@ -1,4 +1,4 @@
-import { addNode, closeDialogs, openDialog, settled } from './editor.mjs';
+import { addNode, closeDialogs, openDialog, atRest } from './editor.mjs';
 import { bareNodes, sampleNodes, variants } from '../../dist/tooling/editor/samples.js';
 
 const FIELD = '#node-input-chipid ~ .red-ui-typedInput-container .red-ui-typedInput-input';
@@ -12,7 +12,7 @@ const dialog = (name, node, act = async () => undefined) => ({
     await openDialog(page, node);
     await page.evaluate(`$('#device-cloud-advanced').prop('open', true)`);
     await act(page);
-    await settled(page);
+    await atRest(page);
   },
 });
 
@@ -76,7 +76,7 @@ const scenes = [
     area: 'dialog',
     async show(page) {
       await page.evaluate(`RED.editor.editConfig('', 'device-cloud-${type}', '_ADD_')`);
-      await settled(page);
+      await atRest(page);
     },
   })),
   testing('test-accepted', 'app'),

@@ -11,7 +11,7 @@ export const openEditor = (browser, url, { language, theme = 'light' }) =>
   openPage(browser, url, { language, theme, height: HEIGHT });
 
 /** Waits until what moves has come to rest. */
-export const settled = (page) => page.waitForTimeout(400);
+export const atRest = (page) => page.waitForTimeout(400);
 
 /** A page as the tests of the editor drive it. */
 const driven = (page) => ({ page, run: (script) => page.evaluate(script) });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EDITOR_SETTINGS, openPage } from '../../dist/tooling/editor/page.js';
 import { root } from '../npm.mjs';
-import { settled } from './editor.mjs';
+import { atRest } from './editor.mjs';
 import { Film } from './film.mjs';
 import { startWithFlows } from './flows.mjs';
 
@@ -27,7 +27,7 @@ async function play(film) {
   await film.hold(300);
   await film.click('#red-ui-palette-search input');
   await film.type('debug');
-  await settled(page);
+  await atRest(page);
   await film.hold(200);
   await film.drag(await film.middle(palette('debug')), { x: 560, y: 170 });
   await film.hold(300);
@@ -40,12 +40,12 @@ async function play(film) {
 
   await film.doubleClick('.red-ui-flow-node-group');
   await page.waitForSelector('#node-input-btn-app-add');
-  await settled(page);
+  await atRest(page);
   await film.hold(900);
 
   await film.click('#node-input-btn-app-add');
   await page.waitForSelector('#node-config-input-service:visible');
-  await settled(page);
+  await atRest(page);
   await film.hold(700);
   await film.move(await film.middle('#node-config-input-service'));
   await film.hold(300);
@@ -53,22 +53,22 @@ async function play(film) {
   await film.hold(900);
   await film.click('#device-cloud-test');
   await page.waitForSelector('.device-cloud-result .fa-check');
-  await settled(page);
+  await atRest(page);
   await film.hold(1300);
   await film.click('#node-config-dialog-ok');
   await page.waitForSelector('#node-config-dialog-ok', { state: 'detached' });
-  await settled(page);
+  await atRest(page);
 
   await film.click('.device-cloud-chipid');
   await page.waitForSelector('.red-ui-autoComplete-container:visible a');
-  await settled(page);
+  await atRest(page);
   await film.hold(900);
   await film.click('.red-ui-autoComplete-container:visible a');
-  await settled(page);
+  await atRest(page);
   await film.hold(500);
   await film.click('#node-dialog-ok');
   await page.waitForSelector('#node-dialog-ok', { state: 'detached' });
-  await settled(page);
+  await atRest(page);
   await film.hold(400);
 
   await film.click('#red-ui-header-button-deploy');
@@ -81,13 +81,13 @@ async function play(film) {
       .locator('.red-ui-debug-msg')
       .nth(number - 1)
       .waitFor();
-    await settled(page);
+    await atRest(page);
     await film.hold(900);
   }
   await film.hold(1600);
 }
 
-/** Makes the animated picture of the README. */
+/** Makes the atRest picture of the README. */
 export async function takeFirstMinute(browser, folder) {
   const nodeRed = join(root, 'node_modules', 'node-red');
   const version = { name: 'first-minute', node: process.execPath, nodeRed };
@@ -100,7 +100,7 @@ export async function takeFirstMinute(browser, folder) {
     const page = await openPage(browser, red.url, { height: SIZE.height, prepare: Film.prepare });
     await page.setViewportSize(SIZE);
     await page.evaluate(`RED.sidebar.show('debug')`);
-    await settled(page);
+    await atRest(page);
     const film = new Film(page);
     await play(film);
     await film.write(join(folder, 'first-minute.gif'));

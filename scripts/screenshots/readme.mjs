@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { startSimulator } from '../../dist/src/simulator/index.js';
 import { root } from '../npm.mjs';
-import { closeDialogs, dialogArea, openDialog, openEditor, settled } from './editor.mjs';
+import { closeDialogs, dialogArea, openDialog, openEditor, atRest } from './editor.mjs';
 import { app, node } from '../../dist/tooling/node-red/nodes.js';
 import { sampleNodes } from '../../dist/tooling/editor/samples.js';
 import { showFleet, startFleets } from './fleet.mjs';
@@ -135,7 +135,7 @@ async function take(page, { show, area, leave, size }, here, path) {
   const usual = page.viewportSize();
   if (size) await page.setViewportSize(size);
   await show(page, here);
-  await settled(page);
+  await atRest(page);
   await writeSmall(await page.screenshot({ clip: await area(page) }), path);
   await leave?.(page);
   await page.setViewportSize(usual);

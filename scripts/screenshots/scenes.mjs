@@ -1,5 +1,5 @@
 import { dialogs } from './dialogs.mjs';
-import { settled } from './editor.mjs';
+import { atRest } from './editor.mjs';
 import { apps, sampleNodes } from '../../dist/tooling/editor/samples.js';
 
 const sidebar = (name, show) => ({ name, area: '#red-ui-sidebar', show });
@@ -13,7 +13,7 @@ const helps = sampleNodes
     show: async (page) => {
       await page.evaluate(`RED.sidebar.help.show('${type}')`);
       await page.waitForSelector('.red-ui-help h1, .red-ui-help p');
-      await settled(page);
+      await atRest(page);
     },
   }));
 
@@ -29,7 +29,7 @@ const STATUSES = [
 async function filterPalette(page) {
   await page.fill('#red-ui-palette-search input', '');
   await page.locator('#red-ui-palette-search input').pressSequentially('device-cloud');
-  await settled(page);
+  await atRest(page);
 }
 
 const around = [
@@ -48,7 +48,7 @@ const around = [
         });
         RED.view.redraw(true);
       })()`);
-      await settled(page);
+      await atRest(page);
     },
   },
   {
@@ -73,7 +73,7 @@ const around = [
       await page.evaluate(`RED.actions.invoke('core:show-examples-import-dialog')`);
       await page.waitForTimeout(1500);
       await page.evaluate(`$('.ui-dialog .red-ui-treeList-label:contains(device-cloud)').click()`);
-      await settled(page);
+      await atRest(page);
     },
     async leave(page) {
       await page.keyboard.press('Escape');
@@ -81,7 +81,7 @@ const around = [
   },
   sidebar('config-nodes', async (page) => {
     await page.evaluate(`RED.sidebar.config.show()`);
-    await settled(page);
+    await atRest(page);
   }),
 ];
 

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { ADMIN_SETTINGS, FULL, READER, logIn } from './harness/admin';
@@ -8,6 +6,7 @@ import { ONE, THREE, TWO } from './harness/fixture';
 import { startNodeRed } from './harness/node-red';
 import type { NodeRed } from './harness/node-red';
 import { app, node } from '../../tooling/node-red/nodes';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { until } from '../../tooling/until';
 import { around } from './harness/flows';
 import { request } from './harness/request';
@@ -130,13 +129,8 @@ describe('the admin routes behind a log-in and below another root', () => {
   });
 
   it('take the host of a device list from the deployed node alone', async () => {
-    const asked: unknown[] = [];
-    const elsewhere = createServer((request, response) => {
-      asked.push(request.url);
-      response.end('[]');
-    });
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-    const address = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const elsewhere = await httpService(json([]));
+    const address = elsewhere.baseUrl;
     const query = new URLSearchParams(
       ['baseUrl', 'host', 'url', 'service', 'proxy'].map((name) => [name, address]),
     );
@@ -148,8 +142,7 @@ describe('the admin routes behind a log-in and below another root', () => {
       const body = JSON.stringify({ baseUrl: address });
       assert.equal((await ask('app/devices', { method, headers, body })).status, 404);
     }
-    assert.deepEqual(asked, []);
-    await new Promise((resolve) => void elsewhere.close(resolve));
+    assert.deepEqual(elsewhere.requests, []);
   });
 
   it('answer 400 to a test that cannot be read, and 413 to one without end', async () => {

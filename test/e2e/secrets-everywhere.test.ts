@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FaultName } from '../../src/simulator';
 import { secretSearch } from '../../tooling/secret-search';
-import { until } from '../../tooling/until';
+import { comesToHold, until } from '../../tooling/until';
 import { ONE } from './harness/fixture';
 import { OPERATIONS } from './harness/operations';
 import { deviceOf, EVENTS, KEYS, TYPED, UPGRADES } from './harness/secrets-flow';
@@ -79,7 +79,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     const missing = (): string[] => faults.filter((line) => !here.red.log().includes(line));
     for (let rounds = 0; rounds < 5 && missing().length > 0; rounds++) {
       await send();
-      await until(() => missing().length === 0, 'all are logged', 5000).catch(() => undefined);
+      await comesToHold(() => missing().length === 0, 5000);
       here.simulator.heal();
     }
     assert.deepEqual(missing(), [], 'faults that Node-RED has not logged');
@@ -150,7 +150,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
       for (const { where, text } of seen) if (find(text)) missing.delete(where);
       return missing.size === 0;
     };
-    await until(search, 'it is found everywhere').catch(() => undefined);
+    await comesToHold(search);
     assert.deepEqual([...missing], [], 'places where it is not found');
   });
 });

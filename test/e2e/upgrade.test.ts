@@ -3,9 +3,10 @@ import { DeviceCloudClient } from '../../src/client';
 import { startSimulator } from '../../src/simulator';
 import type { Simulator } from '../../src/simulator';
 import { ONE, THREE, TWO } from './harness/fixture';
+import { LOOPBACK } from '../../tooling/servers/certs';
+import { answerServer, type HostileServer } from '../../tooling/servers/hostile-servers';
+import { startProxy, type TestProxy } from '../../tooling/servers/proxy';
 import { until } from '../../tooling/until';
-import { startNetwork } from './harness/network';
-import type { Network } from './harness/network';
 import { startNodeRed } from './harness/node-red';
 import type { Message, NodeRed } from './harness/node-red';
 import { due, saved, userFiles } from './harness/saved';
@@ -28,7 +29,9 @@ const asThen = (messages: Message[], then: readonly object[]): Message[] =>
 describe('a Node-RED with flows, credentials and context of version 1.0', () => {
   let simulator: Simulator;
   let red: NodeRed;
-  let network: Network;
+  let proxy: TestProxy;
+  /** A service whose certificate nobody knows. */
+  let secure: HostileServer;
 
   before(async () => {
     simulator = await startSimulator({ interval: 0, answerDelay: 1, rebootTime: 50 });
@@ -40,7 +43,8 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     } finally {
       await client.close();
     }
-    network = await startNetwork({ status: 'online', msg: 'secure' });
+    proxy = await startProxy();
+    secure = await answerServer({ status: 'online', msg: 'secure' }, LOOPBACK);
     red = await startNodeRed({
       files: userFiles(),
       settings: { contextStorage: { default: { module: 'localfilesystem' } } },
@@ -50,15 +54,16 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
         DEVICE_CLOUD_APPKEY: simulator.appkey,
         DEVICE_CLOUD_SERVER_KEY: simulator.serverKey,
         DEVICE_CLOUD_SERVER_PASSWORD: simulator.serverPassword,
-        DEVICE_CLOUD_HTTPS_URL: network.secure,
-        DEVICE_CLOUD_PROXY: network.proxy,
+        DEVICE_CLOUD_HTTPS_URL: secure.baseUrl,
+        DEVICE_CLOUD_PROXY: proxy.url,
       },
     });
   });
   after(async () => {
     await red.stop();
     await simulator.close();
-    network.close();
+    await proxy.close();
+    await secure.close();
   });
 
   const shows = (node: string, text: string): Promise<void> =>
@@ -161,7 +166,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
 
   it('goes through the proxy, and takes the certificate, that an application names', () => {
     // Both calls were among the commands above.
-    assert.deepEqual([...new Set(network.tunnels)], [new URL(simulator.baseUrl).host]);
+    assert.deepEqual([...new Set(proxy.targets)], [new URL(simulator.baseUrl).host]);
   });
 
   it('has logged no error but those that were asked for', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ONE, TWO } from '../e2e/harness/fixture';
-import { closeDialog, fill, openDialog, rows, settled } from '../../tooling/editor/dialog';
+import { closeDialog, dialogReady, fill, openDialog, rows } from '../../tooling/editor/dialog';
 import { world } from './world';
 
 const ROW = '.red-ui-autoComplete-container:visible a';
@@ -42,7 +42,7 @@ describe('a first flow, from the palette to the status below the node', () => {
     await page.click('#node-input-btn-app-add');
     await page.waitForSelector('#node-config-input-baseUrl');
     // While it slides in, Node-RED gives the first field the focus.
-    await settled(here.editor);
+    await dialogReady(here.editor);
     await fill(here.editor, '#node-config-input-baseUrl', `${baseUrl}/path`);
     await page.waitForSelector('#node-config-input-baseUrl.input-error');
     await fill(here.editor, '#node-config-input-baseUrl', baseUrl);

@@ -4,12 +4,7 @@ import type { ErrorCode } from '../../src/errors';
 import { LOOPBACK } from '../../tooling/servers/certs';
 import { cloudApp, load, node } from './support/flow';
 import { journal } from './support/journal';
-import {
-  answerServer,
-  echoServer,
-  redirectServer,
-  untrustedServer,
-} from '../../tooling/servers/hostile-servers';
+import { answerServer, echoServer, redirectServer } from '../../tooling/servers/hostile-servers';
 import { fail, send, shows } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';
@@ -128,7 +123,7 @@ describe('what the editor receives', () => {
   const HOSTS: [what: string, start: () => Promise<{ baseUrl: string }>, code: ErrorCode][] = [
     ['repeats what was sent', () => keep(echoServer(400, [])), 'BAD_REQUEST'],
     ['redirects', () => keep(redirectServer()), 'REDIRECT'],
-    ['nobody trusts', () => keep(untrustedServer(LOOPBACK)), 'UNREACHABLE'],
+    ['nobody trusts', () => keep(answerServer([], LOOPBACK)), 'UNREACHABLE'],
     ['nobody listens on', () => Promise.resolve({ baseUrl: 'http://127.0.0.1:1' }), 'UNREACHABLE'],
     ['does not exist', () => Promise.resolve({ baseUrl: 'http://nowhere.invalid' }), 'UNREACHABLE'],
   ];

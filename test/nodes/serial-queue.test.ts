@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { settled } from '../../tooling/until';
 import { SerialQueue } from '../../nodes/common/serial-queue';
 
 /** A task that ends when `end` is called. */
@@ -16,20 +17,17 @@ function task(): { run: () => Promise<string>; end: (value: string) => void; sta
   return made;
 }
 
-/** Lets every promise that can settle do so. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 describe('a serial queue', () => {
   it('runs one task at a time, in the order in which they were added', async () => {
     const queue = new SerialQueue();
     const tasks = [task(), task(), task()];
     const results = tasks.map(({ run }) => queue.add(run));
     const started = (): boolean[] => tasks.map((each) => each.started);
-    await settle();
+    await settled(1);
     assert.deepEqual(started(), [true, false, false]);
     tasks[2]!.end('c');
     tasks[0]!.end('a');
-    await settle();
+    await settled(1);
     assert.deepEqual(started(), [true, true, false]);
     tasks[1]!.end('b');
     assert.deepEqual(await Promise.all(results), ['a', 'b', 'c']);
@@ -62,10 +60,10 @@ describe('a serial queue', () => {
   it('starts a task at once when nothing waits', async () => {
     const queue = new SerialQueue();
     await queue.add(() => 'first');
-    await settle();
+    await settled(1);
     const next = task();
     const result = queue.add(next.run);
-    await settle();
+    await settled(1);
     assert.equal(next.started, true);
     next.end('next');
     assert.equal(await result, 'next');

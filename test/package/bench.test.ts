@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareScenario, judge } from '../../bench/compare';
-import { repository } from '../../bench/identity';
 import { pageText } from '../../bench/page';
 import { picture } from '../../bench/picture';
 import { FULL } from '../../bench/plan';
@@ -15,6 +14,7 @@ import { pushFor } from '../../bench/scenarios/push';
 import { ServiceClient } from '../../bench/service/client';
 import { startService } from '../../bench/service/service';
 import { Receiver } from '../../bench/subjects/receiver';
+import { repository } from '../../tooling/repository';
 
 const PLAN = { ...FULL, rounds: 1, seconds: 0.1, warmUp: 0.05, uploadChannels: [2] };
 
@@ -46,7 +46,7 @@ describe('the benchmark', () => {
       assert.equal(status, 401);
       assert.equal((await new ServiceClient(addresses).state()).pushes, 1);
     } finally {
-      close();
+      await close();
     }
   });
 
@@ -62,7 +62,7 @@ describe('the benchmark', () => {
       receiver.received++;
       await assert.rejects(flood, /1 of 0 uploads came/);
     } finally {
-      close();
+      await close();
     }
   });
 
@@ -82,7 +82,7 @@ describe('the benchmark', () => {
       await receiver.calm();
       assert.deepEqual(histories, [4]);
     } finally {
-      close();
+      await close();
     }
   });
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, takePort } from '../../tooling/servers/ports';
-import { startDemo, type Demo } from '../e2e/harness/demo';
+import { startDemo, type Demo } from '../../tooling/demo';
 import { openEditor } from '../e2e/harness/editor';
 import { until } from '../../tooling/until';
 import type { FlowNode } from '../../tooling/node-red/nodes';
@@ -61,10 +61,10 @@ describe('npm start', () => {
       [1880, ['--port', 'http'], '--port must be a number'],
       [1880, ['--prot', '1'], "Unknown option '--prot'"],
     ] as const) {
-      const demo = await startDemo(value, { args: [...args] });
-      assert.equal(await demo.ended, 1);
-      assert.ok(demo.output().startsWith(line), demo.output());
-      assert.equal(demo.output().trim().split('\n').length, 1);
+      const demo = startDemo(value, { args });
+      assert.equal(await demo.ended, 'exit code 1');
+      assert.ok(demo.log().startsWith(line), demo.log());
+      assert.equal(demo.log().trim().split('\n').length, 1);
     }
     await release();
   });
@@ -76,8 +76,8 @@ describe('npm start', () => {
     before(async () => {
       const port = await freePort();
       url = `http://127.0.0.1:${port}/`;
-      demo = await startDemo(port);
-      await demo.up;
+      demo = startDemo(port);
+      await demo.up();
     });
     after(async () => {
       demo.interrupt();
@@ -85,8 +85,8 @@ describe('npm start', () => {
     });
 
     it('prints the addresses of editor and dashboard, and both answer', async () => {
-      assert.match(demo.output(), new RegExp(`Editor +${url}\n`));
-      assert.match(demo.output(), new RegExp(`Dashboard +${url}dashboard\n`));
+      assert.match(demo.log(), new RegExp(`Editor +${url}\n`));
+      assert.match(demo.log(), new RegExp(`Dashboard +${url}dashboard\n`));
       assert.ok(await answers(url));
       assert.ok(await answers(`${url}dashboard`));
     });
@@ -102,20 +102,17 @@ describe('npm start', () => {
     });
 
     it('lets no second one run in the same clone', async () => {
-      const second = await startDemo(await freePort(), { folder: demo.folder });
-      assert.equal(await second.ended, 1);
-      assert.match(
-        second.output(),
-        /^The demo of this folder is running already \(process \d+\): /,
-      );
-      assert.ok(second.output().endsWith(`${url}\n`), second.output());
+      const second = startDemo(await freePort(), { folder: demo.folder });
+      assert.equal(await second.ended, 'exit code 1');
+      assert.match(second.log(), /^The demo of this folder is running already \(process \d+\): /);
+      assert.ok(second.log().endsWith(`${url}\n`), second.log());
     });
 
     it('ends all of it on Ctrl-C, with exit code 0 and without a word', async () => {
-      const before = demo.output();
+      const before = demo.log();
       demo.interrupt();
-      assert.equal(await demo.ended, WINDOWS ? null : 0);
-      assert.equal(demo.output(), before);
+      assert.equal(await demo.ended, WINDOWS ? 'SIGINT' : 'exit code 0');
+      assert.equal(demo.log(), before);
       assert.equal(await answers(url), false);
     });
   });
@@ -127,25 +124,25 @@ describe('npm start', () => {
     const isNodeRed = "/\\bred\\.js$/.test(process.argv[1] ?? '')";
     const end = `if (${isNodeRed}) process.kill(process.pid, 'SIGKILL');\n`;
     const demo = await startWith(await freePort(), end);
-    assert.equal(await demo.ended, 1);
-    assert.ok(demo.output().endsWith(line), demo.output());
+    assert.equal(await demo.ended, 'exit code 1');
+    assert.ok(demo.log().endsWith(line), demo.log());
   });
 
   it('ends with the same line when Node-RED ends by itself later', async () => {
     const port = await freePort();
     const demo = await startWith(port, STAND_IN);
-    await demo.up;
+    await demo.up();
     await answers(`http://127.0.0.1:${port}/crash`);
-    assert.equal(await demo.ended, 1);
-    assert.ok(demo.output().endsWith(line), demo.output());
+    assert.equal(await demo.ended, 'exit code 1');
+    assert.ok(demo.log().endsWith(line), demo.log());
   });
 
   it('ends all of it when it is terminated, as npm run dev does at each change', async () => {
     const port = await freePort();
     const demo = await startWith(port, STAND_IN);
-    await demo.up;
+    await demo.up();
     demo.terminate();
-    assert.equal(await demo.ended, WINDOWS ? null : 0);
+    assert.equal(await demo.ended, WINDOWS ? 'SIGTERM' : 'exit code 0');
     const url = `http://127.0.0.1:${port}/`;
     await until(async () => !(await answers(url)), 'nothing answers');
   });

@@ -5,7 +5,7 @@ import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../tooling/servers/ports';
-import { startDemo, type Demo } from '../e2e/harness/demo';
+import { startDemo, type Demo } from '../../tooling/demo';
 import { until } from '../../tooling/until';
 import { temporary } from '../e2e/harness/packed';
 import { repository } from '../../tooling/repository';
@@ -56,17 +56,17 @@ describe('npm run dev', () => {
     const change = (text: string): Promise<void> =>
       writeFile(join(folder, 'src', 'version.ts'), text);
     const port = await freePort();
-    const ups = (): number => (demo?.output().match(/Ctrl-C ends all of it/g) ?? []).length;
+    const ups = (): number => (demo?.log().match(/Ctrl-C ends all of it/g) ?? []).length;
     const built = (): string => readFileSync(join(folder, 'built'), 'utf8');
 
     await change('one');
-    demo = await startDemo(port, { script: join(folder, 'scripts', 'dev.mjs') });
-    await demo.up;
+    demo = startDemo(port, { script: join(folder, 'scripts', 'dev.mjs') });
+    await demo.up();
     assert.equal(built(), 'one');
     const first = await companion(port);
 
     await change('broken');
-    await until(() => demo!.output().includes('The build failed'), 'it says so');
+    await until(() => demo!.log().includes('The build failed'), 'it says so');
     assert.equal(first.ended(), false, 'what ran before runs on');
 
     await change('two');
@@ -76,7 +76,7 @@ describe('npm run dev', () => {
     const second = await companion(port);
 
     demo.interrupt();
-    assert.equal(await demo.ended, process.platform === 'win32' ? null : 0);
+    assert.equal(await demo.ended, process.platform === 'win32' ? 'SIGINT' : 'exit code 0');
     await until(second.ended, 'the demo has ended');
     assert.equal(ups(), 2);
   });

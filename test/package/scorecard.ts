@@ -47,6 +47,6 @@ export async function scorecard(tool: string, folder: string, world: World): Pro
     delete checks['package'];
     return checks;
   } finally {
-    stub.close();
+    await stub.close();
   }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { onLoopback } from '../../tooling/servers/loopback';
 
 /** What the world outside would answer, by the path that is asked for. */
 export type World = Record<string, object>;
@@ -10,7 +10,7 @@ export interface Stub {
   url: string;
   /** What was asked for that its world does not have. */
   unknown: string[];
-  close: () => void;
+  close: () => Promise<void>;
 }
 
 export async function startStub(world: World): Promise<Stub> {
@@ -24,11 +24,6 @@ export async function startStub(world: World): Promise<Stub> {
     response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
+  const { port, close } = await onLoopback(server);
   return { port, url: `http://127.0.0.1:${port}/`, unknown, close };
 }

@@ -1,6 +1,6 @@
 import type { FaultName, Simulator } from '../../src/simulator';
 import type { Dice } from './dice';
-import type { Front } from './front';
+import type { Front } from '../../tooling/servers/front';
 import { isUnique, mannerOf } from './traffic';
 
 /** Trouble of every kind, until it is stopped. */

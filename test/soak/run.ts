@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TimeoutError, until } from '../../tooling/until';
+import { comesToHold, until } from '../../tooling/until';
+import { temporaryFolder } from '../../tooling/temporary-folder';
 import { audit, type Audit } from './audit';
 import { auditFleet, unsettled, type FleetAudit } from './fleet-audit';
 import { createDice } from './dice';
@@ -65,13 +65,7 @@ async function quiet(
     seen = all;
     return Date.now() - since >= REST;
   };
-  try {
-    await until(isQuiet, 'everything has come to rest', QUIET_LIMIT);
-    return true;
-  } catch (error) {
-    if (error instanceof TimeoutError) return false;
-    throw error;
-  }
+  return comesToHold(isQuiet, QUIET_LIMIT);
 }
 
 async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
@@ -129,9 +123,5 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
 }
 
 /** Runs a soak in a folder of its own, which is removed after it. */
-export async function soak(options: SoakOptions): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-soak-'));
-  const tidy = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  process.once('exit', tidy);
-  return soakIn(folder, options);
-}
+export const soak = (options: SoakOptions): Promise<Outcome> =>
+  soakIn(temporaryFolder('soak'), options);

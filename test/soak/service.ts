@@ -2,7 +2,7 @@ import { startSimulator, type Simulator } from '../../src/simulator';
 import { startChaos, type Chaos } from './chaos';
 import { createCounter } from './counter';
 import { createDice } from './dice';
-import { startFront } from './front';
+import { startFront } from '../../tooling/servers/front';
 import { appendTo, shortOf, type Opened } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
 import { actedOn, atOnce, PEERS, PEERS_ANSWER, startSleeping, watchPeers } from './peers';

@@ -14,11 +14,17 @@ function importsOf(path: string): string[] {
   );
 }
 
-const files = ['src', 'nodes'].flatMap((folder) =>
-  readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(repository, folder, name)),
-);
+const filesIn = (folders: readonly string[]): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(repository, folder, name)),
+  );
+
+const files = filesIn(['src', 'nodes']);
+
+/** Other versions of Node-RED are installed beside the folders of the tests. */
+const TESTS = ['src', 'nodes', 'package', 'e2e', 'editor', 'soak'].map((name) => `test/${name}`);
 
 /** Files, or folders, that import each other in a circle, in the order of their imports. */
 function findCircle(imports: ReadonlyMap<string, readonly string[]>): string[] {
@@ -61,13 +67,18 @@ function folderImports(place: string): Map<string, string[]> {
   return imports;
 }
 
-describe('the imports of the package', () => {
-  it('form no circle', () => {
-    const imports = new Map(files.map((file) => [file, importsOf(file)]));
-    assert.ok([...imports.values()].flat().length > files.length, 'imports were found');
-    const circle = findCircle(imports).map((file) => file.slice(repository.length + 1));
-    assert.deepEqual(circle, []);
-  });
+describe('imports', () => {
+  for (const [of, all] of [
+    ['of the package', files],
+    ['of tests, benchmarks and what they share', filesIn([...TESTS, 'bench', 'tooling'])],
+  ] as const) {
+    it(`${of} form no circle`, () => {
+      const imports = new Map(all.map((file) => [file, importsOf(file)]));
+      assert.ok([...imports.values()].flat().length > all.length, 'imports were found');
+      const circle = findCircle(imports).map((file) => file.slice(repository.length + 1));
+      assert.deepEqual(circle, []);
+    });
+  }
 
   for (const [place, least] of [
     ['src', 10],

@@ -20,14 +20,14 @@ export async function openDialog(editor: Editor, id: string): Promise<void> {
     else RED.editor.edit(node);
   })()`);
   await page.waitForSelector(OPEN);
-  await settled({ page });
+  await dialogReady({ page });
 }
 
 /**
  * Waits until the dialog is in its place, and its first field has the focus. The editor gives it 150 ms after
  * a first timer; what follows the same timers comes after that, however busy the machine is.
  */
-export async function settled({ page }: Pick<Editor, 'page'>): Promise<void> {
+export async function dialogReady({ page }: Pick<Editor, 'page'>): Promise<void> {
   await page.waitForFunction(`(() => {
     const tray = $('.red-ui-tray').last();
     return tray.length > 0 && Math.abs(tray.offset().left + tray.outerWidth() - $('.red-ui-tray').parent().offset().left - $('.red-ui-tray').parent().outerWidth()) < 2;

@@ -8,13 +8,13 @@ const { name: NAME } = JSON.parse(readFileSync(join(repository, 'package.json'),
 
 /**
  * Makes a user folder of Node-RED with no flows.
- * @param withPackage whether the package, as it is built here, is installed in it
+ * @param packageFolder the built package to install in it; default: this repository; null for none
  */
-export function makeUserDir(userDir: string, { withPackage = true } = {}): string {
+export function makeUserDir(userDir: string, packageFolder: string | null = repository): string {
   const installed = join(userDir, 'node_modules', NAME);
   mkdirSync(dirname(installed), { recursive: true });
-  if (withPackage) symlinkSync(repository, installed, 'junction');
-  const dependencies = withPackage ? { [NAME]: '*' } : {};
+  if (packageFolder !== null) symlinkSync(packageFolder, installed, 'junction');
+  const dependencies = packageFolder === null ? {} : { [NAME]: '*' };
   const manifest = { name: 'user', private: true, dependencies };
   writeFileSync(join(userDir, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(userDir, 'flows.json'), '[]');

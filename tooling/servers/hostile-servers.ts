@@ -73,9 +73,12 @@ export const echoServer = (status: number, secrets: readonly string[]): Promise<
     };
   });
 
-/** Answers every request with the same JSON. */
-export const answerServer = (body: unknown): Promise<HostileServer> =>
-  serve(() => ({ status: 200, body: JSON.stringify(body) }));
+/**
+ * Answers every request with the same JSON.
+ * @param certificate for TLS
+ */
+export const answerServer = (body: unknown, certificate?: Certificate): Promise<HostileServer> =>
+  serve(() => ({ status: 200, body: JSON.stringify(body) }), certificate);
 
 /** Sends every request on to where it came from, signature and all. */
 export const redirectServer = (): Promise<HostileServer> =>
@@ -84,10 +87,6 @@ export const redirectServer = (): Promise<HostileServer> =>
     headers: { location: `http://elsewhere.invalid${request.url ?? ''}` },
     body: JSON.stringify({ msg: `moved to ${request.url}` }),
   }));
-
-/** A server whose certificate nobody trusts. */
-export const untrustedServer = (certificate: Certificate): Promise<HostileServer> =>
-  serve(() => ({ status: 200, body: '[]' }), certificate);
 
 /** A proxy that refuses, and repeats who asked. */
 export const refusingProxy = (status = 407): Promise<HostileServer> =>

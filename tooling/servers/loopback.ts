@@ -1,4 +1,5 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo, ListenOptions, Server, Socket } from 'node:net';
 
 /** A server on loopback, at a port of the system's choice. */
 export interface Loopback {
@@ -10,8 +11,11 @@ export interface Loopback {
   close: () => Promise<void>;
 }
 
-/** Has a server listen on loopback, whatever it speaks, and keeps its connections in sight. */
-export async function onLoopback(server: Server): Promise<Loopback> {
+/**
+ * Has a server listen on loopback, whatever it speaks, and keeps its connections in sight.
+ * @param options of `listen`, other than those of the system's choice
+ */
+export async function onLoopback(server: Server, options: ListenOptions = {}): Promise<Loopback> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -20,7 +24,8 @@ export async function onLoopback(server: Server): Promise<Loopback> {
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.listen({ port: 0, host: '127.0.0.1', ...options });
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     sockets: () => sockets.size,

@@ -13,6 +13,7 @@ export interface TestProxy {
   /** What it does with the next ones: a tunnel, one that speaks first, a status, or nothing. */
   behaviour: 'tunnel' | 'chatter' | 'hang' | 'trickle' | number;
   sockets(): number;
+  close(): Promise<void>;
 }
 
 /** Begins an answer and never comes to its end. */
@@ -23,7 +24,7 @@ function trickle(client: Socket): void {
 }
 
 /** @param port where every tunnel leads, whatever host was asked for; default: where it asks to */
-export async function proxy(
+export async function startProxy(
   behaviour: TestProxy['behaviour'] = 'tunnel',
   port?: number,
 ): Promise<TestProxy> {
@@ -60,13 +61,20 @@ export async function proxy(
     client.on('close', () => target.destroy());
   });
   const { port: own, sockets, close } = await onLoopback(server);
-  atEnd(close);
   const made: TestProxy = {
     url: `http://127.0.0.1:${own}`,
     targets: [],
     authorizations: [],
     behaviour,
     sockets: () => sockets() + targets.size,
+    close,
   };
+  return made;
+}
+
+/** The same, closed when the test that opened it is over. */
+export async function proxy(...parameters: Parameters<typeof startProxy>): Promise<TestProxy> {
+  const made = await startProxy(...parameters);
+  atEnd(made.close);
   return made;
 }

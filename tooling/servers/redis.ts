@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keep, type Child } from '../process';
+import { removeFolder, temporaryFolder } from '../temporary-folder';
 import { freePort } from './ports';
 
 /** What answers to the name of `redis-server`, which may be a link to Valkey. */
@@ -20,30 +20,18 @@ export interface RedisProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Folders of servers that run, for the end of this process. */
-const folders = new Set<string>();
-process.once('exit', () => folders.forEach(remove));
-
-function remove(folder: string): void {
-  folders.delete(folder);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-}
-
 async function start(
   program: 'redis-server' | 'redis-sentinel',
   port: number,
   config: readonly string[],
   kept?: string,
 ): Promise<RedisProcess> {
-  const folder = kept ?? mkdtempSync(join(tmpdir(), 'device-cloud-redis-'));
+  const folder = kept ?? temporaryFolder('redis');
   const file = join(folder, 'redis.conf');
   const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...config];
   writeFileSync(file, `${lines.join('\n')}\n`);
   const child = keep(program, spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'] }));
-  if (kept === undefined) {
-    folders.add(folder);
-    void child.ended.then(() => remove(folder));
-  }
+  if (kept === undefined) void child.ended.then(() => removeFolder(folder));
   await child.logged(/Ready to accept connections|Sentinel ID is/);
   const signal = (name: NodeJS.Signals): void => void child.process.kill(name);
   return {

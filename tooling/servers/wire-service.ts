@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer, type ListenOptions, type Socket } from 'node:net';
 import { atEnd } from './at-end';
 import { onLoopback, type Loopback } from './loopback';
 
@@ -13,10 +13,12 @@ const END_OF_HEAD = '\r\n\r\n';
 
 /**
  * @param onRequest called with the head of each request without a body, and how many came before
+ * @param options of `listen`
  */
 export async function wireService(
   onRequest: (socket: Socket, count: number) => void,
   onConnection: (socket: Socket) => void = () => undefined,
+  options: ListenOptions = {},
 ): Promise<WireService> {
   let requests = 0;
   const server = createServer((socket) => {
@@ -29,7 +31,7 @@ export async function wireService(
       onRequest(socket, requests++);
     });
   });
-  const loopback = await onLoopback(server);
+  const loopback = await onLoopback(server, options);
   atEnd(loopback.close);
   const baseUrl = `http://127.0.0.1:${loopback.port}`;
   return { ...loopback, baseUrl, requests: () => requests };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
-import { BOUND, until } from '../../../tooling/until';
-import { atPort, startBroker } from './broker';
+import { comesToHold, until } from '../../../tooling/until';
+import { atPort, startBroker } from '../../../tooling/servers/broker';
 import { examples, named, ofType } from './files';
 import type { Stage } from './stage';
 import { request } from '../harness/request';
@@ -91,12 +91,12 @@ export async function worksAsImported(
   }
   const others = ofType(nodes, 'inject').filter((node) => node['name'] !== first?.button);
 
-  const deadline = Date.now() + BOUND;
-  do {
+  const hasAllShown = (): boolean => missing().length === 0;
+  await comesToHold(async () => {
     for (const button of others) await press(button);
     // What a press has started gets a second before it is pressed again.
-    await until(() => missing().length === 0, undefined, 1000).catch(() => undefined);
-  } while (missing().length > 0 && Date.now() < deadline);
+    return comesToHold(hasAllShown, 1000);
+  });
   const log = red.log().slice(logBefore);
   await red.deploy([]);
   assert.deepEqual(missing(), [], 'debug nodes that showed nothing');

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { startSimulator, type Simulator } from '../../../src/simulator';
 import { LOOPBACK } from '../../../tooling/servers/certs';
 import {
+  answerServer,
   echoServer,
   redirectServer,
   refusingProxy,
-  untrustedServer,
   type HostileServer,
 } from '../../../tooling/servers/hostile-servers';
 import { secretSearch } from '../../../tooling/secret-search';
@@ -54,7 +54,7 @@ async function startHosts(): Promise<{ hosts: Hosts; servers: HostileServer[]; p
     echoServer(400, known),
     echoServer(502, known),
     redirectServer(),
-    untrustedServer(LOOPBACK),
+    answerServer([], LOOPBACK),
     refusingProxy(),
   ]);
   return {

@@ -4,7 +4,7 @@ import { serverTime } from '../../../src/simulator/devices/time';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { freePort } from '../../../tooling/servers/ports';
-import { until } from '../../../tooling/until';
+import { comesToHold, until } from '../../../tooling/until';
 import { KNOWN, PATIENCE, openWithRecovery, uploadKnown } from './listening';
 import { rowsOf, said, type Row } from './row';
 
@@ -78,7 +78,7 @@ async function restart(): Promise<string> {
   };
   const isAll = (): boolean => arrivedAt('out').length >= 3 * MANY;
   // What is missing is named below.
-  await until(isAll, 'each has what it missed and what is new', PATIENCE).catch(() => undefined);
+  await comesToHold(isAll, PATIENCE);
   const wrong = others();
   const [chipid = ''] = wrong;
   const texts = JSON.stringify(emittedBy().get(chipid));

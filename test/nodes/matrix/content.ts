@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { ErrorCode } from '../../../src/errors';
 import { MAX_ANSWER } from '../../../src/http/exchange';
-import { floodService } from '../../src/support/flood-service';
+import { floodService } from '../../../tooling/servers/flood-service';
 import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';

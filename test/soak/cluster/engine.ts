@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, startSentinel, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { redisCli } from '../../src/cluster/redis-cli';
-import { startFront, type Front } from '../front';
+import { startFront, type Front } from '../../../tooling/servers/front';
 import { SENTINELS_VARIABLE, URL_VARIABLE } from './flow';
 
 /** What the engine has needed since its last start. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { endingWithParent, startNodeRed } from '../../../tooling/node-red/process';
 import { keep, type Child } from '../../../tooling/process';
-import type { Front } from '../front';
+import type { Front } from '../../../tooling/servers/front';
 import type { MemberFiles } from './flow';
 import type { LibrarySettings } from './library-member';
 

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator } from '../../../src/simulator';
 import { app, node } from '../../../tooling/node-red/nodes';
 import { startNodeRed } from '../../../tooling/node-red/process';
 import { makeUserDir } from '../../../tooling/node-red/user-dir';
 import { repository } from '../../../tooling/repository';
+import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
 import { atMost, type Goal, type Result } from './result';
 
 /*
@@ -37,7 +38,7 @@ RED.nodes.registerType('${TYPE}', { category: 'soak', defaults: {} });
 
 /** @returns the files that a Node-RED has loaded. @param flow undefined: without the package */
 async function loaded(folder: string, flow: object[] | undefined): Promise<string[]> {
-  makeUserDir(folder, { withPackage: flow !== undefined });
+  makeUserDir(folder, flow === undefined ? null : undefined);
   const place = { z: 'tab', x: 100, y: 100, wires: [] };
   const flows = [
     { id: 'tab', type: 'tab' },
@@ -67,9 +68,7 @@ const packagesOf = (files: readonly string[]): Set<string> =>
 /** Runs a listener without a cluster, and looks at what was loaded for it. */
 export async function runNone(): Promise<Result> {
   const [load = 0] = loadavg();
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-none-'));
-  const tidy = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  process.once('exit', tidy);
+  const folder = temporaryFolder('none');
   const simulator = await startSimulator({ interval: 0 });
   try {
     const before = packagesOf(await loaded(join(folder, 'without'), undefined));
@@ -84,8 +83,7 @@ export async function runNone(): Promise<Result> {
     return { ...resultOf(more, cluster.length), load };
   } finally {
     await simulator.close();
-    process.off('exit', tidy);
-    tidy();
+    removeFolder(folder);
   }
 }
 

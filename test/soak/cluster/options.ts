@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { positive } from '../options';
 import { NONE } from './none';
-import { ROWS, type Row } from './rows';
+import type { Row } from './row';
+import { ROWS } from './rows';
 
 /** How the soak of a cluster is run. */
 export interface ClusterOptions {

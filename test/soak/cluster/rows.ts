@@ -1,7 +1,6 @@
 import { seconds } from '../../../tooling/table';
-import type { FlowKind } from './flow';
 import { atMost, type Goal } from './result';
-import type { Measured } from './run';
+import type { Measured, Row } from './row';
 import { percentile } from './takeover';
 import {
   again,
@@ -14,28 +13,7 @@ import {
   terminate,
   toEngine,
   wipeEngine,
-  type MakesTrouble,
 } from './trouble';
-
-/** A kind of run. */
-export interface Row {
-  name: string;
-  /** What happens in it, for the table. */
-  title: string;
-  /** Minutes of a whole run. */
-  minutes: number;
-  devices: number;
-  /** Uploads a second, of all devices together. */
-  rate: number;
-  extra: FlowKind['extra'];
-  engine: FlowKind['engine'];
-  trouble: MakesTrouble;
-  /** What it is to reach besides losing nothing and keeping the order. */
-  goals: (measured: Measured) => Goal[];
-}
-
-/** Node-RED processes of each run. */
-export const PROCESSES = 3;
 
 const inTime = (name: string, ms: number, limit: number): Goal => ({
   name,

@@ -1,49 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TimeoutError, until } from '../../../tooling/until';
+import { comesToHold, until } from '../../../tooling/until';
+import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
 import { audit, matchUploads, type Audit } from '../audit';
-import { auditFleet, unsettled, type FleetAudit } from '../fleet-audit';
+import { auditFleet, unsettled } from '../fleet-audit';
 import { readAccepted, readOpened, readRecords, type Emitted } from '../lines';
 import { readNotes } from '../notes';
-import type { AtOnce } from '../service-messages';
 import { startService, type ServiceProcess } from '../service-process';
-import { startSentinels, startSingle, type Engine, type EngineUsage } from './engine';
+import { startSentinels, startSingle, type Engine } from './engine';
 import { prepareMember, URL_VARIABLE, type MemberFiles } from './flow';
 import type { LibrarySettings } from './library-member';
 import { library, Member, nodeRed } from './member';
-import { PROCESSES, type Row } from './rows';
-import { measureTakeovers, type Takeovers } from './takeover';
+import { PROCESSES, type Measured, type Row } from './row';
+import { measureTakeovers } from './takeover';
 import type { Scene } from './trouble';
-
-/** What a row gave. */
-export interface Measured extends Audit {
-  row: Row;
-  minutes: number;
-  lease: number;
-  /** How often trouble was made. */
-  troubles: number;
-  /** What the processes that trouble was made for emitted within 0.3 s from then on. */
-  inWindow: number;
-  takeovers: Takeovers;
-  /** Channels opened after all had been open. */
-  reopened: number;
-  atOnce: AtOnce;
-  /** What came of requests and of pushes that waited, of all processes. */
-  fleet: Pick<FleetAudit, 'requests' | 'replied' | 'held' | 'sent' | 'wrong'>;
-  acknowledged: number;
-  /** Jobs that are left in the queue. */
-  queued: number;
-  usage: EngineUsage | undefined;
-  /** How many messages each process emitted. */
-  shares: number[];
-  /** Whether everything had come to rest before the time was up. */
-  quiet: boolean;
-  /** The machine's load before the run, as an average of a minute. */
-  load: number;
-  logs: string[];
-}
 
 export interface RunSettings {
   row: Row;
@@ -202,13 +174,7 @@ class Run {
       const rest = Date.now() - since;
       return rest >= LONG_REST || (rest >= REST && this.audit(emitted).lost === 0);
     };
-    try {
-      await until(isQuiet, 'everything has come to rest', QUIET_LIMIT);
-      return true;
-    } catch (error) {
-      if (error instanceof TimeoutError) return false;
-      throw error;
-    }
+    return comesToHold(isQuiet, QUIET_LIMIT);
   }
 
   private async collect(scene: Scene, reopened: number) {
@@ -260,11 +226,6 @@ class Run {
 
 /** Runs a row in a folder of its own, which is removed after it. */
 export async function runRow(settings: RunSettings): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), 'device-cloud-cluster-'));
-  const tidy = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  process.once('exit', tidy);
-  return new Run(folder, settings).measure().finally(() => {
-    process.off('exit', tidy);
-    tidy();
-  });
+  const folder = temporaryFolder('cluster');
+  return new Run(folder, settings).measure().finally(() => removeFolder(folder));
 }

@@ -3,8 +3,9 @@ import { ALL, LEASE, readClusterOptions, type ClusterOptions } from './options';
 import { writeRow } from './page';
 import { runNone } from './none';
 import { atMost, type Result } from './result';
-import { ROWS, type Row } from './rows';
-import { runRow, type Measured } from './run';
+import type { Measured, Row } from './row';
+import { ROWS } from './rows';
+import { runRow } from './run';
 import { percentile } from './takeover';
 
 const LOG_LINES = 30;

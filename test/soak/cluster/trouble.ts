@@ -55,13 +55,19 @@ const hit = ({ troubles }: Scene, { index }: Member): void =>
 
 const note = ({ troubles }: Scene): void => void troubles.push({ at: Date.now() });
 
-export const kill = async (scene: Scene, index: number): Promise<void> => {
-  const member = memberOf(scene, index);
-  hit(scene, member);
-  await member.end('SIGKILL');
-  await sleep(AWAY);
-  await member.start();
-};
+/** Ends a process, and starts it again after some milliseconds. */
+const endWith =
+  (signal: 'SIGKILL' | 'SIGTERM', ms: number) =>
+  async (scene: Scene, index: number): Promise<void> => {
+    const member = memberOf(scene, index);
+    hit(scene, member);
+    await member.end(signal);
+    await sleep(ms);
+    await member.start();
+  };
+
+export const kill = endWith('SIGKILL', AWAY);
+export const terminate = endWith('SIGTERM', SOON);
 
 export const pause = async (scene: Scene, index: number): Promise<void> => {
   const member = memberOf(scene, index);
@@ -69,14 +75,6 @@ export const pause = async (scene: Scene, index: number): Promise<void> => {
   member.pause();
   await sleep(AWAY);
   member.resume();
-};
-
-export const terminate = async (scene: Scene, index: number): Promise<void> => {
-  const member = memberOf(scene, index);
-  hit(scene, member);
-  await member.end('SIGTERM');
-  await sleep(SOON);
-  await member.start();
 };
 
 /** Cuts a process from the engine, by turns with a reset and in silence. */

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { attemptFailure } from '../../../src/pace/attempt-failure';
-import { Channel } from '../../../src/channel/channel';
-import { TurnShare } from '../../../src/channel/turn-share';
-import { TimerQueue } from '../../../src/channel/timer-queue';
-import { atEnd } from '../../../tooling/servers/at-end';
+import type { Channel } from '../../../src/channel/channel';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { wireService } from '../../../tooling/servers/wire-service';
 import { until } from '../../../tooling/until';
-import { CHIPID } from '../support/listener';
+import { bareChannel } from '../support/bare-channel';
 
 /** Opens a channel. @returns it, and what it reports of its attempts to its limiter */
 function open(baseUrl: string): { channel: Channel; reports: string[] } {
   const reports: string[] = [];
-  const channel = new Channel(CHIPID, {
-    appid: '1',
-    url: () => baseUrl.replace('http:', 'ws:'),
+  const channel = bareChannel(baseUrl, {
     limiter: {
       acquire(turn) {
         setImmediate(turn);
@@ -26,15 +21,8 @@ function open(baseUrl: string): { channel: Channel; reports: string[] } {
       },
       ended: () => reports.push('ended'),
     },
-    now: Date.now,
     random: () => 0,
-    socket: {},
-    heartbeat: 0,
-    ping: 0,
-    timers: new TimerQueue(),
-    turns: new TurnShare(),
   });
-  atEnd(() => channel.close());
   return { channel, reports };
 }
 

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { httpService, raw } from '../../../tooling/servers/http-service';
 import { clientOf, simulator } from '../support/client';
-import { floodService } from '../support/flood-service';
+import { floodService } from '../../../tooling/servers/flood-service';
 import { CHIPID, listen } from '../support/listener';
 import { until } from '../../../tooling/until';
 
@@ -24,24 +21,13 @@ const REQUESTS = 50;
 /** Turns of the event loop that one request may wait for while a frame is read in each; generous. */
 const FRAMES_PER_REQUEST = 1000;
 
-/** An HTTP server in this process, as the admin API of Node-RED is one. */
-async function adminServer(): Promise<string> {
-  const server = createServer((_request, response) => response.end('ok'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atEnd(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 describe('a service that sends frames at full speed', () => {
   for (const [what, frame, fault] of FLOODS) {
     it(`does not starve other servers, timers and channels: frames ${what}`, async () => {
       const flooded = await floodService(frame);
       const service = await simulator();
-      const admin = await adminServer();
+      // In this process, as the admin API of Node-RED is.
+      const { baseUrl: admin } = await httpService(raw('ok'));
       let faults = 0;
       let reported: string | undefined;
       clientOf(flooded.baseUrl).listen(CHIPID, {

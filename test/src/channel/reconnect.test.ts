@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Channel } from '../../../src/channel/channel';
 import type { ChannelState } from '../../../src/channel/types';
 import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
-import { TurnShare } from '../../../src/channel/turn-share';
-import { TimerQueue } from '../../../src/channel/timer-queue';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
+import { bareChannel } from '../support/bare-channel';
 import { clientOf, simulator } from '../support/client';
 import { CHIPID, listen } from '../support/listener';
 import { until } from '../../../tooling/until';
@@ -54,20 +52,11 @@ describe('a channel that the service closes', () => {
     const timers = mock.method(globalThis, 'setTimeout').mock;
     const service = await channelService();
     let connections = 0;
-    const channel = new Channel(CHIPID, {
-      appid: '1',
-      url: () => service.baseUrl.replace('http:', 'ws:'),
+    const channel = bareChannel(service.baseUrl, {
       // Of its own, since the clock is set back at the end.
       limiter: new AdaptiveLimiters().of('ws://127.0.0.1'),
-      now: Date.now,
       random: () => 0.001,
-      socket: {},
-      heartbeat: 0,
-      ping: 0,
-      timers: new TimerQueue(),
-      turns: new TurnShare(),
     });
-    atEnd(() => channel.close());
     // Not by `until`, whose bound is over at once where this clock is moved on.
     await new Promise<void>((resolve) => {
       const onState = (state: ChannelState): void => {

@@ -23,11 +23,8 @@ function emptyStore() {
 
 describe('a cluster', () => {
   it('puts the positions that it knows back into a store that was lost, new uploads or none', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const { clock } = new Process(time, 1);
-    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
-    cluster.start();
+    const { time, store, start } = emptyStore();
+    const cluster = start('m');
     await time.runTo(2 * LEASE);
     cluster.savePosition('1', 'here');
     await time.runTo(time.now + 1000);
@@ -37,17 +34,14 @@ describe('a cluster', () => {
   });
 
   it('says why it cannot be reached, once it has not been for a while', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const { clock } = new Process(time, 1);
+    const { time, store, start } = emptyStore();
     let isAway = true;
     const { beat } = MemoryStore.prototype;
     store.beat = (request) =>
       isAway ? Promise.reject(new StoreError('WRONGPASS.', false)) : beat.call(store, request);
-    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
+    const cluster = start('m');
     const faults: string[] = [];
     cluster.listen({ onFault: (fault) => faults.push(fault) });
-    cluster.start();
     await time.runTo(1000);
     assert.deepEqual(faults, []);
     await time.runTo(30_000);
@@ -127,16 +121,14 @@ describe('a cluster', () => {
   });
 
   it('says why nothing is emitted if positions cannot be written, though it is a member', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
+    const { time, store, start } = emptyStore();
     let isWrong = false;
     const save = store.save.bind(store);
     store.save = (...args) =>
       isWrong ? Promise.reject(new StoreError('Refused: WRONGTYPE.', false, true)) : save(...args);
-    const only = new Cluster({ store, member: 'only', clock: new Process(time, 1).clock });
+    const only = start('only');
     const faults: string[] = [];
     only.listen({ onFault: (fault) => faults.push(fault) });
-    only.start();
     await time.runTo(2 * LEASE);
     assert.equal(only.state, 'member');
     isWrong = true;
@@ -151,11 +143,8 @@ describe('a cluster', () => {
   });
 
   it('writes and leaves when it is closed, and acts no more', async () => {
-    const time = new VirtualTime();
-    const store = new MemoryStore(() => time.now);
-    const { clock } = new Process(time, 1);
-    const cluster = new Cluster({ store, lease: 5, clock, member: 'm' });
-    cluster.start();
+    const { time, store, start } = emptyStore();
+    const cluster = start('m');
     await time.runTo(2 * LEASE);
     cluster.savePosition('1', 'last');
     const closed = cluster.close();

@@ -1,8 +1,7 @@
 import { Cluster } from '../../../src/cluster/cluster';
 import type { Store } from '../../../src/cluster/store';
 import { faultyStore, type Line } from './faulty-store';
-import type { World } from './world';
-import { Process } from './virtual-time';
+import { Process, type VirtualTime } from './virtual-time';
 
 /** Milliseconds between two looks of a process for uploads. */
 const LOOK = 150;
@@ -11,6 +10,24 @@ interface Listening {
   epoch: number;
   /** Number of the last upload that was emitted; undefined until the position is known. */
   position: number | undefined;
+}
+
+/** What a process finds around it, and what it reports. */
+export interface Surroundings {
+  readonly time: VirtualTime;
+  readonly store: Store;
+  readonly random: () => number;
+  readonly devices: readonly string[];
+  /** How many uploads of a device the service has. */
+  uploads(chipid: string): number;
+  /** Whether any upload of a device was emitted. */
+  hasEmitted(chipid: string): boolean;
+  /** An upload of a device was emitted. */
+  emitted(chipid: string, upload: number): void;
+  /** Milliseconds that the process is paused between its check and the use. */
+  pauseBeforeUse(): number;
+  /** A command begins at a device. @returns says that it is over */
+  began(by: MemberModel, chipid: string): () => void;
 }
 
 /** A process of a world: it listens to its devices and sends commands, as the client will. */
@@ -23,7 +40,7 @@ export class MemberModel {
   private readonly devices = new Map<string, Listening>();
 
   constructor(
-    private readonly world: World,
+    private readonly world: Surroundings,
     readonly name: string,
   ) {
     const { time, store, random } = world;
@@ -97,7 +114,7 @@ export class MemberModel {
       if (this.devices.get(chipid) !== listening || listening.position === undefined) return;
       while (listening.position < latest) {
         listening.position++;
-        this.world.emitted(this, chipid, listening.position);
+        this.world.emitted(chipid, listening.position);
         this.cluster.savePosition(chipid, String(listening.position));
       }
     };

@@ -1,3 +1,4 @@
+import { settled } from '../../../tooling/until';
 import type { Clock } from '../../../src/cluster/clock';
 
 interface Event {
@@ -32,7 +33,7 @@ export class VirtualTime {
       this.now = event.at;
       event.run();
       // What follows by promises is over before the next event.
-      await new Promise((resolve) => setImmediate(resolve));
+      await settled(1);
       look();
     }
     this.now = end;

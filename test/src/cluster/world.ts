@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MemoryStore, type StoreCopy } from './memory-store';
-import { MemberModel } from './member-model';
+import { MemberModel, type Surroundings } from './member-model';
 import { VirtualTime } from './virtual-time';
 
 /** The lease of a world, in ms. */
@@ -29,7 +29,7 @@ interface Sending {
 }
 
 /** Processes that share devices and a store, in virtual time; it watches what must always hold. */
-export class World {
+export class World implements Surroundings {
   readonly time = new VirtualTime();
   readonly store = new MemoryStore(() => this.time.now);
   readonly random: () => number;
@@ -65,7 +65,6 @@ export class World {
     this.members.push(member);
   }
 
-  /** How many uploads of a device the service has. */
   uploads(chipid: string): number {
     return Math.floor((this.time.now + Number(chipid)) / UPLOAD);
   }
@@ -74,7 +73,7 @@ export class World {
     return this.started.has(chipid);
   }
 
-  emitted(_by: MemberModel, chipid: string, upload: number): void {
+  emitted(chipid: string, upload: number): void {
     this.started.add(chipid);
     const key = `${chipid}/${upload}`;
     this.emissions.set(key, (this.emissions.get(key) ?? 0) + 1);
@@ -84,7 +83,6 @@ export class World {
     return this.random() < this.pauses ? this.random() * 3 * LEASE : 0;
   }
 
-  /** A command begins at a device. @returns says that it is over */
   began(by: MemberModel, chipid: string): () => void {
     const other = this.sending.get(chipid);
     if (other && !other.isExcused)

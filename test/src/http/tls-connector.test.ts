@@ -1,30 +1,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer, type SecureVersion, type Server, type TLSSocket } from 'node:tls';
+import { createServer, type SecureVersion, type TLSSocket } from 'node:tls';
 import { tlsConnector } from '../../../src/http/tls-connector';
+import { atEnd } from '../../../tooling/servers/at-end';
 import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
+import { onLoopback, type Loopback } from '../../../tooling/servers/loopback';
 
 const host = '127.0.0.1';
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   describe(`connections over ${version}`, () => {
-    const servers: Server[] = [];
-    afterEach(() => {
-      for (const server of servers.splice(0)) server.close();
-    });
-
     /** A server that greets, so that what it sends before has arrived. */
-    async function serve(certificate: typeof LOOPBACK, port = 0): Promise<number> {
+    async function serve(certificate: typeof LOOPBACK, port = 0): Promise<Loopback> {
       const versions = { minVersion: version, maxVersion: version as SecureVersion };
       const server = createServer({ ...certificate, ...versions }, (socket) => {
         socket.on('error', () => undefined);
         socket.end('hello');
       });
-      servers.push(server);
-      server.listen(port, host);
-      await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
+      const loopback = await onLoopback(server, { port });
+      atEnd(loopback.close);
+      return loopback;
     }
     /** @returns whether it has resumed a session */
     async function greeted(socket: TLSSocket): Promise<boolean> {
@@ -36,7 +31,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     }
 
     it('resume the session of an earlier one', async () => {
-      const port = await serve(LOOPBACK);
+      const { port } = await serve(LOOPBACK);
       const open = tlsConnector({ ca: LOOPBACK.cert });
       const resumed = [];
       for (let n = 0; n < 3; n++) resumed.push(await greeted(open({ host, port })));
@@ -44,7 +39,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     });
 
     it('share no session with those of other settings', async () => {
-      const port = await serve(LOOPBACK);
+      const { port } = await serve(LOOPBACK);
       assert.equal(await greeted(tlsConnector({ ca: LOOPBACK.cert })({ host, port })), false);
       const [error] = (await once(tlsConnector({})({ host, port }), 'error')) as [
         NodeJS.ErrnoException,
@@ -53,7 +48,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     });
 
     it('are refused with the certificate of another host each time', async () => {
-      const port = await serve(ELSEWHERE);
+      const { port } = await serve(ELSEWHERE);
       const open = tlsConnector({ ca: ELSEWHERE.cert });
       for (let n = 0; n < 3; n++) {
         const [error] = (await once(open({ host, port }), 'error')) as [NodeJS.ErrnoException];
@@ -66,7 +61,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       ['was given up', undefined],
     ] as const) {
       it(`are made anew after one that ${how}`, async () => {
-        const port = await serve(LOOPBACK);
+        const { port } = await serve(LOOPBACK);
         const open = tlsConnector({ ca: LOOPBACK.cert });
         await greeted(open({ host, port }));
         const broken = open({ host, port }).on('error', () => undefined);
@@ -77,10 +72,10 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     }
 
     it('are made anew with a server that has forgotten the session', async () => {
-      const port = await serve(LOOPBACK);
+      const { port, close } = await serve(LOOPBACK);
       const open = tlsConnector({ ca: LOOPBACK.cert });
       await greeted(open({ host, port }));
-      servers.pop()?.close();
+      await close();
       await serve(LOOPBACK, port);
       const resumed = [];
       for (let n = 0; n < 2; n++) resumed.push(await greeted(open({ host, port })));
@@ -88,10 +83,10 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     });
 
     it('are refused by a server that has changed to the certificate of another host', async () => {
-      const port = await serve(LOOPBACK);
+      const { port, close } = await serve(LOOPBACK);
       const open = tlsConnector({ ca: [LOOPBACK.cert, ELSEWHERE.cert] });
       await greeted(open({ host, port }));
-      servers.pop()?.close();
+      await close();
       await serve(ELSEWHERE, port);
       const [error] = (await once(open({ host, port }), 'error')) as [NodeJS.ErrnoException];
       assert.equal(error.code, 'ERR_TLS_CERT_ALTNAME_INVALID');

@@ -65,14 +65,8 @@ describe('a connection that does not come about', () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
     for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
-    const { createServer } = await import('node:net');
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.on('data', () => socket.end(GOOD));
-    }).listen(port, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    await wireService((socket) => void socket.end(GOOD), undefined, { port });
     assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
-    await new Promise((resolve) => server.close(resolve));
   });
 });
 

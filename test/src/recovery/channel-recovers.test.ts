@@ -3,7 +3,7 @@ import type { Position, Upload } from '../../../src/index';
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
-import { ponglessFront } from '../support/pongless-front';
+import { ponglessFront } from '../../../tooling/servers/pongless-front';
 import { until } from '../../../tooling/until';
 
 const MEBIBYTE = 1024 * 1024;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeviceCloudClient } from '../../../src/index';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { CHIPID, clientOf, listen, miss, ready, startBoth } from './listener';
+import { gone, resources } from '../support/resources';
 import { until } from '../../../tooling/until';
 
 describe('recovery of missed uploads from a service', () => {
@@ -201,6 +202,7 @@ describe('recovery of missed uploads from a service', () => {
 
   it('leaves no request, socket or call after the release', async () => {
     await start();
+    const before = resources();
     const listener = listen(client);
     await ready(simulator, listener);
     simulator.fail('hang', { path: 'up_messages' });
@@ -214,7 +216,8 @@ describe('recovery of missed uploads from a service', () => {
     await client.close();
     await until(() => simulator.sockets() === 0, 'every connection is closed');
     simulator.upload(CHIPID, 'nobody listens');
-    await sleep(700);
+    // With no socket and no timer, nothing can come any more.
+    await gone(before);
     assert.deepEqual(listener.bodies(), []);
     assert.equal(simulator.requests.length, asked);
   });

@@ -1,4 +1,5 @@
 import { mock } from 'node:test';
+import { settled } from '../../../tooling/until';
 import { createHistory, type HistoryOptions } from './history';
 import { createRuns, type RunOptions } from './runs';
 import type { Step } from './steps';
@@ -14,9 +15,6 @@ export interface WorldOptions extends HistoryOptions, RunOptions {
   /** Uploads that were there before the listener. */
   earlier?: number;
 }
-
-/** Everything that has been promised so far has come about; timers stand still. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A listener's recovery between a service and a network that a test drives step by step. */
 export function createWorld(options: WorldOptions = {}) {
@@ -114,7 +112,7 @@ export function createWorld(options: WorldOptions = {}) {
   };
   const run = async (step: Step): Promise<void> => {
     (acts[step.kind] as (step: Step) => void)(step);
-    await settled();
+    await settled(1);
     runs.checkStrays();
     if (runs.closed) restart();
     runs.checkWritten();
@@ -147,9 +145,9 @@ export function createWorld(options: WorldOptions = {}) {
     async close(): Promise<void> {
       runs.close();
       for (const reading of readings) reading.resolve(history.read());
-      await settled();
+      await settled(1);
       mock.timers.tick(200_000);
-      await settled();
+      await settled(1);
       runs.checkStrays();
       runs.checkAccounts();
     },

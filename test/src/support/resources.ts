@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { settled } from '../../../tooling/until';
+import { comesToHold } from '../../../tooling/until';
 
 /** What keeps the process alive, sockets and timers among it, counted by kind. */
 export function resources(): Record<string, number> {
@@ -16,6 +16,6 @@ export async function gone(before: Record<string, number>): Promise<void> {
         ([kind, count]) => /Timeout|TCP|TLS|Pipe|Getaddr/.test(kind) && count > (before[kind] ?? 0),
       )
       .map(([kind]) => kind);
-  for (let round = 0; round < 500 && left().length > 0; round++) await settled(5);
+  await comesToHold(() => left().length === 0);
   assert.deepEqual(left(), []);
 }

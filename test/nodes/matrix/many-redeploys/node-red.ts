@@ -5,7 +5,7 @@ import type { NodeMessage } from 'node-red';
 import { cloudApp, coreNode, node } from '../../support/flow';
 import type { FlowNode } from '../../../../tooling/node-red/nodes';
 import { CANARIES } from '../../support/secrets';
-import { until } from '../../../../tooling/until';
+import { comesToHold, until } from '../../../../tooling/until';
 import { embedNodeRed, type EmbeddedNodeRed } from '../../../../tooling/node-red/embedded';
 import {
   CHIPIDS,
@@ -153,7 +153,7 @@ async function run(): Promise<Report> {
   await ask('is every socket closed?');
   const same = (): boolean => JSON.stringify(holding()) === JSON.stringify(before);
   // Reports what is left over to the test, which names it.
-  await until(same, 'all is as before').catch(() => undefined);
+  await comesToHold(same);
   return { sent, ended, unsettled, ends, emitted, heap, before, after: holding() };
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import type { PublishPacket } from 'aedes' with { 'resolution-mode': 'import' };
-import type { FlowNode } from '../../../tooling/node-red/nodes';
+import type { FlowNode } from '../node-red/nodes';
+import { onLoopback } from './loopback';
 
 /** An MQTT broker on loopback, and what was published at it. */
 export interface Broker {
@@ -19,10 +19,9 @@ export async function startBroker(): Promise<Broker> {
   aedes.on('publish', ({ topic, payload }, client) => {
     if (client) published.push({ topic, text: payload.toString() });
   });
-  const server = createServer(aedes.handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, close } = await onLoopback(createServer(aedes.handle));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     published,
     publish: (topic, text, options = {}) =>
       new Promise((resolve, reject) => {
@@ -31,12 +30,12 @@ export async function startBroker(): Promise<Broker> {
           error ? reject(error) : resolve(),
         );
       }),
-    close: () => new Promise((resolve) => aedes.close(() => void server.close(() => resolve()))),
+    close: () => new Promise((resolve) => aedes.close(() => void close().then(resolve))),
   };
 }
 
-/** The example with its broker at another port, since 1883 may be anybody's. */
-export const atPort = (nodes: FlowNode[], port: number): FlowNode[] =>
+/** The nodes of an example with its broker at another port, since 1883 may be anybody's. */
+export const atPort = <T extends FlowNode>(nodes: readonly T[], port: number): T[] =>
   nodes.map((node) =>
     node.type === 'mqtt-broker' ? { ...node, broker: '127.0.0.1', port: String(port) } : node,
   );

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { atEnd } from './at-end';
 
 /**
  * A service on loopback, in a thread of its own, that answers each channel with a flood.

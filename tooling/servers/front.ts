@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A connection from the client and the one that carries it on. */
@@ -74,14 +75,10 @@ export async function startFront(target: number): Promise<Front> {
     if (!isHung) carry(pair);
   });
 
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, LOOPBACK, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
+  const listen = async (port: number): Promise<void> => {
+    server.listen(port, LOOPBACK);
+    await once(server, 'listening');
+  };
   const after = (ms: number, then: () => void): void => {
     const timer = setTimeout(() => {
       troubles.delete(timer);

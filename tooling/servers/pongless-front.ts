@@ -1,5 +1,6 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { connect, createServer, type Socket } from 'node:net';
+import { atEnd } from './at-end';
+import { onLoopback } from './loopback';
 
 const END_OF_HEAD = '\r\n\r\n';
 const PONG = 0x0a;
@@ -38,14 +39,12 @@ function withoutPongs(from: Socket, to: Socket): void {
 
 /** Stands before a service, on loopback: as it is, but for pings, which are not answered. */
 export async function ponglessFront(port: number): Promise<{ baseUrl: string }> {
-  const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const service = connect(port, '127.0.0.1');
     for (const [socket, other] of [
       [client, service],
       [service, client],
     ] as const) {
-      sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => other.destroy());
     }
@@ -56,13 +55,7 @@ export async function ponglessFront(port: number): Promise<{ baseUrl: string }> 
       else service.pipe(client);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEnd(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const loopback = await onLoopback(server);
+  atEnd(loopback.close);
+  return { baseUrl: `http://127.0.0.1:${loopback.port}` };
 }
