@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import type { AppChoice } from '../../nodes/app/fleet/fleet-routes';
@@ -14,6 +13,7 @@ import { createEnds, registerEnds } from '../subjects/ends';
 import { startNodeRed } from '../subjects/node-red';
 import { ourUploads } from '../subjects/our-flows';
 import { summarize } from '../statistics';
+import { onLoopback } from '../../tooling/servers/loopback';
 import { until } from '../../tooling/until';
 
 /** Devices that upload between two answers, and how often each process asks for these. */
@@ -28,9 +28,7 @@ interface Editor {
 }
 
 async function serve(listener: RequestListener): Promise<Editor> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port } = await onLoopback(createServer(listener));
   return {
     async ask<T>(path: string) {
       const measured = startMeter();
