@@ -112,7 +112,7 @@ export class DeviceCloudClient {
     const { registry, now } = this.#application;
     const at = now();
     const answer = await this.#call(CALLS.app(this.#interfaces).spec, options);
-    registry.takeList({ at, ...byChipid(answer.body.online) });
+    registry.applyList({ at, ...byChipid(answer.body.online) });
     return answer;
   }
 
@@ -127,7 +127,7 @@ export class DeviceCloudClient {
     progress?.(CALLING);
     const at = now();
     const answer = await this.#open().listDevices(http, seconds, signal);
-    registry.takeList({ at, ...byChipid(answer.body) });
+    registry.applyList({ at, ...byChipid(answer.body) });
     return answer;
   }
 

@@ -69,7 +69,7 @@ export const actionRuntime =
   (RED) =>
   (node, def) => {
     const life = new ActionLife(RED, node, def, action);
-    node.on('input', (msg, send, done) => life.take(msg, send, done));
+    node.on('input', (msg, send, done) => life.handle(msg, send, done));
     node.on('close', (_removed: boolean, done: () => void) => life.close(done));
   };
 
@@ -108,7 +108,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   /** Takes a message that has arrived. */
-  take(msg: NodeMessageInFlow, send: Send, done: Done): void {
+  handle(msg: NodeMessageInFlow, send: Send, done: Done): void {
     const handle = (): Promise<void> => this.#handle(msg, send, done);
     const handled = this.action.sequential?.(this.config) ? this.#messages.add(handle) : handle();
     this.#open.add(handled);

@@ -5,7 +5,7 @@ import {
   appProperty,
   labelOf,
   labelStyle,
-  takeOnlyApp,
+  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
@@ -146,7 +146,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);

@@ -179,7 +179,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   #deliver(upload: Upload): void {
     let shared = false;
     for (const listener of this.#listeners) {
-      if (!listener.takesUploads) continue;
+      if (!listener.hasUploadCallback) continue;
       // The first gets the bytes themselves; each of the others a copy, since a flow may change them.
       listener.onUpload(shared ? { ...upload, body: Buffer.from(upload.body) } : upload);
       shared = true;

@@ -35,7 +35,7 @@ export class IsolatedListener {
   }
 
   /** Whether uploads have to be passed to it. */
-  get takesUploads(): boolean {
+  get hasUploadCallback(): boolean {
     return !this.#released && this.#has('onUpload');
   }
 

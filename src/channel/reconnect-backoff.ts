@@ -25,8 +25,8 @@ export class ReconnectBackoff {
    * @param openFor milliseconds the connection was open, 0 if the attempt failed
    */
   pause(openFor: number): number {
-    const bound = Math.max(0, MOST - openFor / PER_DOUBLING);
-    const doublings = Math.min(this.#doublings, bound);
+    const limit = Math.max(0, MOST - openFor / PER_DOUBLING);
+    const doublings = Math.min(this.#doublings, limit);
     this.#doublings = Math.min(doublings + 1, MOST);
     return this.#random() * BASE * 2 ** doublings;
   }

@@ -158,7 +158,7 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   #heard(): void {
-    this.#socket.readNext(this.#turns.take());
+    this.#socket.readNext(this.#turns.acquire());
     this.#keepalive.heard();
     this.#flushes?.heard();
   }

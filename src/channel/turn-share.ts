@@ -9,7 +9,7 @@ export class TurnShare {
   private left = BEFORE_A_TURN;
 
   /** @returns whether one more frame may be read before the event loop turns */
-  take(): boolean {
+  acquire(): boolean {
     if (this.left === 0) return false;
     if (--this.left === 0) setImmediate(() => (this.left = BEFORE_A_TURN));
     return true;

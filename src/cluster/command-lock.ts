@@ -69,14 +69,14 @@ export class CommandLock {
   }
 
   /** Restores the held locks in a store that may have lost them. */
-  async putBack(): Promise<void> {
+  async restore(): Promise<void> {
     const { store, clock } = this.options;
     const now = clock.monotonic();
     const locks = [...this.held].filter(([, { until }]) => until > now);
-    const again = locks.map(([chipid, { token, until }]) =>
+    const restored = locks.map(([chipid, { token, until }]) =>
       store.lock(chipid, token, Math.ceil(until - now), true).catch(() => undefined),
     );
-    await Promise.all(again);
+    await Promise.all(restored);
   }
 
   private async acquire(

@@ -84,8 +84,8 @@ export class HeldSlots {
     return slots.slice(0, Math.max(0, surplus - going));
   }
 
-  /** Ends the use of a slot, without freeing it. */
-  take(slot: number): Holding | undefined {
+  /** Stops using a slot, without freeing it yet. */
+  giveUp(slot: number): Holding | undefined {
     const held = this.held.get(slot);
     if (!held) return undefined;
     this.held.delete(slot);
@@ -93,7 +93,7 @@ export class HeldSlots {
     return { slot, epoch: held.epoch };
   }
 
-  /** Frees slots that were taken, with the next beat. */
+  /** Frees slots that were given up, with the next beat. */
   release(holdings: readonly Holding[]): void {
     for (const { slot, epoch } of holdings) {
       if (!this.leaving.delete(slot)) continue;

@@ -20,8 +20,8 @@ export interface BeatRequest {
   readonly beat: number;
   /** Its lease in ms, by which others judge whether it is dead. */
   readonly lease?: number | undefined;
-  /** What it takes a share of. */
-  readonly takes: readonly Pool[];
+  /** The pools of which it claims a share. */
+  readonly claims: readonly Pool[];
   /** What it holds, so that a store that has gone back in time is noticed. */
   readonly holdings: readonly Holding[];
   readonly release: readonly Holding[];

@@ -40,7 +40,7 @@ export class FleetDevice {
   /** Recoveries that are reading its history: one for each listener. */
   recoveries = 0;
   /** The most uploads that one of these has given back so far. */
-  givenBack = 0;
+  emitted = 0;
   /** Uploads that were recovered, each counted once. */
   recovered = 0;
   /** Commands that wait for their turn. */

@@ -139,7 +139,7 @@ export class HeldCommand implements Timed {
   }
 
   /** The device is gone again: the command waits for the next sign of it, unless its call has begun. */
-  takeBack(): void {
+  reclaim(): void {
     if (this.#isOver || !this.#withdrawal) return;
     this.#withdraw();
     // Those behind it saw their places change, and may have ended it.

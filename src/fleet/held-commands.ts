@@ -155,7 +155,7 @@ export class HeldCommands {
     return age >= device.sinceLost;
   }
 
-  #takeReading(reading: Listing): void {
+  #onReading(reading: Listing): void {
     for (const device of this.#devices.values()) this.#show(reading, device);
   }
 
@@ -166,7 +166,7 @@ export class HeldCommands {
       this.#leaveList = undefined;
     } else {
       this.#leaveList ??= this.#deps.list.poll(REFRESH, {
-        onReading: (reading) => this.#takeReading(reading),
+        onReading: (reading) => this.#onReading(reading),
       });
     }
   }

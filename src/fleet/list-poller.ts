@@ -118,12 +118,12 @@ export class SharedListPoller implements ListPoller {
   }
 
   #begin(): Promise<ListReading> {
-    const reading = this.#read().finally(() => this.#over());
+    const reading = this.#request().finally(() => this.#ended());
     this.#reading = reading;
     return reading;
   }
 
-  #over(): void {
+  #ended(): void {
     this.#reading = undefined;
     if (!this.#polled) return;
     this.#polled = false;
@@ -131,7 +131,8 @@ export class SharedListPoller implements ListPoller {
     this.#schedule();
   }
 
-  async #read(): Promise<ListReading> {
+  /** Requests the list once, and passes the reading or the error on. */
+  async #request(): Promise<ListReading> {
     const { list, now } = this.#deps;
     const { signal } = this.#abort;
     const at = now();
@@ -145,11 +146,11 @@ export class SharedListPoller implements ListPoller {
       throw error;
     }
     const reading: ListReading = { at, polled: this.#polled, ...found };
-    this.#took(reading);
+    this.#publish(reading);
     return reading;
   }
 
-  #took(reading: ListReading): void {
+  #publish(reading: ListReading): void {
     this.#last = reading;
     this.#deps.onReading(reading);
     for (const { user } of this.#places) isolated(() => user.onReading?.(reading));

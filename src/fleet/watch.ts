@@ -58,7 +58,7 @@ export class Watch implements FleetWatch {
     this.#place = source.share?.join({
       key: watchKey(settings),
       states: () => this.state().devices,
-      take: (state) => this.#take(state),
+      apply: (state) => this.#apply(state),
       moved: () => this.#moved(),
     });
   }
@@ -139,8 +139,8 @@ export class Watch implements FleetWatch {
     return this.#source.share?.mayEmit(chipid) ?? true;
   }
 
-  /** Takes the state of a device that another process has, and has emitted. */
-  #take(state: unknown): void {
+  /** Applies the state of a device that another process holds and has emitted. */
+  #apply(state: unknown): void {
     const saved = deviceOf(state);
     if (!saved || this.#isMine(saved[0])) return;
     const device = this.#at(saved[0]);
@@ -176,8 +176,8 @@ export class Watch implements FleetWatch {
       if (device.channelState !== null) this.#channelChanged(device);
     }
     const user = {
-      onReading: (reading: ListReading) => this.#read(reading),
-      onReadError: (error: unknown) => this.#notRead(error),
+      onReading: (reading: ListReading) => this.#onReading(reading),
+      onReadError: (error: unknown) => this.#onReadError(error),
     };
     this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
@@ -225,8 +225,8 @@ export class Watch implements FleetWatch {
     device.channel?.change(state, channelReason);
   }
 
-  /** Takes a reading, by the poller or on demand. */
-  #read(reading: ListReading): void {
+  /** Applies a reading of the list, by the poller or on demand, and emits its events. */
+  #onReading(reading: ListReading): void {
     if (this.#emitter.isClosed) return;
     if (this.#list.read(reading.at)) {
       this.#emitter.emitForAll('known', this.#list.since);
@@ -241,7 +241,7 @@ export class Watch implements FleetWatch {
     this.#emitter.wasRead();
   }
 
-  #notRead(error: unknown): void {
+  #onReadError(error: unknown): void {
     if (this.#emitter.isClosed) return;
     if (this.#list.failed(this.#source.now())) {
       const reason = isDeviceCloudError(error) ? error.code : 'ERROR';

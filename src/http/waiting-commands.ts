@@ -33,17 +33,17 @@ export class WaitingCommands {
     if (command.progress) this.#watched++;
   }
 
-  /** Takes out one of them. */
+  /** Removes one of them. */
   remove(command: WaitingCommand): void {
-    this.#take(this.#commands.indexOf(command));
+    this.#removeAt(this.#commands.indexOf(command));
   }
 
-  /** Takes out the first. */
+  /** Removes the first. */
   shift(): WaitingCommand | undefined {
-    return this.#take(0);
+    return this.#removeAt(0);
   }
 
-  /** Takes out all. */
+  /** Removes all. */
   clear(): WaitingCommand[] {
     const all = this.#commands;
     this.#commands = [];
@@ -66,7 +66,7 @@ export class WaitingCommands {
     }
   }
 
-  #take(index: number): WaitingCommand | undefined {
+  #removeAt(index: number): WaitingCommand | undefined {
     if (index < 0) return undefined;
     const [command] = this.#commands.splice(index, 1);
     if (command?.counted) this.#counted--;

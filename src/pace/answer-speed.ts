@@ -19,9 +19,9 @@ export class AnswerSpeed {
     this.quickest = Infinity;
   }
 
-  /** An answer came. @param took milliseconds */
-  add(took: number, at: number): void {
-    this.quickest = Math.min(took, this.quickestNow(at));
+  /** An answer came. @param duration milliseconds */
+  add(duration: number, at: number): void {
+    this.quickest = Math.min(duration, this.quickestNow(at));
     this.quickestAt = at;
   }
 

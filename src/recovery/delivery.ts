@@ -42,12 +42,12 @@ export class Delivery {
 
   /** Holds back what arrives from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
-    const { limits, budgets: budgets } = this.shared;
+    const { limits, budgets } = this.shared;
     this.hold = new Hold(limits, budgets.held, expired);
   }
 
-  /** Takes a live upload. @returns false if it has to be held back and does not fit */
-  take(upload: Upload): boolean {
+  /** Accepts a live upload. @returns false if it has to be held back and does not fit */
+  accept(upload: Upload): boolean {
     // Before the listener is called, which may change the bytes.
     const { text, bytes } = liveKeys(upload.body);
     if (this.hold) {
@@ -105,7 +105,7 @@ export class Delivery {
 
   /** Whether the device, or all devices together, remember too many arrivals. */
   isFull(checkpoint: number): boolean {
-    const { limits, budgets: budgets } = this.shared;
+    const { limits, budgets } = this.shared;
     const { size } = this.ledger;
     const isShort = budgets.arrived.used > budgets.arrived.limit;
     return size > limits.forgotten || (isShort && size > checkpoint);

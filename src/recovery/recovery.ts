@@ -73,7 +73,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   onUpload(upload: Upload): void {
     if (this.closed) return;
     this.unreadable = 0;
-    if (!this.delivery.take(upload)) this.onOverflow(upload);
+    if (!this.delivery.accept(upload)) this.onOverflow(upload);
     else if (!this.delivery.isHolding) this.checkLimits();
   }
 

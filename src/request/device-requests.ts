@@ -130,7 +130,7 @@ export class DeviceRequests implements ChannelListener {
     for (const request of requests) {
       const verdict = request.judge(reading);
       const matches = typeof verdict === 'boolean' ? verdict : await verdict;
-      if (matches && request.take(reading)) return;
+      if (matches && request.settleWith(reading)) return;
     }
   }
 

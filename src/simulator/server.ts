@@ -88,7 +88,7 @@ export function createHttpServer(
     const { method, path, query, headers } = record;
     const request: Incoming = { method, path, query, headers, body, signal: gone.signal };
     const carryOut = () => dispatch(request);
-    const fault = service.faults.takeAnswer(aimOf(request));
+    const fault = service.faults.claimAnswer(aimOf(request));
     if (!fault) {
       const answer = await carryOut();
       if (!gone.signal.aborted) sendAnswer(response, answer, now());

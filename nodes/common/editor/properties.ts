@@ -23,7 +23,7 @@ export function appProperty(): { value: ''; type: string; required: true; label:
  * A new node takes the only application there is: with one, there is nothing to choose. Called by
  * Node-RED as `onadd`, when the node comes from the palette.
  */
-export function takeOnlyApp(this: EditorNode<{ app: string }>): void {
+export function selectOnlyApp(this: EditorNode<{ app: string }>): void {
   const apps: string[] = [];
   RED.nodes.eachConfig(({ id, type, z, d }) => {
     const reachable = z === undefined || z === '' || z === this.z;

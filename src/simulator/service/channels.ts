@@ -42,7 +42,7 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
       const event = eventOf(upload);
       const frame = JSON.stringify(event);
       for (const channel of of(upload.chipid).filter(keepsUp)) {
-        const fault = faults.takeEvent(channel.chipid);
+        const fault = faults.claimEvent(channel.chipid);
         if (fault) fault(channel, event);
         else channel.socket.send(frame);
       }

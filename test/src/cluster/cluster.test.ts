@@ -220,10 +220,10 @@ describe('a member that holds more than its share', () => {
     const lost: number[] = [];
     const join = (member: string, flush: () => Promise<void>): Membership => {
       const membership = new Membership({
-        ...{ store, clock, member, lease: LEASE, takes: () => ['devices'], flush },
+        ...{ store, clock, member, lease: LEASE, claims: () => ['devices'], flush },
         ...{ generation: () => 'g', restore: () => Promise.resolve(false) },
         ...{ gained: () => undefined, ended: () => undefined },
-        ...{ validity: () => undefined, beaten: () => undefined, lost: (slot) => lost.push(slot) },
+        ...{ validity: () => undefined, replied: () => undefined, lost: (slot) => lost.push(slot) },
       });
       membership.start();
       return membership;

@@ -73,10 +73,10 @@ describe('the lock around a command', () => {
   it('is put back as long as its command runs', async () => {
     answers = ['locked'];
     await lock.run('7', times, async () => {
-      await lock.putBack();
+      await lock.restore();
       calls.push('sent');
     });
-    await lock.putBack();
+    await lock.restore();
     assert.deepEqual(calls, ['lock 7 m:1', 'again 7 m:1', 'sent', 'unlock 7 m:1']);
   });
 });

@@ -52,7 +52,7 @@ describe('a store on Redis', () => {
     async function owned(): Promise<[Store, FencedEntry]> {
       const store = await connected(url());
       application = String(applications);
-      const beat = { member: 'm', takes: ['devices'] as const, generation: 'g' };
+      const beat = { member: 'm', claims: ['devices'] as const, generation: 'g' };
       const none = { holdings: [], release: [], dead: [] };
       const first = await store.beat({ ...beat, ...none, beat: 1, settled: undefined });
       const reply = await store.beat({ ...beat, ...none, beat: 2, settled: first?.incarnation });
@@ -76,7 +76,7 @@ describe('a store on Redis', () => {
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
       await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
-      const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
+      const request = { member: 'm', beat: 3, claims: ['devices'], generation: 'g' } as const;
       const none = { holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
       assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);

@@ -18,12 +18,12 @@ class Hand {
   constructor(
     private readonly store: Store,
     readonly member: string,
-    private readonly takes: readonly Pool[] = ['devices'],
+    private readonly claims: readonly Pool[] = ['devices'],
   ) {}
 
   async try(request: Partial<BeatRequest> = {}): Promise<BeatReply | undefined> {
     const reply = await this.store.beat({
-      ...{ member: this.member, beat: ++this.number, takes: this.takes, generation: 'g1' },
+      ...{ member: this.member, beat: ++this.number, claims: this.claims, generation: 'g1' },
       ...{ holdings: [], release: [], dead: [], settled: undefined, ...request },
     });
     this.incarnation = reply?.incarnation ?? this.incarnation;

@@ -34,7 +34,7 @@ async function world(
   inFlight: number,
 ): Promise<{ store: CountingStore; worker: Worker; jobs: Job[] }> {
   const store = new CountingStore();
-  const beat = { member: 'm', lease: LEASE, takes: ['devices'], generation: 'g' } as const;
+  const beat = { member: 'm', lease: LEASE, claims: ['devices'], generation: 'g' } as const;
   const none = { holdings: [], release: [], dead: [] };
   const { incarnation } = (await store.beat({ ...beat, ...none, beat: 1, settled: undefined }))!;
   const { mine } = (await store.beat({ ...beat, ...none, beat: 2, settled: incarnation }))!;

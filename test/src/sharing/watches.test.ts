@@ -28,7 +28,7 @@ function subject() {
   const place: WatchPlace = watches.join({
     key: 'k',
     states: () => ['1', '2', '3'].map((chipid) => [chipid] as const),
-    take: () => undefined,
+    apply: () => undefined,
     moved: () => undefined,
   });
   return { posted: () => posted.splice(0), owned, cluster: () => heard, place };
