@@ -187,7 +187,7 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Pushes data over the device's channel (section 6, `msgpush`): opens it if nobody has, waits for
+   * Pushes data over the device's channel (section 6, `msgpush`): opens it unless it is open, waits for
    * it, and releases it five minutes after the last push. There is no answer.
    * @param chipid the device
    * @param message as for {@link push}
@@ -432,7 +432,7 @@ export class DeviceCloudClient {
    * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
    * sign: method, path, parameters, the text that is signed, and a `curl` command.
    * @param call the name of a method that sends a request
-   * @param args what that method takes
+   * @param args the arguments of that method
    * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
    */
   explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {

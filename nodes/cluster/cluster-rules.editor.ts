@@ -10,7 +10,7 @@ const VARIABLE = /\$\{[^{}\s]+\}/g;
 
 const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-/** How the engine is found. It is not saved: Sentinels that are given stand for themselves. */
+/** How the engine is found. It is not saved, since it follows from whether Sentinels are given. */
 export const kindField = (): JQuery => $('#device-cloud-cluster-kind');
 
 function isOpen(node: Node): boolean {

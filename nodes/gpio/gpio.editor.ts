@@ -23,7 +23,7 @@ const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') ==
 
 const pinNumber = wholeNumber(0, 999_999_999);
 
-/** The choice between one pin and all is not saved: an empty `pin` stands for all. */
+/** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
 function codesError(value: string): string | undefined {

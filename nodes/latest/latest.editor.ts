@@ -9,7 +9,7 @@ import type { LATEST_TYPE, LatestConfig } from './latest.config';
 type Config = LatestConfig & Named;
 type Node = EditorNode<Config>;
 
-/** The choice between one device and all is not saved: an empty `chipid` stands for all. */
+/** The choice between one device and all is not saved: an empty `chipid` means all. */
 const which = (): JQuery => $('#device-cloud-which');
 
 /** A flow written by hand may leave the property out: that is not empty, and means the default. */

@@ -13,7 +13,7 @@ type Config = RequestConfig & Named;
 type Node = EditorNode<Config>;
 type Match = RequestConfig['match'];
 
-/** The longest pattern that the library takes. */
+/** The longest pattern that the library accepts. */
 const MAX_PATTERN = 1000;
 
 /** How the reply is recognised. A flow written by hand may leave it out. */

@@ -37,7 +37,7 @@ function uses(property: keyof typeof USED_BY): (node: Node) => boolean {
   return (node) => USED_BY[property].includes(current(node, 'operation') as Operation);
 }
 
-/** Their bounds are not shown (section 4.1); left empty, the parameter is not sent. */
+/** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
 const pageError = orDefault(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
 /** Goes into the path as it is, since the signature is over the path. */

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../http/exchange';
 import { encodeQuery } from './query';
 import { signOpenApi, type Params, type SignCase } from './signing';
 
-/** Who calls the open API: the application and its key (section 5.2). */
+/** The caller of the open API: the application and its key (section 5.2). */
 export interface OpenApiIdentity {
   appid: string;
   appkey: string;

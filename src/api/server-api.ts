@@ -110,7 +110,7 @@ export function serverApi(identity: ServerApiIdentity) {
         `devices/${deviceid}`,
       ),
 
-    // Both are the same request: what tells them apart is not shown (section 4.1).
+    // Both are the same request: what distinguishes them is not shown (section 4.1).
     update: (deviceid: string, body: JsonObject) =>
       spec(
         { name: `Changing the record of device ${deviceid}`, reach: 'command', ofDevice: true },

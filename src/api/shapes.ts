@@ -15,7 +15,7 @@ export const anyShape: Shape<unknown> = {
   is: (value): value is unknown => value !== undefined,
 };
 
-/** An object whose fields are taken as the service's document describes them, without a look at each. */
+/** An object whose fields are assumed to be as the service's document describes them, without a check of each. */
 export const objectOf = <T extends object>(): Shape<T> => ({
   name: 'a JSON object',
   is: (value): value is T => isObject(value),

@@ -1,11 +1,11 @@
 import { UNPRINTABLE } from '../util/show';
 
 /*
- * Text in a command for a POSIX shell. Besides what a shell would interpret, nothing unprintable stands in
+ * Text in a command for a POSIX shell. Besides what a shell would interpret, nothing unprintable appears in
  * it: a terminal into which a command is pasted obeys control characters, wherever the quotes are.
  */
 
-/** A longer argument may be refused by the system: Linux takes 128 KiB. */
+/** A longer argument may be refused by the system: Linux accepts 128 KiB. */
 const MAX_ARGUMENT = 100_000;
 
 /** Quotes printable text. */

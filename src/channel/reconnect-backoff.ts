@@ -2,7 +2,7 @@ const BASE = 1000;
 const CAP = 60_000;
 /** The number of doublings after which the limit is the cap. */
 const MOST = Math.log2(CAP / BASE);
-/** For each of these milliseconds that a connection was open, the limit after it has one doubling less. */
+/** Each time a connection was open for this long, in ms, the limit after it has one doubling less. */
 const PER_DOUBLING = 4000;
 
 /**
@@ -31,7 +31,7 @@ export class ReconnectBackoff {
     return this.#random() * BASE * 2 ** doublings;
   }
 
-  /** The pause after a refusal that only a person can put right, in ms: 30 s to 60 s. */
+  /** The pause after a refusal that only a person can fix, in ms: 30 s to 60 s. */
   slowPause(): number {
     return CAP * (0.5 + 0.5 * this.#random());
   }

@@ -18,7 +18,7 @@ const ALL = 'members';
 const topicOf = (member: string | undefined): string =>
   member === undefined ? ALL : `member:${member}`;
 
-/** Messages between the members of a cluster. They are not stored: one that is sent while nobody listens is lost. */
+/** Messages between the members of a cluster. They are not stored: one without a listening member is lost. */
 export class Bus {
   private readonly handlers = new Map<string, BusHandler>();
   private readonly leave: (() => void)[];

@@ -42,7 +42,7 @@ export class CommandLock {
   constructor(private readonly options: CommandLockOptions) {}
 
   /**
-   * Runs a call while nobody else has the device's lock.
+   * Runs a call while it holds the device's lock.
    * @throws DeviceCloudError `UNREACHABLE` if it was not called, and whatever the call throws
    */
   async run<T>(

@@ -20,7 +20,7 @@ export class HeldSlots {
     return [...this.held].map(([slot, { epoch }]) => ({ slot, epoch }));
   }
 
-  /** What the store may assign to others. */
+  /** The slots that the store may assign to others. */
   get released(): Holding[] {
     return [...this.free].map(([slot, epoch]) => ({ slot, epoch }));
   }
@@ -57,7 +57,7 @@ export class HeldSlots {
     for (const leaving of [this.leaving, this.free]) {
       for (const [slot, epoch] of leaving) if (mine.get(slot) !== epoch) leaving.delete(slot);
     }
-    // What is new to this member may be outdated: only a store that has settled assigns slots.
+    // Slots that are new to this member may be outdated: only a store that has settled assigns slots.
     if (reply.isSettled) this.gain(reply.mine, changes.gained);
     return changes;
   }

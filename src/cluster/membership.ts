@@ -19,7 +19,7 @@ const REPORT_AFTER = 5;
 /** The shortest pause between two beats, in ms, if something is urgent. */
 const SHORTEST = 10;
 
-/** What a member needs, and the callbacks with its changes, which do not throw. */
+/** The dependencies of a member, and the callbacks for its changes, which do not throw. */
 export interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;

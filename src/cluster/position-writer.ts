@@ -37,7 +37,7 @@ interface Pending {
 }
 
 /**
- * Writes positions, one command at a time: the next one takes everything that has changed meanwhile, so that a slow
+ * Writes positions, one command at a time: the next one includes everything that has changed meanwhile, so that a slow
  * store gets no more commands. Writes may be repeated: the sequence shows which one is outdated.
  */
 export class PositionWriter {

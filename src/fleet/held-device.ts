@@ -50,7 +50,7 @@ export class HeldDevice implements CommandHolder {
   }
 
   watchFor(command: HeldCommand): void {
-    // An upload is a sign of life for every command, a replayed one for none.
+    // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     this.#subscription ??= this.#shared.channels.join(this.chipid, {
       onUpload: () => this.#release(() => true),
     });

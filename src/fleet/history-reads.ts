@@ -12,7 +12,7 @@ const AT_ONCE = 2;
 
 type Answer = readonly unknown[];
 
-/** One reading of a history, and whoever waits for it. */
+/** One reading of a history, and the callers that wait for it. */
 class Reading implements Reader {
   readonly urgency = 'live';
   readonly answer: Promise<Answer>;

@@ -108,7 +108,7 @@ const idOf = (id: unknown): ServiceInteger | undefined =>
   typeof id === 'number' || typeof id === 'string' ? id : undefined;
 
 /**
- * The newest upload of a history; undefined if there is none.
+ * The newest upload of a history; undefined if it is empty.
  * @throws DeviceCloudError `INVALID_RESPONSE` if it is not Base64 although that is set
  */
 export function newestUpload(

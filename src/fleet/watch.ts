@@ -20,7 +20,7 @@ export interface WatchSource {
   readonly now: () => number;
   /** Where several processes watch. */
   readonly share?: WatchShare | undefined;
-  /** For silences and breaks of channels; default: a queue of its own. */
+  /** For silences and lost channels; default: a separate queue. */
   readonly timers?: TimerQueue;
 }
 
@@ -150,7 +150,7 @@ export class Watch implements FleetWatch {
     this.#emitter.stateChanged();
   }
 
-  /** Devices may be this process's by now. */
+  /** This process may hold other devices by now. */
   #moved(): void {
     for (const device of this.#source.registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);
@@ -216,7 +216,7 @@ export class Watch implements FleetWatch {
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    // While another process may emit its events, its channel counts as closed on purpose.
+    // While another process emits its events, its channel counts as closed on purpose.
     const isMine = this.#isMine(chipid);
     const state = isMine ? channelState : null;
     if (state === 'connected') device.silence?.connected();

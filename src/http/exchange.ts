@@ -74,7 +74,7 @@ export function errorCode(error: unknown): string {
 /**
  * Sends one request and reads its whole answer.
  * The handler sits directly on undici's dispatch: `onRequestStart` comes right before the first byte
- * is written, which tells exactly whether a failed request can have reached the service.
+ * is written, which shows exactly whether a failed request can have reached the service.
  * @param maxAnswer the longest answer that is read, in bytes
  * @throws ExchangeFailed
  */

@@ -1,11 +1,11 @@
-/** A character that a text may stand for at one place, and how many of the text's units it takes. */
+/** A character that a text may encode at one place, and the number of units of the text that encode it. */
 export interface Reading {
   /** UTF-16 units of the character, without its case. */
   units: readonly number[];
   length: number;
 }
 
-/** The most units of a text that stand for one unit of what it says: UTF-8, percent-encoded twice. */
+/** The most units of a text that encode one unit of its content: UTF-8, percent-encoded twice. */
 export const LONGEST_FORM = 15;
 
 const HEX_PAIR = /[0-9a-f]{2}/iy;
@@ -137,7 +137,7 @@ function addForms(readings: Reading[], text: string, index: number, first: strin
   }
 }
 
-/** What ASCII characters stand for as they are. */
+/** The readings of unencoded ASCII characters. */
 const PLAIN = Array.from({ length: 128 }, (_, code): readonly [Reading] => [
   { units: fold(String.fromCharCode(code)), length: 1 },
 ]);

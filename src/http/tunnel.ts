@@ -17,7 +17,7 @@ const fault = (code: string): Error =>
 export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
 
 /**
- * The error for a tunnel on which something comes before a byte was sent: no service speaks first, over
+ * The error for a tunnel on which data arrives before any was sent: no service speaks first, over
  * TLS or without it, so it was never connected to one.
  */
 export const speaksFirst = (): Error => fault('EPROTO');
@@ -32,7 +32,7 @@ export interface Tunnels {
 
 /**
  * Makes connections to one host through a proxy's CONNECT. HTTP calls have undici's own proxy
- * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it takes any certificate that is
+ * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it accepts any certificate that is
  * valid for localhost when the host is an IP address, leaves a CONNECT that was given up open, and
  * passes a refusal of the proxy off as one of the service.
  * @param origin `ws://host[:port]` or `wss://host[:port]`

@@ -7,7 +7,7 @@ export interface WaitingCommand {
   progress: Progress | undefined;
   /** Whether it counts towards the limit of the queue. */
   counted: boolean;
-  /** The place that its caller was last shown. */
+  /** The place that was last shown to its caller. */
   ahead: number;
 }
 
@@ -15,14 +15,14 @@ export interface WaitingCommand {
 export class WaitingCommands {
   #commands: WaitingCommand[] = [];
   #counted = 0;
-  /** How many have a caller to show their place to. */
+  /** The number of commands whose callers are shown their place. */
   #watched = 0;
 
   get length(): number {
     return this.#commands.length;
   }
 
-  /** How many of them count towards the limit of the queue. */
+  /** The number of commands that count towards the limit of the queue. */
   get counted(): number {
     return this.#counted;
   }

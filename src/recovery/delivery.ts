@@ -17,9 +17,9 @@ export const textOf = (error: unknown): string =>
  * passed on is remembered, within limits, and saved.
  */
 export class Delivery {
-  /** How often an upload was one too many to be held back. */
+  /** How often an upload did not fit into what is held back. */
   overflows = 0;
-  /** How many missed uploads it has passed on. */
+  /** The number of missed uploads that it has emitted. */
   replayed = 0;
   /** Replaced when everything is forgotten. */
   ledger: Ledger;
@@ -143,7 +143,7 @@ export class Delivery {
     this.device.listener.onUpload(upload);
   }
 
-  /** Brings the application's budget up to date. */
+  /** Updates the application's budget. */
   private count(): void {
     const size = this.closed ? 0 : this.ledger.size;
     this.shared.budgets.arrived.used += size - this.counted;

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 /** Longer bodies are compared by a hash, which takes less memory. */
 const MAX_KEY = 64;
 
-/** No well-formed text begins with it, so bytes that are not text cannot be taken for one. */
+/** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
 const NOT_TEXT = '\ud800';
 
 /** The key of a body that is text. */

@@ -25,7 +25,7 @@ const isTexts = (value: unknown, form = /^/): boolean =>
 const isEdge = (value: unknown): boolean =>
   isObject(value) && typeof value['time'] === 'string' && isTexts(value['seen'], /^\d{1,20} \S+$/);
 
-/** Whether a value is a position: it may have been saved by an older version, or by anybody. */
+/** Whether a value is a position: it may have been saved by an older version, or be anything. */
 export function isPosition(value: unknown): value is Position {
   if (!isObject(value)) return false;
   const { id, live, last = '', keys = [], edge, encoding = 'text' } = value;

@@ -20,7 +20,7 @@ export const isPassing = (error: unknown): boolean =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR') ||
   (isDeviceCloudError(error) && error.statusCode === 429);
 
-/** The reason of a failure, as the limiter takes it: an HTTP status, or the error code that fits best. */
+/** The reason of a failure for the limiter: an HTTP status, or the error code that fits best. */
 function reasonOf(error: unknown): string {
   if (!isDeviceCloudError(error)) return 'error';
   if (error.statusCode !== undefined) return String(error.statusCode);

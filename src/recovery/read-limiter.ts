@@ -32,7 +32,7 @@ class Kind {
 
 /**
  * Limits how the histories of an application's devices are read: few at once, and as many a second as the service
- * can take. Readings for which live uploads wait come first.
+ * can handle. Readings for which live uploads wait come first.
  */
 export class ReadLimiter {
   private readonly live = new Kind();

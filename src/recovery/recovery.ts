@@ -19,7 +19,7 @@ const WAITING_TRIES = 3;
 const WAITING =
   'missed uploads wait, since the histories of other devices take all the memory that readings may have';
 
-/** Recovers what the channel of one device missed. It stands between the channel and its listener. */
+/** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
   private readonly delivery: Delivery;
   private readonly reading: Reading;
@@ -282,7 +282,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const { replayed } = this.delivery;
     const count = replayed - this.reported;
     this.reported = replayed;
-    // A later reading may find more, from a gap that nobody knew of.
+    // A later reading may find more, from a gap that was not noticed.
     if (count > 0) this.began();
     if (!this.recovering) return;
     this.recovering = false;

@@ -65,7 +65,7 @@ export class PendingRequest {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Nobody may be waiting for it yet.
+    // It may not be awaited yet, and its rejection would end the process.
     this.reply.catch(() => undefined);
   }
 

@@ -9,7 +9,7 @@ import { positionToText } from './stored-position';
 /** The most keys in a position. If a longer batch is interrupted, its first part is recovered again. */
 const MOST_KEYS = 10_000;
 
-/** What a gate uses of the cluster. */
+/** The part of the cluster that a gate uses. */
 export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
 
 /**

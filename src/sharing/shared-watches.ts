@@ -21,7 +21,7 @@ export interface SharedWatch {
   moved(): void;
 }
 
-/** What a watch tells the other processes. */
+/** The connection of a watch to the other processes. */
 export interface WatchPlace {
   /** A device of this process has changed. */
   changed(chipid: string): void;
@@ -60,13 +60,13 @@ export class SharedWatches implements WatchShare {
     };
     this.leave = cluster.listen({
       onShare: () => {
-        // The next owner of the devices has to know their states first.
+        // The next owner of the devices needs their states first.
         this.flush();
         moved();
       },
       onResumed: moved,
       onState: (state) => {
-        // What others sent meanwhile, or before the first beat, did not arrive.
+        // Messages that others sent meanwhile, or before the first beat, did not arrive.
         if (state === 'member') this.ask(this.watches.keys());
       },
     });

@@ -31,7 +31,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Tells which device a request names, before anything of it has been checked. */
+/** Finds the device that a request names, before anything of it has been checked. */
 const aimOf = ({ path, query, body }: Incoming): Aim => ({
   path,
   concerns: (chipid) =>

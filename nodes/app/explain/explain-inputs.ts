@@ -12,7 +12,7 @@ const PLAIN_TYPES = ['msg', 'str', 'num', 'bool', 'json', 'bin', 'date'];
 /** Milliseconds to wait for a value: a context store may never answer. */
 const PATIENCE = 10_000;
 
-/** What stands for a value that is not read, so that the rest can be explained. */
+/** The placeholder of a value that is not read, so that the rest can be explained. */
 function placeholderOf(name: string, format: unknown): string | number | object {
   switch (name) {
     case 'chipid':
@@ -65,7 +65,7 @@ async function within<T>(work: T | Promise<T>): Promise<T> {
   }
 }
 
-/** The inputs of a node: those to read, with the properties to read them by, and what stands for the others. */
+/** The inputs of a node: those to read, with the properties to read them by, and placeholders for the others. */
 interface Sorted {
   table: Record<string, InputTable<string>[string]>;
   saved: Record<string, unknown>;

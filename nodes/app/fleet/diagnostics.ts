@@ -18,7 +18,7 @@ export interface Diagnostics {
   errors: (ReportedError & { app: string })[];
 }
 
-/** An application: neither its name nor its address, which are nobody else's concern. */
+/** An application, without its name and its address, which are private. */
 export interface AppDiagnostics {
   id: string;
   settings: Record<string, string | number | boolean>;

@@ -1,6 +1,6 @@
 import type { Fleet } from '../../../src/index';
 
-/** Seconds that a fleet is kept up to date for after somebody has asked for it. */
+/** Seconds for which a fleet is kept up to date after a request. */
 const KEPT = 60;
 /** Seconds between two readings of the list meanwhile. */
 const INTERVAL = 30;
@@ -18,7 +18,7 @@ export interface FleetViewDeps {
 }
 
 /**
- * Keeps a fleet up to date while somebody looks at it: polls the list of online devices and announces each
+ * Keeps a fleet up to date while it is viewed: polls the list of online devices and announces each
  * change. It ends by itself a minute after the last look.
  */
 export class FleetView {

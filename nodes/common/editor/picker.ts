@@ -6,7 +6,7 @@ import type { Completion, TypeDefinition } from './red';
 import { textType } from './typed';
 import { chipNumber } from './validators';
 
-/** A row that only says something. Return and Tab take the first row's value: it is what was typed. */
+/** A row without a device. Return and Tab select the first row's value: it is what was typed. */
 function remark(typed: string, text: string, detail = ''): Completion {
   const label = $('<i>', { class: 'device-cloud-remark' }).text(text);
   // As text, always: it comes from a server that may be anyone's.

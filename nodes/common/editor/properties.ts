@@ -20,7 +20,7 @@ export function appProperty(): { value: ''; type: string; required: true; label:
 }
 
 /**
- * A new node takes the only application there is: with one, there is nothing to choose. Called by
+ * Selects the only application for a new node, since there is nothing to choose from. Called by
  * Node-RED as `onadd`, when the node comes from the palette.
  */
 export function selectOnlyApp(this: EditorNode<{ app: string }>): void {

@@ -63,7 +63,7 @@ function open(
   });
 }
 
-/** Interface C: takes upgrades and keeps the channels (section 4.3). */
+/** Interface C: accepts upgrades and keeps the channels (section 4.3). */
 export function createChannelServer(service: Service, log: RequestLog) {
   const sockets = new WebSocketServer({
     noServer: true,

@@ -49,7 +49,7 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
     },
     close(chipid, { code = 1001, terminate = false }) {
       for (const { socket } of of(chipid)) {
-        // No side can send 1006: it stands for a connection that broke off.
+        // No side can send 1006: it means a connection that was cut.
         if (terminate || code === 1006) socket.terminate();
         else socket.close(code);
       }
