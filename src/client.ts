@@ -78,7 +78,10 @@ export const joinCluster = async (settings: ClusterSettings): Promise<ClusterMem
 export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo> =>
   clusters().test(settings);
 
-/** The limiters that all clients of a process share unless they are given others. */
+/**
+ * The default limiters of a client. They belong to the process, since the limits are those of a service: two clients that
+ * connect to one service share them, and they outlive a client that is made anew by a deploy.
+ */
 const LIMITERS = new AdaptiveLimiters();
 
 /**
@@ -97,7 +100,7 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
-   * @param limiters internal: spread connects and readings of histories, default those of the whole process
+   * @param limiters internal: limit how quickly channels connect and histories are read; default: those of the process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions, limiters: AdaptiveLimiters = LIMITERS) {

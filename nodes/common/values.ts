@@ -14,6 +14,16 @@ export function numberOf(value: number | string | null | undefined, usual: numbe
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Parses a text that has to be a JSON object; undefined if it is anything else. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What Node-RED replaces in the properties of a node when a flow starts; the second form is its older one. */
 const VARIABLE = /^\$(?:\{(\S+)\}|\((\S+)\))$/;
 

@@ -12,6 +12,7 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
+import { parseJsonObject } from '../common/values';
 import { DURATION, MAX_DURATION, type GPIO_TYPE, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & Named;
@@ -27,13 +28,7 @@ const pinNumber = wholeNumber(0, 999_999_999);
 const pins = (): JQuery => $('#device-cloud-pins');
 
 function codesError(value: string): string | undefined {
-  try {
-    const codes: unknown = JSON.parse(value);
-    if (typeof codes === 'object' && codes !== null && !Array.isArray(codes)) return undefined;
-  } catch {
-    // Said below.
-  }
-  return t('error.codes');
+  return parseJsonObject(value) ? undefined : t('error.codes');
 }
 
 /** What the node does, as the key and the values of its label. */

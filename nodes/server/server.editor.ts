@@ -17,6 +17,7 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
+import { parseJsonObject } from '../common/values';
 import type { SERVER_TYPE, ServerConfig } from './server.config';
 
 type Config = ServerConfig & Named;
@@ -46,18 +47,8 @@ function deviceidError(value: string): string | undefined {
   return right ? undefined : t('error.deviceid');
 }
 
-function objectOf(value: string): object | undefined {
-  try {
-    const json: unknown = JSON.parse(value);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
-  } catch {
-    // Not an object either.
-  }
-  return undefined;
-}
-
 const jsonError = (value: string): string | undefined =>
-  objectOf(value) ? undefined : t('error.object');
+  parseJsonObject(value) ? undefined : t('error.object');
 
 const isEmptyQuery = (value: string): boolean => /^\s*(\{\s*\}\s*)?$/.test(value);
 
@@ -70,7 +61,7 @@ const fitsQuery = (value: unknown): boolean =>
 /** Nothing is read without pagination (section 4.1), whatever its parameters are called. */
 function queryError(value: string): string | undefined {
   if (isEmptyQuery(value)) return t('error.no-query');
-  const query = objectOf(value);
+  const query = parseJsonObject(value);
   if (!query) return t('error.object');
   return Object.values(query).every(fitsQuery) ? undefined : t('error.query-value');
 }

@@ -4,7 +4,8 @@ import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
-import { anyShape, isPlainObject } from './shapes';
+import { anyShape } from './shapes';
+import { isPlainObject } from '../util/object';
 import { show } from '../util/show';
 import {
   signedServerApiRequest,

@@ -1,12 +1,6 @@
-import type { ResultAnswer, JsonObject, AppRecord, DeviceRecord } from '../types';
+import type { ResultAnswer, AppRecord, DeviceRecord } from '../types';
 import type { Shape } from '../http/call-spec';
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An object that holds fields, in whatever realm it was made: no Date, no Map, no Buffer. */
-export const isPlainObject = (value: unknown): value is JsonObject =>
-  Object.prototype.toString.call(value) === '[object Object]';
+import { isObject } from '../util/object';
 
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
 

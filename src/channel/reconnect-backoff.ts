@@ -1,3 +1,5 @@
+import { backoff } from '../util/backoff';
+
 const BASE = 1000;
 const CAP = 60_000;
 /** The number of doublings after which the limit is the cap. */
@@ -28,11 +30,11 @@ export class ReconnectBackoff {
     const limit = Math.max(0, MOST - openFor / PER_DOUBLING);
     const doublings = Math.min(this.#doublings, limit);
     this.#doublings = Math.min(doublings + 1, MOST);
-    return this.#random() * BASE * 2 ** doublings;
+    return backoff(doublings, BASE, CAP, this.#random);
   }
 
   /** The pause after a refusal that only a person can fix, in ms: 30 s to 60 s. */
   slowPause(): number {
-    return CAP * (0.5 + 0.5 * this.#random());
+    return backoff(0, CAP, CAP, this.#random, 0.5);
   }
 }

@@ -1,4 +1,5 @@
 import { notSent } from '../http/device-queue';
+import { backoff } from '../util/backoff';
 import type { Clock } from './clock';
 import type { Store } from './store';
 
@@ -116,8 +117,8 @@ export class CommandLock {
 
   private pause(attempt: number): Promise<void> {
     const { clock, random } = this.options;
-    const limit = Math.min(PAUSE.longest, PAUSE.shortest * 2 ** Math.min(attempt, 10));
-    return new Promise((resolve) => void clock.after(limit * (1 + random()) * 0.5, resolve));
+    const pause = backoff(attempt, PAUSE.shortest, PAUSE.longest, random, 0.5);
+    return new Promise((resolve) => void clock.after(pause, resolve));
   }
 
   private end(chipid: string, token: string): void {

@@ -1,4 +1,4 @@
-import { isObject } from '../api/shapes';
+import { isObject } from '../util/object';
 import { DeviceCloudError } from '../errors';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/readable';

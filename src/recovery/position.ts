@@ -1,4 +1,4 @@
-import { isObject } from '../api/shapes';
+import { isObject } from '../util/object';
 import { invalidInput } from '../errors';
 import type { Edge } from './edge';
 import type { Encoding } from './facts';

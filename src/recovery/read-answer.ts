@@ -1,4 +1,4 @@
-import { isObject } from '../api/shapes';
+import { isObject } from '../util/object';
 import type { UploadRecord } from '../types';
 import { HistoryRecord, type HistoryForm } from './recorded';
 

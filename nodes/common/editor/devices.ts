@@ -1,3 +1,4 @@
+import { isObject } from '../values';
 import { said, t } from './catalogue';
 import { plain } from './plain';
 import { getRoute } from './routes';
@@ -47,10 +48,6 @@ RED.events.on('workspace:clear', () => {
   last = undefined;
 });
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
@@ -59,7 +56,7 @@ function text(value: unknown): string {
 export function readDevices(value: unknown): Device[] {
   if (!Array.isArray(value)) return [];
   const now = Date.now();
-  return value.filter(isRecord).map((device) => ({
+  return value.filter(isObject).map((device) => ({
     chipid: text(device['chipid']),
     name: plain(text(device['name'])),
     latest: plain(text(device['latest'])),
@@ -91,7 +88,7 @@ const refusal = ({ permission, forbidden }: Needed, status: number): string =>
 
 /** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
 function explain(error: unknown, status: number, needed: Needed): Problem {
-  if (isRecord(error) && text(error['message']) !== '') {
+  if (isObject(error) && text(error['message']) !== '') {
     const code = text(error['code']);
     // Where a code has no words of its own, its message has to do.
     const words = code === '' ? '' : wordsFor(code);
@@ -111,22 +108,22 @@ const statusText = (code: string): string =>
 
 /** What an unsuccessful answer of an admin route says. */
 export function explainFailure(failure: unknown, needed: Needed): Problem {
-  if (!isRecord(failure)) return explain(undefined, 0, needed);
+  if (!isObject(failure)) return explain(undefined, 0, needed);
   const body = failure['responseJSON'];
-  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), needed);
+  return explain(isObject(body) ? body['error'] : undefined, Number(failure['status']), needed);
 }
 
 /** The runtime does not know a node yet that has only been drawn. */
 function isUndeployed(failure: unknown, changed: boolean): boolean {
-  const body = isRecord(failure) ? failure['responseJSON'] : undefined;
-  const error = isRecord(body) ? body['error'] : undefined;
-  return changed && isRecord(error) && error['code'] === 'NOT_CONFIGURED';
+  const body = isObject(failure) ? failure['responseJSON'] : undefined;
+  const error = isObject(body) ? body['error'] : undefined;
+  return changed && isObject(error) && error['code'] === 'NOT_CONFIGURED';
 }
 
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
     const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?ages`);
-    const list = isRecord(answer) && 'devices' in answer ? answer['devices'] : answer;
+    const list = isObject(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
     seen.set(app, devices);
     return { devices };

@@ -1,3 +1,4 @@
+import { parseJsonObject } from '../values';
 import { said, t } from './catalogue';
 import { explainFailure } from './devices';
 import { showExplanation, type Explanation } from './explanation';
@@ -62,15 +63,8 @@ function typedNode(node: EditorNodeBase): Record<string, unknown> {
   return { ...Object.fromEntries(typed), id: node.id, type: node.type };
 }
 
-function parseMessage(text: string): object | undefined {
-  try {
-    const msg: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
-    if (typeof msg === 'object' && msg !== null && !Array.isArray(msg)) return msg;
-  } catch {
-    // Said by the caller.
-  }
-  return undefined;
-}
+const parseMessage = (text: string): object | undefined =>
+  parseJsonObject(text.trim() === '' ? '{}' : text);
 
 function showProblem(target: JQuery, text: string, detail = ''): void {
   const box = $('<div>', { class: 'device-cloud-explanation' }).text(text);
