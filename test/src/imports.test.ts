@@ -62,7 +62,7 @@ function folderImports(place: string): Map<string, string[]> {
 }
 
 describe('the imports of the package', () => {
-  it('form no circle', () => {
+  it('are not circular', () => {
     const imports = new Map(files.map((file) => [file, importsOf(file)]));
     assert.ok([...imports.values()].flat().length > files.length, 'imports were found');
     const circle = findCircle(imports).map((file) => file.slice(repository.length + 1));
@@ -75,7 +75,7 @@ describe('the imports of the package', () => {
     ['nodes', 15],
     ['nodes/app', 5],
   ] as const) {
-    it(`lead one way from folder to folder of ${place}`, () => {
+    it(`go one way between the folders of ${place}`, () => {
       const imports = folderImports(join(repository, place));
       assert.ok(imports.size >= least, 'folders were found');
       assert.deepEqual(findCircle(imports), []);

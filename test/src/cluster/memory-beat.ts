@@ -86,7 +86,7 @@ function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] 
   return held;
 }
 
-/** Claims what nobody holds, up to the member's share. */
+/** Claims slots without a holder, up to the member's share. */
 function claim(state: MembersState, member: string, pool: Pool): void {
   const [first, end] = POOLS[pool];
   let room = shareOf(state, pool) - heldIn(state, member, pool).length;

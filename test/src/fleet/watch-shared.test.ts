@@ -48,7 +48,7 @@ describe('a watch that runs in several processes', () => {
     assert.deepEqual(emitted(), ['silent']);
   });
 
-  it('emits silent once it may, and no heard without a silent before it', () => {
+  it('emits `silent` once it may, and no `heard` without a `silent` before it', () => {
     const { world, share, emitted } = silent();
     share.isAllowed = false;
     world.pass(101);
@@ -67,7 +67,7 @@ describe('a watch that runs in several processes', () => {
     assert.deepEqual(emitted(), ['silent', 'heard']);
   });
 
-  it('goes on where another process has emitted silent', () => {
+  it('continues where another process has emitted `silent`', () => {
     const { world, share, emitted } = silent();
     share.isAllowed = false;
     share.watch?.moved();

@@ -8,12 +8,12 @@ import { createSubject, record } from './subject';
 const written = (body: string | Buffer, encoding: Encoding): string =>
   Buffer.from(body).toString(encoding === 'base64' ? 'base64' : 'utf8');
 
-describe('the encoding of a history, learned', () => {
+describe('the learned encoding of a history', () => {
   for (const encoding of ['text', 'base64'] as const) {
     const has = (...bodies: (string | Buffer)[]): object[] =>
       bodies.map((body, index) => record(index + 1, written(body, encoding)));
 
-    it(`emits nothing twice with a history in ${encoding}, by default`, async () => {
+    it(`causes no upload to be emitted twice with ${encoding}, by default`, async () => {
       const facts = new HistoryFacts();
       const subject = createSubject({}, { facts });
       await subject.connect();
@@ -29,7 +29,7 @@ describe('the encoding of a history, learned', () => {
       assert.deepEqual(subject.faults, []);
     });
 
-    it(`emits nothing twice and names the setting that is wrong for ${encoding}`, async () => {
+    it(`causes no upload to be emitted twice with a wrong setting, which is reported, for ${encoding}`, async () => {
       const wrong = encoding === 'text' ? 'base64' : 'text';
       const facts = new HistoryFacts();
       const subject = createSubject({ encoding: wrong }, { facts });
@@ -57,7 +57,7 @@ describe('the encoding of a history, learned', () => {
       for (const known of [createSubject({}, { facts }), createSubject({ start })]) {
         known.has(...has('21.5'));
         await known.connect();
-        // A guess would take these bytes for what they are written as.
+        // A guess would read these bytes as they are written.
         known.has(...has('21.5', 'MTAyNA=='));
         await known.connect();
         assert.deepEqual(known.given, [['MTAyNA==', 2]]);
@@ -65,7 +65,7 @@ describe('the encoding of a history, learned', () => {
     });
   }
 
-  it('emits no record that is in doubt, and each one once it is known', async () => {
+  it('delays ambiguous records until it is known', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.live('test');
@@ -85,7 +85,7 @@ describe('the encoding of a history, learned', () => {
     subject.recovery.close();
   });
 
-  it('distinguishes binary uploads, in Base64', async () => {
+  it('distinguishes binary uploads in Base64', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.live(Buffer.from([0xfe]));
@@ -95,7 +95,7 @@ describe('the encoding of a history, learned', () => {
     assert.equal(subject.given[1]![1], 2);
   });
 
-  it('gives each upload once if the history has texts as text and binary data as Base64', async () => {
+  it('may be mixed: texts as text and binary data as Base64', async () => {
     for (const before of [['21.5'], [], ['21.5', '22.0', 'test']]) {
       const subject = createSubject();
       await subject.connect();
@@ -113,7 +113,7 @@ describe('the encoding of a history, learned', () => {
     }
   });
 
-  it('reads texts of such a history as text after binary data has come both ways', async () => {
+  it('lets texts of such a history be read as text after binary data has arrived both ways', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.live(Buffer.from([0xfe, 0x00]));
@@ -122,7 +122,7 @@ describe('the encoding of a history, learned', () => {
     assert.deepEqual(subject.given.slice(1), [['missed, and no Base64', 2]]);
   });
 
-  it('reports that nothing shows it for long, and gives nothing twice meanwhile', async () => {
+  it('is reported as unknown after some time, and no upload is emitted twice meanwhile', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const subject = createSubject();
@@ -144,7 +144,7 @@ describe('the encoding of a history, learned', () => {
     }
   });
 
-  it('takes a body that is not Base64 as text, unless it is known to be Base64', async () => {
+  it('is text for a body that is not Base64, unless it is known to be Base64', async () => {
     const subject = createSubject({ encoding: 'base64' });
     await subject.connect();
     subject.has(record(1, 'this is no Base64'));
@@ -159,8 +159,8 @@ describe('the encoding of a history, learned', () => {
   });
 });
 
-describe('the encoding of a history, guessed from its bodies', () => {
-  it('is Base64 if all are, and stand for text or are padded', () => {
+describe('the encoding of a history that is guessed from its bodies', () => {
+  it('is Base64 if all bodies are, and decode to text or are padded', () => {
     assert.equal(guessEncoding(['MjEuNQ==', 'dGVzdGVk']), 'base64');
     assert.equal(guessEncoding(['bWlzc2Vk']), 'base64');
     assert.equal(guessEncoding(['/v7+', '/w==']), 'base64');

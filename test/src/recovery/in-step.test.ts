@@ -101,7 +101,7 @@ describe('arrivals of which nothing was missed', () => {
   let alike = 0;
 
   holds(
-    'are found one after the other in the history as they are when they are counted',
+    'are matched in step as they are when they are counted',
     5000,
     fc.property(CASE, ({ records, account }) => {
       const shown = (made: ReturnType<typeof reconcile>): unknown => ({
@@ -115,12 +115,12 @@ describe('arrivals of which nothing was missed', () => {
   );
 
   holds(
-    'show how the history is written as they do when each is looked for',
+    'show the encoding of the history as they do when each is searched for',
     5000,
     fc.property(BOTH_WAYS, ({ ledger, records }) => {
       assert.deepEqual(shownBy(records, ledger), lookForEach(records, ledger));
     }),
   );
 
-  it('are among the cases', () => assert.ok(alike > 500, String(alike)));
+  it('occur in more than 500 of the cases', () => assert.ok(alike > 500, String(alike)));
 });

@@ -51,7 +51,7 @@ const recordsOf = (...keys: string[]): Recorded[] =>
 const due = (ledger: Ledger, ...keys: string[]): string[] =>
   ledger.settle(recordsOf(...keys)).due.map((each) => each.upload().body.toString());
 
-describe('recovery: the account of what was emitted', () => {
+describe('recovery: the ledger of emitted uploads', () => {
   holds(
     'emits each accepted upload once, whatever is dropped, read, failed and restarted',
     1000,
@@ -64,7 +64,7 @@ describe('recovery: the account of what was emitted', () => {
   );
 
   holds(
-    'emits uploads in the order in which they were accepted, when each body is its own',
+    'emits uploads in the order in which they were accepted if all bodies differ',
     1000,
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const model = createModel();
@@ -86,7 +86,7 @@ describe('recovery: the account of what was emitted', () => {
     }),
   );
 
-  it('keeps nothing of what was held back once it is left to the history', () => {
+  it('keeps nothing of held-back uploads that are left to the history', () => {
     const ledger = new Ledger({ id: '0', live: 0 });
     for (const key of ['a', 'b', 'c']) ledger.add(key, 0, uploadOf(key));
     ledger.drop();
@@ -96,7 +96,7 @@ describe('recovery: the account of what was emitted', () => {
 });
 
 describe('recovery: something unreadable after the history has answered', () => {
-  it('is not counted among what the next run may skip', () => {
+  it('is not counted among the uploads that the next run may skip', () => {
     const ledger = new Ledger({ id: '0', live: 0 });
     ledger.mark();
     ledger.gap();
@@ -109,7 +109,7 @@ describe('recovery: something unreadable after the history has answered', () => 
 });
 
 describe('recovery: a history that lags behind the channel', () => {
-  it('does not give an upload a second time that it has only later', () => {
+  it('does not cause an upload to be emitted again that it contains only later', () => {
     const ledger = new Ledger({ id: '0', live: 0 });
     ledger.add('a', 0);
     ledger.mark();
@@ -118,7 +118,7 @@ describe('recovery: a history that lags behind the channel', () => {
     assert.deepEqual(due(ledger, 'before', 'a'), []);
   });
 
-  it('does not hold back indefinitely what it does not have', () => {
+  it('does not hold back indefinitely an upload that it lacks', () => {
     const ledger = new Ledger({ id: '0', live: 0 });
     ledger.add('a', 0, uploadOf('a'));
     ledger.mark();

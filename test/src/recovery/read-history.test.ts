@@ -43,12 +43,12 @@ describe('a reading of a history, which is paced', () => {
     ['an answer that is no history', json({}), 'unrelated undefined'],
   ];
   for (const [what, script, meaning] of answers) {
-    it(`asks once, and says to the limiter: ${what}`, async () => {
+    it(`is requested once, and reported to the limiter: ${what}`, async () => {
       assert.deepEqual(await readOnce(script), { report: meaning, requests: 1 });
     });
   }
 
-  it('is tried again twice, in a turn of its own, where only the latest upload is asked for', async () => {
+  it('is tried again twice, each in another turn, if only the latest upload is needed', async () => {
     const record = { id: 1, body: 'x', create_time: '2026-01-01 00:00:00', dev: '1' };
     const service = await httpService(inSequence(raw('', 503), raw('', 429), json([record])));
     const latest = await clientOf(service.baseUrl).fleet.readLatest('1');

@@ -68,14 +68,14 @@ describe('readings of histories', () => {
     assert.equal(began.length, 17);
   });
 
-  it('come first to those for which live uploads wait', () => {
+  it('begin with those for which live uploads wait', () => {
     wait(20, 'soon');
     const [late] = wait(1, 'live');
     pass(100);
     assert.equal(began[0]?.reader, late);
   });
 
-  it('are for the others once in 16 turns, however many live uploads wait for', () => {
+  it('are for the others once in 16 turns, even if live uploads always wait', () => {
     wait(5000, 'live');
     wait(1, 'soon');
     for (let ms = 0; ms < 1000; ms++) {
@@ -86,7 +86,7 @@ describe('readings of histories', () => {
     assert.ok(began.some(({ reader }) => reader.urgency === 'soon'));
   });
 
-  it('are known to fail when 16 in a row have, and no longer when one succeeds', () => {
+  it('count as failing when 16 in a row have failed, until one succeeds', () => {
     wait(17, 'soon');
     for (let ms = 0; ms < 60_000 && began.length < 17; ms++) {
       assert.equal(limiter.isFailing, began.length === 16);
@@ -109,7 +109,7 @@ describe('readings of histories', () => {
     assert.ok(began.length >= 198 && began.length <= 200, `${began.length} in ten seconds`);
   });
 
-  it('skip those that have left, and everybody after the close', () => {
+  it('are not started for devices that have left, nor after the close', () => {
     const [first, second] = wait(2, 'soon');
     limiter.cancel(first!);
     pass(100);

@@ -26,7 +26,7 @@ describe('the histories of all devices after a restart', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  /** The service takes a limited number of readings in each second, and refuses the others. */
+  /** The service accepts a limited number of readings in each second, and refuses the others. */
   async function answer(retryAfter: number | undefined, tell?: (wait: number) => void) {
     asked.push(now);
     const second = Math.floor(now / SECOND);
@@ -68,14 +68,14 @@ describe('the histories of all devices after a restart', () => {
     }, 0);
   };
 
-  it('are asked for at most twice as often as a service takes that refuses more than 20 a second', async () => {
+  it('are requested within twice the rate of a service that refuses more than 20 a second', async () => {
     await readAll(MANY);
     assert.equal(answered, MANY);
     assert.ok(most() <= 2 * PER_SECOND, `${most()} in a second`);
     assert.ok(asked.length < MANY * 1.05, `${asked.length} readings`);
   });
 
-  it('are read as quickly where most are deep, and so take much longer than the others', async () => {
+  it('are read as quickly if most are deep and take much longer than the others', async () => {
     // As the limiter of an application is made: see createApplication.
     const clock = { now: () => now, idle: () => now, random: () => 0.5 };
     const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', false));
@@ -93,7 +93,7 @@ describe('the histories of all devices after a restart', () => {
     assert.ok(now < 20 * SECOND, `${now / SECOND} s`);
   });
 
-  it('are not asked for while the service says to wait', async () => {
+  it('are not requested while the service says to wait', async () => {
     const wait = 10 * SECOND;
     await readAll(MANY / 4, wait);
     const pauses = asked.filter((at, index) => at - (asked[index - 1] ?? at) >= wait);

@@ -28,12 +28,12 @@ const due = (history: Recorded[], account: Partial<Account>): string[] => {
   );
 };
 
-describe('arrivals held against the history', () => {
-  it('leave what was missed, equal ones counted', () => {
+describe('arrivals compared with the history', () => {
+  it('leave what was missed, with equal uploads counted', () => {
     assert.deepEqual(due(records('a', 'a', 'b'), { sure: arrived('a') }), ['a', 'b']);
   });
 
-  it('do not stand for an equal one that was missed, when they fell out of the history', () => {
+  it('do not hide an equal one that was missed once they are no longer in the history', () => {
     const account = { sure: arrived('a', 'b'), truncated: true };
     assert.deepEqual(due(records('b', 'a'), account), ['a']);
   });
@@ -43,14 +43,14 @@ describe('arrivals held against the history', () => {
     assert.deepEqual(due(records('b', 'c'), account), []);
   });
 
-  it('come after those that an earlier run has emitted', () => {
+  it('follow those that an earlier run has emitted', () => {
     assert.deepEqual(due(records('a', 'b', 'c'), { skip: 2 }), ['c']);
     const account = { skip: 2, last: 'b', truncated: true };
     assert.deepEqual(due(records('b', 'c', 'd'), account), ['c', 'd']);
     assert.deepEqual(due(records('c', 'd'), account), ['c', 'd']);
   });
 
-  it('come after the last of those, if the history lagged behind or has records that cannot be used', () => {
+  it('follow the last of those if the history lagged behind or has unusable records', () => {
     assert.deepEqual(due(records('missed', 'a', 'b', 'c'), { skip: 2, last: 'b' }), [
       'missed',
       'c',

@@ -15,7 +15,7 @@ export interface WorldOptions extends HistoryOptions, RunOptions {
   earlier?: number;
 }
 
-/** Everything that has been promised so far has come about; timers stand still. */
+/** Waits until all pending promises have settled; timers do not run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A listener's recovery between a service and a network that a test drives step by step. */

@@ -86,7 +86,7 @@ const read = (text: string, channel: string): Upload | undefined => {
   return 'upload' in frame ? frame.upload : undefined;
 };
 
-/** What may stand in the place of a field. */
+/** Values to replace a field with. */
 const wrong = fc.oneof(
   fc.constantFrom(
     'null',
@@ -113,9 +113,9 @@ const wrong = fc.oneof(
   jsonText.map(({ text }) => text.trim()),
 );
 
-describe('a frame of the channel, whatever it is', () => {
+describe('a frame of the channel, with any content', () => {
   holds(
-    'is an upload, with its very bytes, if it is one',
+    'is an upload, with its exact bytes, if it is valid',
     500,
     fc.property(valid, fc.array(jsonText, { maxLength: 2 }), (event, further) => {
       const others = further.map(({ text }, index) => `"further${index}":${text}`);
@@ -127,7 +127,7 @@ describe('a frame of the channel, whatever it is', () => {
   );
 
   holds(
-    'is an upload of its own device alone',
+    'is an upload of its own device only',
     300,
     fc.property(valid, chipid, (event, channel) => {
       assert.equal(
@@ -138,7 +138,7 @@ describe('a frame of the channel, whatever it is', () => {
   );
 
   holds(
-    'with a field that is another one is never an upload that it does not say',
+    'with a changed field is never an upload with other content',
     2000,
     fc.property(
       valid,
@@ -158,7 +158,7 @@ describe('a frame of the channel, whatever it is', () => {
   );
 
   holds(
-    'that a change in its text has garbled is never an upload of other bytes',
+    'with changed text is never an upload of other bytes',
     1000,
     fc.property(valid, fc.nat(), fc.nat(3), anyText, (event, where, gone, put) => {
       const text = eventText(validFields(event));
@@ -173,7 +173,7 @@ describe('a frame of the channel, whatever it is', () => {
   );
 
   holds(
-    'is read without a surprise if it is any JSON, any text or any bytes',
+    'is an upload, a fault or ignored if it is any JSON, any text or any bytes',
     1000,
     fc.property(
       fc.oneof(

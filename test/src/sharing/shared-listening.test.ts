@@ -29,7 +29,7 @@ describe('listening with a cluster', () => {
     }
   });
 
-  it('passes the devices of a process that dies to the others, who lose and repeat nothing', async () => {
+  it('passes the devices of a process that dies to the others, which lose and repeat nothing', async () => {
     const world = await processes(3);
     world.listen();
     await world.served();
@@ -44,7 +44,7 @@ describe('listening with a cluster', () => {
     for (const chipid of world.chipids) assert.deepEqual(world.texts(chipid), ['1', '2', '3']);
   });
 
-  it('gives the devices of one that leaves to the others, and shares with one that joins', async () => {
+  it('passes the devices of a process that leaves to the others, and shares with one that joins', async () => {
     const world = await processes();
     world.listen();
     await world.served();
@@ -139,7 +139,7 @@ describe('listening with a cluster', () => {
       assert.deepEqual(queued, queue ? all : []);
     });
 
-  it('goes on at the position with a new client on the same membership', async () => {
+  it('continues at the position with a new client on the same membership', async () => {
     const world = await processes(1);
     world.listen();
     await world.served();
@@ -170,7 +170,7 @@ describe('listening with a cluster', () => {
     assert.notEqual(bodies[0], bodies[1]);
   });
 
-  it('appends to the queue instead, each upload once and in order, over a death', async () => {
+  it('appends each upload to the queue instead, once and in order, also if a process dies', async () => {
     const world = await processes(2);
     const [dying, { member: workers }] = world.all as [ProcessModel, ProcessModel];
     const jobs: ClusterJob[] = [];
@@ -230,7 +230,7 @@ describe('listening with a cluster', () => {
     thrown(() => clientOf(baseUrl, { cluster: {} as typeof member }), 'NOT_CONFIGURED');
   });
 
-  it('begins anew, with one fault, at a position that is not one', async () => {
+  it('starts over, with one fault, if the position is malformed', async () => {
     const world = await processes(1);
     const [only] = world.all as [ProcessModel];
     const [chipid] = world.chipids as [string];

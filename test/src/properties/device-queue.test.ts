@@ -31,12 +31,12 @@ const step: fc.Arbitrary<QueueStep> = fc.oneof(
 );
 const steps = fc.array(step, { maxLength: 40, size: 'max' });
 
-describe('the order of commands, whatever comes, ends, fails and is broken off', () => {
+describe('the queue of a device, whatever is added, ends, fails and is aborted', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
   holds(
-    'is that of a model, step by step',
+    'behaves as a model of it, step by step',
     150,
     fc.asyncProperty(steps, fc.constantFrom(0, 50), async (all, gap) => {
       const world = createQueueWorld(gap);
@@ -51,7 +51,7 @@ describe('the order of commands, whatever comes, ends, fails and is broken off',
   );
 
   holds(
-    'lets one command run at a time and settles each once, with steps in the same moment',
+    'runs one command at a time and settles each once, also with simultaneous steps',
     150,
     fc.asyncProperty(steps, fc.constantFrom(0, 50), async (all, gap) => {
       const world = createQueueWorld(gap);

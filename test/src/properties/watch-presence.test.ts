@@ -57,7 +57,7 @@ function run(steps: readonly Step[], misses: number, settle: number) {
     world.pass(0.01);
   };
   for (const each of steps) happen(each);
-  // Everything heals: the channels come up, and the list is read as often as it takes.
+  // All faults end: the channels open, and the list is read as often as necessary.
   for (const device of DEVICES) world.channel(device, 'connected');
   for (let reading = 0; reading <= misses; reading++) {
     world.pass(settle);
@@ -79,7 +79,7 @@ describe('a watch of the fleet', () => {
   useClock();
 
   holds(
-    'alternates online and offline, and ends in the true state once everything has healed',
+    'alternates online and offline, and ends in the true state once all faults are gone',
     300,
     fc.property(
       fc.array(step, { maxLength: 60 }),

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import type { ClusterListener } from '../../../src/cluster/cluster';
 import { SharedWatches, type WatchPlace } from '../../../src/sharing/shared-watches';
 
-/** What watches have sent, as `to kind chipids`, and the changes of the cluster that they hear of. */
+/** The messages of watches, as `to kind chipids`, and the changes of the cluster that are reported to them. */
 function subject() {
   const posted: string[] = [];
   const owned = new Set(['1', '2']);
@@ -34,11 +34,11 @@ function subject() {
   return { posted: () => posted.splice(0), owned, cluster: () => heard, place };
 }
 
-describe('what watches show to other processes', () => {
+describe('the state that a watch sends to other processes', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('is the state of their own devices that have changed, of several at once', () => {
+  it('contains its own devices that have changed, several at once', () => {
     const { posted, place } = subject();
     assert.deepEqual(posted(), ['all watching']);
     for (const chipid of ['1', '2', '3']) place.changed(chipid);
@@ -48,7 +48,7 @@ describe('what watches show to other processes', () => {
     assert.deepEqual(posted(), ['all watched 1 2']);
   });
 
-  it('is shown before another process may have the device', () => {
+  it('is sent before another process may hold the device', () => {
     const { posted, owned, cluster, place } = subject();
     posted();
     place.changed('1');
@@ -57,7 +57,7 @@ describe('what watches show to other processes', () => {
     assert.deepEqual(posted(), ['all watched 1']);
   });
 
-  it('is shown before the watch ends', () => {
+  it('is sent before the watch ends', () => {
     const { posted, place } = subject();
     posted();
     place.changed('2');
@@ -65,7 +65,7 @@ describe('what watches show to other processes', () => {
     assert.deepEqual(posted(), ['all watched 2']);
   });
 
-  it('is asked for again when the cluster can be reached', () => {
+  it('is requested again once the cluster can be reached', () => {
     const { posted, cluster } = subject();
     posted();
     cluster().onState?.('awaiting');
