@@ -231,7 +231,7 @@ export class DeviceCloudClient {
 
   /**
    * Reads all uploads between two days (section 4.2, endpoint 7).
-   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time stands for its
+   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time counts as its
    * day here or in Beijing, so that nothing is missed
    * @param end likewise; not before `begin`
    * @param options `timeout` in seconds, default the client's; `signal`
