@@ -9,7 +9,7 @@ export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 /** Which process of the cluster holds each device. */
 export interface DeviceProcesses {
   /**
-   * Reads who holds which device; the cluster is asked at most every two seconds.
+   * Reads which process holds each device; the cluster is asked at most every two seconds.
    * @returns whether a device has moved. If the cluster cannot be reached, all stays as it was
    */
   read(): Promise<boolean>;

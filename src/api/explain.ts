@@ -35,8 +35,8 @@ export interface Explanation {
   /** The text whose MD5 is the sign, with `<APPKEY>`, `<SERVER_KEY>` and `<SERVER_PASSWORD>` for the keys. */
   signed: string;
   /**
-   * A command for a POSIX shell with `curl` and `openssl` that sends the same, with a timestamp of its own
-   * and the sign that it works out from `$APPKEY`, or from `$SERVER_KEY` and `$SERVER_PASSWORD`.
+   * A command for a POSIX shell with `curl` and `openssl` that sends the same, with its own timestamp
+   * and the sign that it computes from `$APPKEY`, or from `$SERVER_KEY` and `$SERVER_PASSWORD`.
    */
   curl: string;
   /** What may be wrong with the keys, and what the command lacks. */

@@ -24,7 +24,7 @@ export interface UnsignedOpenApiRequest {
 }
 
 /**
- * Signs a request of the open API now. The common parameters stand in the query; further ones stand
+ * Signs a request of the open API now. The common parameters are in the query; further ones are
  * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
  */
 export function signedOpenApiRequest(

@@ -80,7 +80,7 @@ function escaped(text: string, start: number, backslash: string): Reading | unde
   if (!unicode) return undefined;
   let character = String.fromCharCode(parseInt(unicode[1] ?? '', 16));
   let length = backslash.length + unicode[0].length;
-  // The other half of a surrogate pair has an escape of its own.
+  // The other half of a surrogate pair has a separate escape.
   if (!character.isWellFormed() && text.startsWith(backslash, start + length)) {
     const second = at(UNICODE_ESCAPE, text, start + length + backslash.length);
     const pair = character + String.fromCharCode(parseInt(second?.[1] ?? '0', 16));
@@ -148,7 +148,7 @@ function readingAsIs(text: string, index: number): readonly [Reading] {
 }
 
 /**
- * All that a text may stand for at one place: the character as it is, percent-encoded, or escaped as
+ * All readings of a text at one place: the character as it is, percent-encoded, or escaped as
  * in JSON or HTML, each also encoded twice where that is common. At most a handful, whatever the text.
  */
 export function readingsAt(text: string, index: number): readonly Reading[] {

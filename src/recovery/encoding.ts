@@ -100,7 +100,7 @@ export const UNCLEAR =
   'missed uploads wait, since uploads that came both ways do not show whether the history is written ' +
   'in text or in Base64: set the history encoding of the application';
 
-/** What is needed to choose the encoding. */
+/** The basis for choosing the encoding. */
 interface Choice {
   setting: EncodingSetting;
   facts: HistoryFacts;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 
-/** Longer bodies are compared by a hash, which takes less memory. */
+/** Longer bodies are compared by a hash, which needs less memory. */
 const MAX_KEY = 64;
 
 /** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
@@ -31,7 +31,7 @@ export function liveKeys(body: Buffer): LiveKeys {
 export const joinKeys = ({ text, bytes }: LiveKeys): string =>
   text === bytes ? text : text + bytes;
 
-/** Splits what {@link joinKeys} has joined. */
+/** Splits the result of {@link joinKeys}. */
 export function splitKeys(saved: string): LiveKeys {
   const at = saved.indexOf(NOT_TEXT);
   return at < 0

@@ -13,7 +13,7 @@ import { NOTHING, type Settlement } from './settlement';
 import { recordsSince, type Since } from './since';
 
 /**
- * Keeps account of one device: of what arrived live after the position, the newest history id known to be emitted.
+ * The ledger of one device: what arrived live after the position, the newest history id known to be emitted.
  * Unlike records of the history, live events have no id, so the two are matched by their bytes, and counted: two equal
  * uploads remain two. An upload is in the history no later than on the channel.
  */
@@ -106,7 +106,7 @@ export class Ledger {
     return this.arrivals.oldestText;
   }
 
-  /** What settling would find to be missed, as a text: two ways of reading the records are compared by it. */
+  /** The uploads that settling would find to be missed, as a text: two ways of reading the records are compared by it. */
   preview(since: Since): string {
     if (this.id === undefined) return String(this.firstTail(since.fresh));
     const { tail, missed } = this.reconcile(since);

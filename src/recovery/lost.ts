@@ -18,7 +18,7 @@ function isCounted(records: readonly Recorded[]): boolean {
 }
 
 /**
- * What a history has lost that no longer reaches back to the position, as far as its ids show. They may be counted
+ * Finds what a history that no longer reaches back to the position has lost, as far as its ids show. They may be counted
  * across an application: then not every missing number is an upload of this device.
  * @param position the newest id that was known, -1 if the history was empty
  * @param arrived how many uploads arrived that the history no longer contains

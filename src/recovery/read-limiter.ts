@@ -24,7 +24,7 @@ class Kind {
   readonly waiting = new Set<Reader>();
   running = 0;
 
-  /** How many of the waiting ones could begin. */
+  /** The number of waiting ones that could begin. */
   get ready(): number {
     return Math.min(this.waiting.size, OF_A_KIND - this.running);
   }
@@ -63,7 +63,7 @@ export class ReadLimiter {
     this.ask();
   }
 
-  /** Takes a reader out of the queue. */
+  /** Removes a reader from the queue. */
   cancel(reader: Reader): void {
     this.routine.delete(reader);
     this.live.waiting.delete(reader);

@@ -198,7 +198,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (!isSilent || !isPassing(error))
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
-    // The next answer is hardly going to be better, and live uploads wait for it.
+    // The next answer is unlikely to be better, and live uploads wait for it.
     else if (++this.invalid >= INVALID_TRIES) this.goLive();
   }
 

@@ -28,7 +28,7 @@ const FRESH = 10_000;
 /** Devices by the id of their config node. */
 type Known = Map<string, Device[]>;
 
-/** Each node's editor half is a script of its own, so what they know is shared through the page. */
+/** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
 interface Shared {
   [SHARED]: { tested: Known; seen: Known } | undefined;
@@ -71,7 +71,7 @@ export function rememberDevices(app: string, devices: Device[]): void {
   last = undefined;
 }
 
-/** What the last list said of a device. Asks for none: too many calls may reset devices (section 8). */
+/** A device in the last list. It requests none: too many calls may reset devices (section 8). */
 export function knownDevice(app: string, chipid: string): Device | undefined {
   return seen.get(app)?.find((device) => device.chipid === chipid);
 }
@@ -82,7 +82,7 @@ export interface Needed {
   forbidden: string;
 }
 
-/** Node-RED answers 401 both to who is not permitted and to who is no longer logged in. */
+/** Node-RED answers 401 both to users without the permission and to users who are no longer logged in. */
 const refusal = ({ permission, forbidden }: Needed, status: number): string =>
   status === 401 && RED.user.hasPermission(permission) ? t('common.picker.expired') : forbidden;
 
@@ -90,7 +90,7 @@ const refusal = ({ permission, forbidden }: Needed, status: number): string =>
 function explain(error: unknown, status: number, needed: Needed): Problem {
   if (isObject(error) && text(error['message']) !== '') {
     const code = text(error['code']);
-    // Where a code has no words of its own, its message has to do.
+    // A code without a text is shown by its message.
     const words = code === '' ? '' : wordsFor(code);
     if (words === '') return { reason: text(error['message']) };
     return { reason: words, detail: text(error['message']) };

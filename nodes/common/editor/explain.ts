@@ -6,7 +6,7 @@ import { field, fieldValue } from './form';
 import type { EditorNode, EditorNodeBase } from './red';
 import { postRoute } from './routes';
 
-/** What a message may have for each property that is read from it. */
+/** A sample for each property that may be read from a message. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   chipid: 10000001,
   pin: 4,
@@ -38,7 +38,7 @@ function setPath(msg: Record<string, unknown>, path: string, value: unknown): vo
   at[last] = value;
 }
 
-/** A message with all that the node reads from it as the dialog is filled in. */
+/** A message with everything that the node reads from it as the dialog is filled in. */
 function sampleMessage(type: string): string {
   const msg: Record<string, unknown> = {};
   for (const property of properties(type)) {

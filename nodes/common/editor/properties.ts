@@ -9,7 +9,7 @@ import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { DYNAMIC, typedInput } from './typed';
 import { chipNumber, orDefault, seconds, typedValidator, validator } from './validators';
 
-/** What every node has. */
+/** The properties of every node. */
 export interface Named {
   name: string;
 }
