@@ -37,7 +37,7 @@ import { openApiMissing } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import type { ServerApi } from './api/server-api';
-import type { Encoding } from './recovery/facts';
+import type { Encoding } from './recovery/records/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';

@@ -1,8 +1,8 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
 import type { PacedAttempt } from '../pace/attempt';
-import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/read-history';
-import type { Reader } from '../recovery/read-limiter';
+import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/reading/read-history';
+import type { Reader } from '../recovery/reading/read-limiter';
 
 /**
  * Histories that are read at once, of the few that the application may read: recoveries, for which live

@@ -2,10 +2,10 @@ import { isObject } from '../util/object';
 import { DeviceCloudError } from '../errors';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/readable';
-import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/facts';
-import { encodingSetting } from '../recovery/encoding';
-import { guessEncoding } from '../recovery/guess-encoding';
-import { toUnix, zoneOffset } from '../recovery/zone';
+import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/records/facts';
+import { encodingSetting } from '../recovery/matching/encoding';
+import { guessEncoding } from '../recovery/records/guess-encoding';
+import { toUnix, zoneOffset } from '../recovery/records/zone';
 import type { ServiceInteger, Upload, UploadRecord } from '../types';
 import { decodeBase64 } from '../util/base64';
 

@@ -3,10 +3,10 @@ import { isDeviceCloudError } from '../errors';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { catchRejection, thrownText } from '../util/thrown';
 import { Hold } from './hold';
-import { liveKeys } from './keys';
-import { Ledger } from './ledger';
-import type { Position } from './position';
-import type { Due } from './recorded';
+import { liveKeys } from './records/keys';
+import { Ledger } from './matching/ledger';
+import type { Position } from './position/position';
+import type { Due } from './records/recorded';
 
 /** A thrown value as text, for a fault. */
 export const textOf = (error: unknown): string =>

@@ -1,11 +1,11 @@
 import type { RecoveryDevice, RecoveryShared } from './deps';
-import { badRecord, chooseEncoding } from './encoding';
-import type { Ledger } from './ledger';
-import { readAnswer } from './read-answer';
-import type { HistoryForm, HistoryRecord } from './recorded';
-import type { Tell } from './report';
-import type { Since } from './since';
-import { fromUnix } from './zone';
+import { badRecord, chooseEncoding } from './matching/encoding';
+import type { Ledger } from './matching/ledger';
+import { readAnswer } from './records/read-answer';
+import type { HistoryForm, HistoryRecord } from './records/recorded';
+import type { Tell } from './matching/report';
+import type { Since } from './position/since';
+import { fromUnix } from './records/zone';
 
 /** More than zones and clocks differ by, in milliseconds. */
 const DAY = 24 * 60 * 60 * 1000;

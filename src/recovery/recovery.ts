@@ -5,14 +5,14 @@ import type { PacedAttempt } from '../pace/attempt';
 import { Delivery, textOf } from './delivery';
 import { Checkpoint } from './checkpoint';
 import type { RecoveryDevice, RecoveryShared } from './deps';
-import { UNCLEAR } from './encoding';
+import { UNCLEAR } from './matching/encoding';
 import { interpret, type Interpretation } from './interpret';
-import { isPassing, readInTurn, SILENT_TRIES } from './read-history';
-import type { Reader } from './read-limiter';
-import { Reading, type ReadingOwner } from './reading';
-import { reportOn } from './report';
+import { isPassing, readInTurn, SILENT_TRIES } from './reading/read-history';
+import type { Reader } from './reading/read-limiter';
+import { Reading, type ReadingOwner } from './reading/reading';
+import { reportOn } from './matching/report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
-import { weighAnswer } from './weight';
+import { weighAnswer } from './reading/weight';
 
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;

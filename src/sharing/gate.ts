@@ -1,8 +1,8 @@
 import type { Upload } from '../types';
 import type { Cluster } from '../cluster/cluster';
 import { uploadToText } from '../cluster/upload-text';
-import { joinKeys, liveKeys } from '../recovery/keys';
-import type { Position } from '../recovery/position';
+import { joinKeys, liveKeys } from '../recovery/records/keys';
+import type { Position } from '../recovery/position/position';
 import type { Place } from './place';
 import { positionToText } from './stored-position';
 

@@ -71,6 +71,7 @@ describe('the imports of the package', () => {
 
   for (const [place, least] of [
     ['src', 10],
+    ['src/recovery', 4],
     ['src/simulator', 8],
     ['nodes', 15],
     ['nodes/app', 5],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newestUpload } from '../../../src/fleet/latest-history';
-import { HistoryFacts } from '../../../src/recovery/facts';
-import type { Encoding, EncodingSetting } from '../../../src/recovery/facts';
+import { HistoryFacts } from '../../../src/recovery/records/facts';
+import type { Encoding, EncodingSetting } from '../../../src/recovery/records/facts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const HOUR = 3_600_000;

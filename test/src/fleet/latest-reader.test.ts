@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
 import { LatestReader } from '../../../src/fleet/latest-reader';
 import { FleetRegistry } from '../../../src/fleet/registry';
-import { HistoryFacts } from '../../../src/recovery/facts';
+import { HistoryFacts } from '../../../src/recovery/records/facts';
 import { sharedBy } from '../recovery/shared';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';

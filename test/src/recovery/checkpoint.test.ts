@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Budget, Budgets } from '../../../src/recovery/budget';
+import { Budget, Budgets } from '../../../src/recovery/reading/budget';
 import { Checkpoint } from '../../../src/recovery/checkpoint';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';

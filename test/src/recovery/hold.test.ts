@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Budget, Budgets } from '../../../src/recovery/budget';
+import { Budget, Budgets } from '../../../src/recovery/reading/budget';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';

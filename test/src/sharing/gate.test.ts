@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Position } from '../../../src/recovery/position';
+import type { Position } from '../../../src/recovery/position/position';
 import { Gate } from '../../../src/sharing/gate';
 import { settled } from '../../../tooling/until';
 

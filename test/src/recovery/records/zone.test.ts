@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { HistoryFacts } from '../../../src/recovery/facts';
-import { parseZone, toUnix, zoneText } from '../../../src/recovery/zone';
-import { holds } from '../support/fuzz';
-import { createSubject, record } from './subject';
+import { HistoryFacts } from '../../../../src/recovery/records/facts';
+import { parseZone, toUnix, zoneText } from '../../../../src/recovery/records/zone';
+import { holds } from '../../support/fuzz';
+import { createSubject, record } from '../subject';
 
 const HOUR = 60 * 60_000;
 

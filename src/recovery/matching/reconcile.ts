@@ -1,5 +1,5 @@
 import { heldOf, pairOf, reconcileCounted, type Account, type Reconciled } from './counted';
-import type { Recorded } from './recorded';
+import type { Recorded } from '../records/recorded';
 
 /**
  * Whether the records are all of `sure` and then the first of `open`, one after the other. That is the usual case, in

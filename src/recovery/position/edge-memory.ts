@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64 } from '../../util/base64';
 import {
   bodyOf,
   hash,
@@ -11,9 +11,9 @@ import {
   timeOf,
   type Edge,
 } from './edge';
-import { textKey } from './keys';
-import type { Recorded } from './recorded';
-import { QUARTER, toUnix, WIDEST } from './zone';
+import { textKey } from '../records/keys';
+import type { Recorded } from '../records/recorded';
+import { QUARTER, toUnix, WIDEST } from '../records/zone';
 
 /**
  * What an edge shows about a record: it was there before; it is new; it is new, and its id used to be that of another

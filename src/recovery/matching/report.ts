@@ -1,8 +1,8 @@
-import type { HistoryFacts } from './facts';
-import type { Lost } from './lost';
-import type { HistoryForm } from './recorded';
+import type { HistoryFacts } from '../records/facts';
+import type { Lost } from '../position/lost';
+import type { HistoryForm } from '../records/recorded';
 import type { Behind, Settlement } from './settlement';
-import { zoneOf, zoneText } from './zone';
+import { zoneOf, zoneText } from '../records/zone';
 
 /** Called with the kind of a fault and its text for the log. */
 export type Tell = (kind: string, text: string) => void;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { guessEncoding } from '../../../src/recovery/guess-encoding';
-import { HistoryFacts, type Encoding } from '../../../src/recovery/facts';
-import { settled } from '../../../tooling/until';
-import { createSubject, record } from './subject';
+import { guessEncoding } from '../../../../src/recovery/records/guess-encoding';
+import { HistoryFacts, type Encoding } from '../../../../src/recovery/records/facts';
+import { settled } from '../../../../tooling/until';
+import { createSubject, record } from '../subject';
 
 const written = (body: string | Buffer, encoding: Encoding): string =>
   Buffer.from(body).toString(encoding === 'base64' ? 'base64' : 'utf8');

@@ -1,4 +1,4 @@
-import type { Lost } from './lost';
+import type { Lost } from '../position/lost';
 import type { Reconciled } from './counted';
 
 /** The result of a reading of the history. */

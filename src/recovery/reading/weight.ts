@@ -1,4 +1,4 @@
-import type { Upload } from '../types';
+import type { Upload } from '../../types';
 
 /** Roughly the bytes of memory that an upload or a record needs in addition to its body. */
 const OVERHEAD = 256;

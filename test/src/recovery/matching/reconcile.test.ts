@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Account } from '../../../src/recovery/counted';
-import { reconcile } from '../../../src/recovery/reconcile';
-import type { Recorded } from '../../../src/recovery/recorded';
+import type { Account } from '../../../../src/recovery/matching/counted';
+import { reconcile } from '../../../../src/recovery/matching/reconcile';
+import type { Recorded } from '../../../../src/recovery/records/recorded';
 
 const records = (...keys: string[]): Recorded[] =>
   keys.map((key, index) => ({

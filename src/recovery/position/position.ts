@@ -1,7 +1,7 @@
-import { isObject } from '../util/object';
-import { invalidInput } from '../errors';
+import { isObject } from '../../util/object';
+import { invalidInput } from '../../errors';
 import type { Edge } from './edge';
-import type { Encoding } from './facts';
+import type { Encoding } from '../records/facts';
 
 /** How far the uploads of a device have been emitted; small enough to be saved with each one. */
 export interface Position {

@@ -1,5 +1,5 @@
-import { isObject } from '../util/object';
-import type { UploadRecord } from '../types';
+import { isObject } from '../../util/object';
+import type { UploadRecord } from '../../types';
 import { HistoryRecord, type HistoryForm } from './recorded';
 
 /** Longer ids are rejected: no counter gets so far, and all later uploads would be sorted before such a record. */

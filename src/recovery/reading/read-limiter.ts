@@ -1,5 +1,5 @@
-import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
-import type { PacedAttempt } from '../pace/attempt';
+import type { AdaptiveLimiter } from '../../pace/adaptive-limiter';
+import type { PacedAttempt } from '../../pace/attempt';
 
 /** Waits for a turn to read a history. */
 export interface Reader {

@@ -1,4 +1,4 @@
-import type { Recorded } from './recorded';
+import type { Recorded } from '../records/recorded';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */
 export interface Edge {

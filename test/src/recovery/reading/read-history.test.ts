@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { createApplication } from '../../../src/application';
-import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
-import { attemptFailure } from '../../../src/pace/attempt-failure';
-import { readInTurn } from '../../../src/recovery/read-history';
-import { atEnd } from '../../../tooling/servers/at-end';
+import { createApplication } from '../../../../src/application';
+import { AdaptiveLimiters } from '../../../../src/pace/adaptive-limiters';
+import { attemptFailure } from '../../../../src/pace/attempt-failure';
+import { readInTurn } from '../../../../src/recovery/reading/read-history';
+import { atEnd } from '../../../../tooling/servers/at-end';
 import {
   httpService,
   inSequence,
   json,
   raw,
   type Script,
-} from '../../../tooling/servers/http-service';
-import { clientOf, KEYS } from '../support/client';
+} from '../../../../tooling/servers/http-service';
+import { clientOf, KEYS } from '../../support/client';
 
 const { signal } = new AbortController();
 

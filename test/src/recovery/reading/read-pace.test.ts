@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { DeviceCloudError } from '../../../src/errors';
-import { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
-import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
-import type { PacedAttempt } from '../../../src/pace/attempt';
-import { readInTurn } from '../../../src/recovery/read-history';
-import { ReadLimiter } from '../../../src/recovery/read-limiter';
-import { Reading } from '../../../src/recovery/reading';
-import { retryDelay } from '../../../src/recovery/timing';
-import { settled } from '../../../tooling/until';
-import { numbers } from '../pace/simulated-service';
+import { DeviceCloudError } from '../../../../src/errors';
+import { AdaptiveLimiter } from '../../../../src/pace/adaptive-limiter';
+import { AdaptiveLimiters } from '../../../../src/pace/adaptive-limiters';
+import type { PacedAttempt } from '../../../../src/pace/attempt';
+import { readInTurn } from '../../../../src/recovery/reading/read-history';
+import { ReadLimiter } from '../../../../src/recovery/reading/read-limiter';
+import { Reading } from '../../../../src/recovery/reading/reading';
+import { retryDelay } from '../../../../src/recovery/timing';
+import { settled } from '../../../../tooling/until';
+import { numbers } from '../../pace/simulated-service';
 
 /** Devices that come back in half a minute at 20 readings a second. */
 const MANY = 600;

@@ -1,4 +1,4 @@
-import type { PacedAttempt } from '../pace/attempt';
+import type { PacedAttempt } from '../../pace/attempt';
 import type { Reader, ReadLimiter } from './read-limiter';
 
 /** Reads a history when its turn has come. */

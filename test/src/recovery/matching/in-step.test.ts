@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Arrived } from '../../../src/recovery/arrivals';
-import { lookForEach, shownBy } from '../../../src/recovery/encoding';
-import { liveKeys } from '../../../src/recovery/keys';
-import { Ledger } from '../../../src/recovery/ledger';
-import { HistoryRecord, type HistoryForm, type Recorded } from '../../../src/recovery/recorded';
-import { reconcileCounted, type Account } from '../../../src/recovery/counted';
-import { reconcile } from '../../../src/recovery/reconcile';
-import { holds } from '../support/fuzz';
+import type { Arrived } from '../../../../src/recovery/matching/arrivals';
+import { lookForEach, shownBy } from '../../../../src/recovery/matching/encoding';
+import { liveKeys } from '../../../../src/recovery/records/keys';
+import { Ledger } from '../../../../src/recovery/matching/ledger';
+import {
+  HistoryRecord,
+  type HistoryForm,
+  type Recorded,
+} from '../../../../src/recovery/records/recorded';
+import { reconcileCounted, type Account } from '../../../../src/recovery/matching/counted';
+import { reconcile } from '../../../../src/recovery/matching/reconcile';
+import { holds } from '../../support/fuzz';
 
 /** Few different keys, so that equal ones are the rule; and now and then none. */
 const KEY = fc.constantFrom('a', 'b', 'c');

@@ -1,6 +1,6 @@
-import type { Upload } from '../types';
-import type { Encoding } from './facts';
-import { joinKeys, splitKeys, type LiveKeys } from './keys';
+import type { Upload } from '../../types';
+import type { Encoding } from '../records/facts';
+import { joinKeys, splitKeys, type LiveKeys } from '../records/keys';
 
 /** An upload that arrived live after the position. */
 export interface Arrived {

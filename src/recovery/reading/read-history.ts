@@ -1,5 +1,5 @@
-import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../pace/attempt';
+import { isDeviceCloudError } from '../../errors';
+import type { PacedAttempt } from '../../pace/attempt';
 
 /**
  * Requests the history of a device once.

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64 } from '../../util/base64';
 import type { Encoding } from './facts';
 
 /** Text as people or programs write it: no control characters except white space. */

@@ -1,5 +1,5 @@
-import { invalidInput } from '../errors';
-import { show } from '../util/show';
+import { invalidInput } from '../../errors';
+import { show } from '../../util/show';
 
 const MINUTE = 60_000;
 /** Offsets of zones are multiples of this, in milliseconds. */

@@ -1,16 +1,16 @@
-import type { Upload } from '../types';
+import type { Upload } from '../../types';
 import { Arrivals, type Arrived, type HasRecord } from './arrivals';
-import { edgeOf, type Edge } from './edge';
-import type { Encoding } from './facts';
-import { splitKeys, type LiveKeys } from './keys';
-import { lostBefore } from './lost';
+import { edgeOf, type Edge } from '../position/edge';
+import type { Encoding } from '../records/facts';
+import { splitKeys, type LiveKeys } from '../records/keys';
+import { lostBefore } from '../position/lost';
 import { endsWith, orderedWithin, overlap } from './overlap';
-import type { Position } from './position';
+import type { Position } from '../position/position';
 import type { Reconciled } from './counted';
 import { reconcile } from './reconcile';
-import type { Recorded } from './recorded';
+import type { Recorded } from '../records/recorded';
 import { NOTHING, type Settlement } from './settlement';
-import { recordsSince, type Since } from './since';
+import { recordsSince, type Since } from '../position/since';
 
 /**
  * The ledger of one device: what arrived live after the position, the newest history id known to be emitted.

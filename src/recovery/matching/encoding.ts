@@ -1,11 +1,11 @@
-import { invalidInput } from '../errors';
-import { show } from '../util/show';
-import type { Encoding, EncodingSetting, HistoryFacts } from './facts';
-import { guessEncoding } from './guess-encoding';
+import { invalidInput } from '../../errors';
+import { show } from '../../util/show';
+import type { Encoding, EncodingSetting, HistoryFacts } from '../records/facts';
+import { guessEncoding } from '../records/guess-encoding';
 import type { Ledger } from './ledger';
-import type { HistoryForm, HistoryRecord } from './recorded';
+import type { HistoryForm, HistoryRecord } from '../records/recorded';
 import type { Tell } from './report';
-import type { Since } from './since';
+import type { Since } from '../position/since';
 
 /** Arrivals are searched among the newest records: as many as there are arrivals, and this many more. */
 const MARGIN = 2000;

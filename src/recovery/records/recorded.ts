@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../util/base64';
-import type { Upload, UploadRecord } from '../types';
+import { decodeBase64 } from '../../util/base64';
+import type { Upload, UploadRecord } from '../../types';
 import type { Encoding } from './facts';
 import { bytesKey, textKey } from './keys';
 import { toUnix } from './zone';

@@ -1,6 +1,6 @@
 import type { Edge } from './edge';
 import { EdgeMemory } from './edge-memory';
-import type { Recorded } from './recorded';
+import type { Recorded } from '../records/recorded';
 
 /** The records after the position, and whether they may be incomplete. */
 export interface Since<T extends Recorded = Recorded> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Ledger } from '../../../src/recovery/ledger';
-import type { Recorded } from '../../../src/recovery/recorded';
-import type { Upload } from '../../../src/types';
-import { holds } from '../support/fuzz';
-import { createModel, type Step } from './model';
+import { Ledger } from '../../../../src/recovery/matching/ledger';
+import type { Recorded } from '../../../../src/recovery/records/recorded';
+import type { Upload } from '../../../../src/types';
+import { holds } from '../../support/fuzz';
+import { createModel, type Step } from '../model';
 
 // Few different bodies, so that equal readings are the rule.
 const body = fc.constantFrom('a', 'b', 'c');

@@ -1,4 +1,4 @@
-import type { Recorded } from './recorded';
+import type { Recorded } from '../records/recorded';
 import type { Since } from './since';
 
 /** A range of ids of which the history contains nothing any longer. */

@@ -1,6 +1,6 @@
 import { endWithin, enoughFor, overlap, tailOf } from './overlap';
 import type { Arrived } from './arrivals';
-import type { Due, Recorded } from './recorded';
+import type { Due, Recorded } from '../records/recorded';
 
 /** What is known of the uploads after the position. */
 export interface Account {

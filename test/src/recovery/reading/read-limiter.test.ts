@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
-import type { PacedAttempt } from '../../../src/pace/attempt';
-import { ReadLimiter, type Reader } from '../../../src/recovery/read-limiter';
+import { AdaptiveLimiter } from '../../../../src/pace/adaptive-limiter';
+import type { PacedAttempt } from '../../../../src/pace/attempt';
+import { ReadLimiter, type Reader } from '../../../../src/recovery/reading/read-limiter';
 
 type Urgency = Reader['urgency'];
 
