@@ -88,7 +88,7 @@ export interface PushOptions extends CommandOptions {
 
 /** The settings of a proxy, as a person enters them. */
 export interface ProxySettings {
-  /** `http://host:port` or `https://host:port`; user name and password may stand in it. */
+  /** `http://host:port` or `https://host:port`; it may contain a user name and a password. */
   url: string;
   /** Takes precedence over the one in the URL. */
   username?: string;

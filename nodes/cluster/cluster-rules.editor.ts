@@ -5,7 +5,7 @@ import type { ClusterConfig } from './cluster.config';
 
 type Node = EditorNode<ClusterConfig>;
 
-/** Variables stand for themselves: what they hold is not known here. */
+/** Variables are accepted as they are: their values are not known here. */
 const VARIABLE = /\$\{[^{}\s]+\}/g;
 
 const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());

@@ -48,7 +48,7 @@ export interface ChannelView {
 }
 
 /**
- * Watches all channels of an application, whoever listens on them. It is this package's own code: it never
+ * Observes all channels of an application, with any listeners. It is this package's own code: it never
  * throws. Each is called before the listeners of the channel.
  */
 export interface ChannelObserver {

@@ -72,7 +72,7 @@ export class Delivery {
 
   /** Emits what is held back without waiting for the history any longer. */
   stayLive(): void {
-    this.letGo();
+    this.endHold();
     for (const upload of this.ledger.release()) this.emit(upload);
     this.count();
     this.save();
@@ -80,7 +80,7 @@ export class Delivery {
 
   /** Emits the results of a reading in order. Each upload is created just before it is emitted. */
   emitAll(due: readonly Due[]): void {
-    this.letGo();
+    this.endHold();
     let next = due[0]?.upload();
     for (let index = 1; next; index++) {
       const upload = next;
@@ -94,7 +94,7 @@ export class Delivery {
   /** Drops what is held back, since the history contains it. */
   drop(): void {
     this.ledger.drop();
-    this.letGo();
+    this.endHold();
   }
 
   /** Whether all devices together remember more than half as many arrivals as they may. */
@@ -150,7 +150,7 @@ export class Delivery {
     this.counted = size;
   }
 
-  private letGo(): void {
+  private endHold(): void {
     this.hold?.end();
     this.hold = undefined;
   }

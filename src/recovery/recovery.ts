@@ -205,13 +205,13 @@ export class Recovery implements ChannelListener, ReadingOwner {
   private settle(answer: readonly unknown[]): void {
     const { delivery, device, shared, reading } = this;
     const { ledger } = delivery;
-    const tell = (kind: string, text: string): void => this.onFault(text, kind);
-    const read = interpret(answer, ledger, shared, device, tell);
+    const report = (kind: string, text: string): void => this.onFault(text, kind);
+    const read = interpret(answer, ledger, shared, device, report);
     if (delivery.isHolding && !ledger.hasPosition) this.begin(read);
     const isFirst = !ledger.hasPosition;
     const insist = this.followUps >= FIRST_TRIES;
     if (!read.isClear && !(isFirst && insist)) {
-      if (this.followUps === FIRST_TRIES) tell('encoding unclear', UNCLEAR);
+      if (this.followUps === FIRST_TRIES) report('encoding unclear', UNCLEAR);
       delivery.stayLive();
       reading.later(followUpDelay(this.followUps++, shared.random));
       return;
@@ -221,7 +221,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       return;
     }
     const settlement = ledger.settle(read.records, insist, read.since);
-    reportOn(settlement, read.form, device.zone, shared.facts, tell);
+    reportOn(settlement, read.form, device.zone, shared.facts, report);
     this.checkpoint.read(read.records.length, settlement.truncated);
     delivery.emitAll(settlement.due);
     this.ended();

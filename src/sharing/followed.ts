@@ -15,7 +15,7 @@ import { WANTED, type OwnerState } from './messages';
 import { positionFromText } from './stored-position';
 import type { Wanting, Wants } from './wants';
 
-/** What all followed devices use. */
+/** The dependencies that all followed devices share. */
 export interface FollowedDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;

@@ -13,7 +13,7 @@ import { Gate } from './gate';
 import type { Place } from './place';
 import { positionFromText } from './stored-position';
 
-/** What all shared devices of a client use. */
+/** The dependencies that all shared devices of a client have in common. */
 export interface SharedDeviceDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;

@@ -102,7 +102,7 @@ async function sortInputs(
 
 /**
  * Reads the inputs of a node as its run time does. Environment variables, contexts and expressions are
- * read only for a user who may change flows; for others placeholders stand in their places.
+ * read only for a user who may change flows; for others placeholders are used instead.
  * @param mayWriteFlows called only if the answer matters
  * @throws DeviceCloudError as the node's run time does
  */

@@ -4,7 +4,7 @@ import type { Encoding, EncodingSetting, HistoryFacts } from '../records/facts';
 import { guessEncoding } from '../records/guess-encoding';
 import type { Ledger } from './ledger';
 import type { HistoryForm, HistoryRecord } from '../records/recorded';
-import type { Tell } from './report';
+import type { ReportFault } from './report';
 import type { Since } from '../position/since';
 
 /** Arrivals are searched among the newest records: as many as there are arrivals, and this many more. */
@@ -105,16 +105,16 @@ interface Choice {
   setting: EncodingSetting;
   facts: HistoryFacts;
   ledger: Ledger;
-  tell: Tell;
+  report: ReportFault;
 }
 
 /** Remembers what uploads that came both ways have shown, and reports a setting that they contradict. */
-function learn({ encoding, isProven }: Shown, { setting, facts, tell }: Choice): void {
+function learn({ encoding, isProven }: Shown, { setting, facts, report }: Choice): void {
   if (encoding === undefined || (facts.isProven && !isProven)) return;
   facts.encoding = encoding;
   facts.isProven ||= isProven;
   if (setting !== 'auto' && setting !== encoding && facts.isNews(`${setting} ${encoding}`))
-    tell('wrong encoding', wrongSetting(setting, encoding));
+    report('wrong encoding', wrongSetting(setting, encoding));
 }
 
 /**
@@ -127,7 +127,7 @@ export function chooseEncoding(
   form: HistoryForm,
   choice: Choice,
 ): boolean {
-  const { setting, facts, ledger, tell } = choice;
+  const { setting, facts, ledger, report } = choice;
   const shown = shownBy(since.fresh, ledger);
   learn(shown, choice);
   const use = (encoding: Encoding): void => {
@@ -140,8 +140,8 @@ export function chooseEncoding(
     form.certain = facts.encoding === 'base64' && facts.isProven;
     use(known);
     const isOdd = known === 'base64' && since.fresh.some((record) => record.isNoBase64);
-    if (isOdd && form.certain) tell('bad record', badRecord('its body is not Base64'));
-    else if (isOdd) tell('no Base64', NOT_BASE64);
+    if (isOdd && form.certain) report('bad record', badRecord('its body is not Base64'));
+    else if (isOdd) report('no Base64', NOT_BASE64);
     return true;
   }
   const guess = guessEncoding(records.map(({ body }) => body));

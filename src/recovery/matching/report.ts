@@ -5,7 +5,7 @@ import type { Behind, Settlement } from './settlement';
 import { zoneOf, zoneText } from '../records/zone';
 
 /** Called with the kind of a fault and its text for the log. */
-export type Tell = (kind: string, text: string) => void;
+export type ReportFault = (kind: string, text: string) => void;
 
 const RESTORED =
   'the ids of the history have begun anew, as those of a restored service do: this time, missed ' +
@@ -31,18 +31,18 @@ export function reportOn(
   form: HistoryForm,
   setting: number,
   facts: HistoryFacts,
-  tell: Tell,
+  report: ReportFault,
 ): void {
-  if (restored) tell('ids begun anew', RESTORED);
-  if (behind) tell('history behind', behindText(behind));
-  if (lost) tell('uploads lost', lostText(lost));
+  if (restored) report('ids begun anew', RESTORED);
+  if (behind) report('history behind', behindText(behind));
+  if (lost) report('uploads lost', lostText(lost));
   const learned = pair && zoneOf(pair.arrived, pair.recorded, form.zone);
   if (learned === undefined) return;
   facts.zone = learned;
   form.zone = learned;
   const shown = zoneText(learned);
   if (learned === setting || !facts.isNews(`zone ${shown}`)) return;
-  tell(
+  report(
     'wrong zone',
     `the time zone of the history is set to ${zoneText(setting)}, but uploads that came both ways show ` +
       `${shown}, which is used`,

@@ -50,7 +50,7 @@ const USUAL =
   /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 
 const ZERO = 0x30;
-/** The number that two digits stand for. */
+/** The value of two digits. */
 const digits = (text: string, at: number): number =>
   10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * ZERO;
 

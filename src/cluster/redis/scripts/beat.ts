@@ -69,7 +69,7 @@ for i = 1, #records, 2 do
   end
 end
 
--- The share is the same whole number for all; what nobody alive holds is claimed up to it.
+-- The share is the same whole number for all; slots that no living member holds are claimed up to it.
 local surplus = {}
 for index, pool in ipairs({ 'd', 'q' }) do
   local first, stop = request.pools[index][1], request.pools[index][2]
