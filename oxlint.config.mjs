@@ -104,20 +104,17 @@ const restrict = (files, patterns) => ({
   rules: { 'no-restricted-imports': ['error', { patterns }] },
 });
 
+const notAboveIn = (folder) =>
+  forbid(
+    [...FOLDERS.slice(FOLDERS.indexOf(folder) + 1), ...HEAD, 'simulator'],
+    `src/${folder}/ imports nothing from the folders above it: see the map in CONTRIBUTING.`,
+  );
+
 /** Rooms depend one way: these rules hold the walls. */
 const walls = [
   restrict(['src/**/*.ts'], [NO_NODE_RED]),
-  ...FOLDERS.map((folder, index) =>
-    restrict(
-      [`src/${folder}/**/*.ts`],
-      [
-        NO_NODE_RED,
-        forbid(
-          [...FOLDERS.slice(index + 1), ...HEAD, 'simulator'],
-          `src/${folder}/ imports nothing from the folders above it: see the map in CONTRIBUTING.`,
-        ),
-      ],
-    ),
+  ...FOLDERS.map((folder) =>
+    restrict([`src/${folder}/**/*.ts`], [NO_NODE_RED, notAboveIn(folder)]),
   ),
 ];
 
@@ -140,7 +137,36 @@ const forbidIn = (folder, names, message) => ({
   message,
 });
 
-/** The simulator stands for the service: of the client it uses only the signatures and the public types. */
+/** The rooms of src/recovery/, from the bottom up, and what is above them all. */
+const RECOVERY = ['reading', 'records', 'position', 'matching'];
+const RECOVERY_HEAD = [
+  'checkpoint',
+  'delivery',
+  'deps',
+  'hold',
+  'interpret',
+  'listen',
+  'options',
+  'recovery',
+  'timing',
+];
+
+const recovery = RECOVERY.map((room, index) =>
+  restrict(
+    [`src/recovery/${room}/*.ts`],
+    [
+      NO_NODE_RED,
+      notAboveIn('recovery'),
+      forbidIn(
+        '..',
+        [...RECOVERY.slice(index + 1), ...RECOVERY_HEAD],
+        `src/recovery/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
+      ),
+    ],
+  ),
+);
+
+/** The simulator represents the service: of the client it uses only the signatures and the public types. */
 const outside = (src) =>
   forbidIn(
     src,
@@ -272,6 +298,7 @@ export default {
       },
     },
     ...walls,
+    ...recovery,
     ...simulator,
     ...nodes,
     shared,

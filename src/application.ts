@@ -46,7 +46,7 @@ export interface OpenApiParts {
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
 export interface Application {
-  /** What it was made with. */
+  /** The settings that it was made with. */
   settings: Settings;
   options: ClientOptions;
   http: HttpContext;

@@ -37,7 +37,7 @@ import { openApiMissing } from './api/open-api';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import type { ServerApi } from './api/server-api';
-import type { Encoding } from './recovery/facts';
+import type { Encoding } from './recovery/records/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
@@ -78,7 +78,10 @@ export const joinCluster = async (settings: ClusterSettings): Promise<ClusterMem
 export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo> =>
   clusters().test(settings);
 
-/** The limiters that all clients of a process share unless they are given others. */
+/**
+ * The default limiters of a client. They belong to the process, since the limits are those of a service: two clients that
+ * connect to one service share them, and they outlive a client that is made anew by a deploy.
+ */
 const LIMITERS = new AdaptiveLimiters();
 
 /**
@@ -97,7 +100,7 @@ export class DeviceCloudClient {
 
   /**
    * Nothing is opened before the first call.
-   * @param limiters internal: spread connects and readings of histories, default those of the whole process
+   * @param limiters internal: limit how quickly channels connect and histories are read; default: those of the process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions, limiters: AdaptiveLimiters = LIMITERS) {
@@ -112,7 +115,7 @@ export class DeviceCloudClient {
     const { registry, now } = this.#application;
     const at = now();
     const answer = await this.#call(CALLS.app(this.#interfaces).spec, options);
-    registry.takeList({ at, ...byChipid(answer.body.online) });
+    registry.applyList({ at, ...byChipid(answer.body.online) });
     return answer;
   }
 
@@ -127,7 +130,7 @@ export class DeviceCloudClient {
     progress?.(CALLING);
     const at = now();
     const answer = await this.#open().listDevices(http, seconds, signal);
-    registry.takeList({ at, ...byChipid(answer.body) });
+    registry.applyList({ at, ...byChipid(answer.body) });
     return answer;
   }
 
@@ -187,7 +190,7 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Pushes data over the device's channel (section 6, `msgpush`): opens it if nobody has, waits for
+   * Pushes data over the device's channel (section 6, `msgpush`): opens it unless it is open, waits for
    * it, and releases it five minutes after the last push. There is no answer.
    * @param chipid the device
    * @param message as for {@link push}
@@ -228,7 +231,7 @@ export class DeviceCloudClient {
 
   /**
    * Reads all uploads between two days (section 4.2, endpoint 7).
-   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time stands for its
+   * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time counts as its
    * day here or in Beijing, so that nothing is missed
    * @param end likewise; not before `begin`
    * @param options `timeout` in seconds, default the client's; `signal`
@@ -432,7 +435,7 @@ export class DeviceCloudClient {
    * Explains what a call would send and how it would be signed (section 5), without a network, a key or a
    * sign: method, path, parameters, the text that is signed, and a `curl` command.
    * @param call the name of a method that sends a request
-   * @param args what that method takes
+   * @param args the arguments of that method
    * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
    */
   explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {

@@ -79,7 +79,7 @@ export function isDeviceCloudError(
   return value instanceof DeviceCloudError && (codes.length === 0 || codes.includes(value.code));
 }
 
-/** The error for a message or property that is not what a call takes. Nothing was sent. */
+/** The error for a message or property that is invalid for a call. Nothing was sent. */
 export function invalidInput(message: string): DeviceCloudError {
   return new DeviceCloudError('INVALID_INPUT', message);
 }

@@ -22,7 +22,7 @@ export type ExplainedCall = CallName;
 /** The arguments of a call. */
 export type ExplainedArguments<C extends ExplainedCall> = CallArguments<C>;
 
-/** What an explanation takes from a client. */
+/** The parts of a client that an explanation uses. */
 export interface Explainable extends Interfaces {
   settings: Settings;
   options: ClientOptions;

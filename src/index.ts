@@ -34,10 +34,10 @@ export type {
   WatchOptions,
 } from './fleet/watch-types';
 export type { Deliver, RecoverOptions } from './recovery/options';
-export { isPosition, type Position } from './recovery/position';
-export type { Edge } from './recovery/edge';
-export type { Encoding, EncodingSetting } from './recovery/facts';
-export { guessEncoding } from './recovery/guess-encoding';
+export { isPosition, type Position } from './recovery/position/position';
+export type { Edge } from './recovery/position/edge';
+export type { Encoding, EncodingSetting } from './recovery/records/facts';
+export { guessEncoding } from './recovery/records/guess-encoding';
 export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
 export * from './types';
 export type { Explanation, ExplainNote, ExplainWarning } from './api/explain';

@@ -30,7 +30,7 @@ export function readRequest(
         try {
           catchRejection(onProgress?.(progress), () => undefined);
         } catch {
-          // Progress is for show: the request goes on.
+          // Progress is only for display: the request continues.
         }
       },
     };

@@ -8,7 +8,7 @@ import { SIGN_CASES, type SignCase } from './api/signing';
 import type { ProxySettings } from './types';
 import type { TlsSettings } from './http/tls';
 
-/** What a client is made with. Names and units are those of the config node `device-cloud-app`. */
+/** The options of a client. Names and units are those of the config node `device-cloud-app`. */
 export interface ClientOptions {
   /** Scheme, host and port of the service, for example `https://cloud.example.com`. */
   baseUrl: string;

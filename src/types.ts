@@ -1,6 +1,6 @@
 /**
- * What the calls take. Each is checked again when it is used, since much of it comes from messages
- * and forms: what is wrong is `INVALID_INPUT`, and nothing is sent.
+ * The arguments of the calls. Each is checked again when it is used, since many come from messages
+ * and forms: an invalid one is `INVALID_INPUT`, and nothing is sent.
  */
 
 /** A chip number: a safe integer from 0, or 1 to 20 digits, which never lose one. */
@@ -15,7 +15,7 @@ export type Level = 0 | 1 | '0' | '1' | boolean | 'low' | 'high' | 'off' | 'on';
 /** A day: `YYYYMMDD` or ISO text, a Date, or milliseconds since 1970; of the latter two this machine's day. */
 export type Day = string | number | Date;
 
-/** What can be pushed: text, a number, a boolean, bytes, or an object as JSON. HEX and B64 take text or bytes. */
+/** A message to push: text, a number, a boolean, bytes, or an object as JSON. HEX and B64 accept text or bytes. */
 export type PushMessage = string | number | boolean | object;
 
 /** Query parameters whose names the service's document does not show: passed through. */
@@ -24,7 +24,7 @@ export type Query = Readonly<Record<string, string | number | boolean>>;
 /** A JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** What a caller may set for one call. */
+/** The options of one call. */
 export interface CallOptions {
   /** Seconds the call may take once its turn has come; default: 12 if it reaches a device, else the client's. */
   timeout?: number;
@@ -59,7 +59,7 @@ export const WHENS = ['now', 'online', 'upload'] as const;
 export type When = (typeof WHENS)[number];
 
 /**
- * What a caller may set for one command. A command that waits for its device is sent at most once, whatever
+ * The options of one command. A command that waits for its device is sent at most once, whatever
  * the outcome. Until then it keeps the device's channel open, and blocks no other command. Those that wait
  * for one device, at most 100, are sent in the order of arrival once it shows itself. If a call gets no answer
  * (`TIMEOUT`, `GATEWAY`, `CONNECTION_LOST`, `UNREACHABLE`), the rest of them wait for its next sign.
@@ -74,13 +74,13 @@ export interface CommandOptions extends CallOptions {
   expires?: number;
 }
 
-/** What a caller may set for a pulse. */
+/** The options of a pulse. */
 export interface PulseOptions extends CommandOptions {
   /** Milliseconds between the two levels, 1 to 60,000; default 500. */
   duration?: number;
 }
 
-/** How to push. */
+/** The options of a push. */
 export interface PushOptions extends CommandOptions {
   /** Default `MSG` (text). */
   format?: PushFormat;
@@ -88,7 +88,7 @@ export interface PushOptions extends CommandOptions {
 
 /** The settings of a proxy, as a person enters them. */
 export interface ProxySettings {
-  /** `http://host:port` or `https://host:port`; user name and password may stand in it. */
+  /** `http://host:port` or `https://host:port`; it may contain a user name and a password. */
   url: string;
   /** Takes precedence over the one in the URL. */
   username?: string;
@@ -162,7 +162,7 @@ export interface UploadRecord {
 
 /** A pushed command (section 2.4). */
 export interface PushRecord {
-  /** What was pushed; whether as text or as Base64 is not shown. */
+  /** The pushed data; whether as text or as Base64 is not shown. */
   body: string;
   /** `YYYY-MM-DD HH:MM:SS` */
   create_time: string;
@@ -195,12 +195,12 @@ export const PUSH_FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'] as const;
 /** A format of a push: text, hexadecimal, AT command, Lua, Base64. */
 export type PushFormat = (typeof PUSH_FORMATS)[number];
 
-/** How uploaded bytes may become a payload. */
+/** The ways to decode uploaded bytes. */
 export const DATATYPES = ['auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
-/** How uploaded bytes become a payload. */
+/** A way to decode uploaded bytes. */
 export type Datatype = (typeof DATATYPES)[number];
 
-/** What every call over HTTP resolves to. */
+/** The result of every call over HTTP. */
 export interface Answer<T> {
   /** The HTTP status: 200 of the open API, any 2XX of the server API (section 7). */
   statusCode: number;

@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { opened } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, takeOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
 import type { ACK_TYPE, AckConfig } from './ack.config';
 
 type Config = AckConfig & Named;
@@ -22,7 +22,7 @@ RED.nodes.registerType<Config>('device-cloud-ack' satisfies typeof ACK_TYPE, {
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
   },

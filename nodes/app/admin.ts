@@ -35,7 +35,7 @@ function deviceReader(RED: NodeAPI): (id: string) => Promise<DeviceChoice[]> {
   };
 }
 
-/** A problem in which `${NAME}` replaces the addresses that it stands for, unless the user may see them. */
+/** A problem in which `${NAME}` replaces the addresses that it contains, unless the user may see them. */
 async function readableProblem(
   RED: NodeAPI,
   id: string,

@@ -3,13 +3,13 @@ import type { Fleet } from '../../src/index';
 import { findRunningApp, type App } from '../common/app';
 import type { AppConfig, AppCredentials } from './app.config';
 
-/** What the credentials of a config node are deployed for: they are used against nothing else. */
+/** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 
 /** Which process of the cluster holds each device. */
 export interface DeviceProcesses {
   /**
-   * Reads who holds which device; the cluster is asked at most every two seconds.
+   * Reads which process holds each device; the cluster is asked at most every two seconds.
    * @returns whether a device has moved. If the cluster cannot be reached, all stays as it was
    */
   read(): Promise<boolean>;
@@ -31,7 +31,7 @@ export interface AppNode extends App, Node<AppCredentials> {
   fleet: () => Fleet | undefined;
   /** Undefined if the devices are not shared. */
   processes: DeviceProcesses | undefined;
-  /** Called when somebody looks at the fleet: keeps it up to date for a minute, if a node uses the application. */
+  /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
 }
 

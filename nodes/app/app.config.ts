@@ -1,6 +1,6 @@
 import { DEFAULT_ZONE, type HistoryEncoding } from '../common/app-type';
 
-/** What the editor hears of when something of a fleet has changed: `{id, revision}`. */
+/** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
 
 /** Properties of the config node `device-cloud-app`: one application of the service. */
@@ -26,7 +26,7 @@ export interface AppConfig {
   historyZone: string;
   /** Where the further parameters of a POST go. */
   postParameters: 'body' | 'query';
-  /** Which capitals the signature lowers. */
+  /** Which letters the signature lowercases. */
   signCase: 'unicode' | 'ascii';
   /** Id of a core `tls-config` node, or empty. */
   tls: string;

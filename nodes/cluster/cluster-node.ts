@@ -3,7 +3,7 @@ import { DeviceCloudError } from '../../src/index';
 import { CLUSTER_TYPE, type ClusterConfig, type ClusterCredentials } from './cluster.config';
 import type { MembershipUse } from './memberships';
 
-/** What the credentials of a cluster are deployed for: they are used against nothing else. */
+/** The address and settings that the credentials of a cluster were deployed with: they are used with no others. */
 export const ENDPOINT = ['url', 'sentinels', 'master', 'tls'] as const;
 export type ClusterEndpoint = Pick<ClusterConfig, (typeof ENDPOINT)[number]>;
 

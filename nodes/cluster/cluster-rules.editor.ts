@@ -5,12 +5,12 @@ import type { ClusterConfig } from './cluster.config';
 
 type Node = EditorNode<ClusterConfig>;
 
-/** Variables stand for themselves: what they hold is not known here. */
+/** Variables are accepted as they are: their values are not known here. */
 const VARIABLE = /\$\{[^{}\s]+\}/g;
 
 const partsOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
-/** How the engine is found. It is not saved: Sentinels that are given stand for themselves. */
+/** How the engine is found. It is not saved, since it follows from whether Sentinels are given. */
 export const kindField = (): JQuery => $('#device-cloud-cluster-kind');
 
 function isOpen(node: Node): boolean {

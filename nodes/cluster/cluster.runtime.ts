@@ -11,7 +11,7 @@ interface FlowsEvent {
   config?: object;
 }
 
-/** Finds out whether flows stop for a deploy, which keeps the membership, or for good. */
+/** Finds out whether flows stop for a deploy, which keeps the membership, or permanently. */
 function watchStop(RED: NodeAPI, node: ClusterNode): void {
   let running: object | undefined;
   const started = ({ config }: FlowsEvent): void => void (running = config);

@@ -80,7 +80,7 @@ export class Memberships {
 
   async #leaveClient(membership: Membership, client: UsedClient | undefined): Promise<void> {
     if (!client || --client.users > 0) return;
-    // Whoever comes next makes another.
+    // The next user makes another.
     membership.client = undefined;
     await client.made.close();
   }
@@ -89,7 +89,7 @@ export class Memberships {
     const text = JSON.stringify(settings);
     const known = this.#memberships.get(key);
     if (known?.settings === text) return known;
-    // Nobody uses one that waits for its next user.
+    // One that waits for its next user is not in use.
     if (known?.users === 0) void this.#end(key, known);
     const ready = joinCluster(settings);
     const membership: Membership = {
@@ -97,7 +97,7 @@ export class Memberships {
       ...{ client: undefined, users: 0, timer: undefined },
     };
     this.#memberships.set(key, membership);
-    // Whoever uses it next tries again.
+    // The next user tries again.
     ready.catch(() => this.#forget(key, membership));
     return membership;
   }

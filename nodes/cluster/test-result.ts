@@ -17,7 +17,7 @@ export interface ClusterTestResult {
   eviction?: string;
   /** Seconds that the server's clock is ahead of this machine's. */
   clockSkew?: number;
-  /** What the user would have to be allowed in addition, in the words of an ACL, such as `+info`. */
+  /** The rights that the user lacks, in the words of an ACL, such as `+info`. */
   forbidden?: readonly string[];
   /** The processes of each deployed application that uses the cluster. */
   apps?: { name: string; members: readonly string[] }[];

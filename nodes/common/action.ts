@@ -11,7 +11,7 @@ import { SerialQueue } from './serial-queue';
 import { failureStatus } from './status';
 import { closedMeanwhile, createWaits } from './unless-closed';
 
-/** What an action node gets to do its work with. */
+/** The context of an action node's work. */
 export interface ActionCall<C, K extends string> {
   client: DeviceCloudClient;
   app: App;
@@ -30,7 +30,7 @@ export interface ActionCall<C, K extends string> {
 
 type OnProgress = (progress: RequestProgress) => void;
 
-/** What comes of a call: fields to put on the message, or messages to send instead of it. */
+/** The result of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
   /** Called when Node-RED has passed the messages on; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
@@ -40,7 +40,7 @@ export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: 
   always?: boolean;
 };
 
-/** What is an action node's own. */
+/** The parts in which action nodes differ. */
 export interface Action<C, K extends string> {
   /** Which keys it needs. */
   api: Api;
@@ -69,7 +69,7 @@ export const actionRuntime =
   (RED) =>
   (node, def) => {
     const life = new ActionLife(RED, node, def, action);
-    node.on('input', (msg, send, done) => life.take(msg, send, done));
+    node.on('input', (msg, send, done) => life.handle(msg, send, done));
     node.on('close', (_removed: boolean, done: () => void) => life.close(done));
   };
 
@@ -82,7 +82,7 @@ class ActionLife<C extends object, K extends string> {
   readonly #readInputs: ReadInputs<K> | undefined;
   readonly #closing = new AbortController();
   readonly #waits = createWaits();
-  /** Inputs that have to be waited for, a context store's for one, must not change the order of messages. */
+  /** Inputs that are not available at once, such as those from a context store, must not change the order of messages. */
   readonly #readings = new SerialQueue();
   /** Whole messages, of a node that is sequential. */
   readonly #messages = new SerialQueue();
@@ -108,7 +108,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   /** Takes a message that has arrived. */
-  take(msg: NodeMessageInFlow, send: Send, done: Done): void {
+  handle(msg: NodeMessageInFlow, send: Send, done: Done): void {
     const handle = (): Promise<void> => this.#handle(msg, send, done);
     const handled = this.action.sequential?.(this.config) ? this.#messages.add(handle) : handle();
     this.#open.add(handled);
@@ -125,7 +125,7 @@ class ActionLife<C extends object, K extends string> {
     this.#closing.abort('the node was closed');
     this.#app.leave(this.node);
     void this.#patience().then(() => {
-      // The calls that are broken off end their messages first; then whatever still waits is ended.
+      // Aborted calls end their messages first; then whatever still waits is ended.
       setImmediate(() => {
         this.#waits.end();
         setImmediate(done);
@@ -205,7 +205,7 @@ class ActionLife<C extends object, K extends string> {
 
   /** Waits for a message's inputs, and for those of the messages before it. */
   #inOrder(values: Promise<InputValues<K>>): Promise<InputValues<K>> {
-    // They may fail before anybody waits for them: that must not end the process.
+    // They may fail before they are awaited: that must not end the process.
     values.catch(() => undefined);
     return this.#readings.add(() => values);
   }

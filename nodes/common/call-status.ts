@@ -39,7 +39,7 @@ export class CallStatus {
   /** The calls that have not ended, and what each waits for once it is known. */
   readonly #calls = new Map<symbol, RequestProgress | undefined>();
   readonly #status = (): NodeStatus => statusOf(this.#calls.values());
-  /** Shows the calls that go on, a while after one has failed. */
+  /** Shows the calls that continue, some time after one has failed. */
   #afterFailure: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -74,7 +74,7 @@ export class CallStatus {
     this.#calls.delete(call);
     this.show(failureStatus(error));
     clearTimeout(this.#afterFailure);
-    // Those that a close breaks off fail after it.
+    // Those that a close aborts fail after it.
     if (this.#isClosed || this.#calls.size === 0) return;
     this.#afterFailure = setTimeout(() => {
       if (this.#calls.size > 0) this.#line.updateLater(this.#status);

@@ -1,7 +1,7 @@
 import { invalidInput, show } from '../../src/input';
 
 /**
- * Reads a property that is one of a few words. The first of them stands for one that is missing or empty,
+ * Reads a property that is one of a few words. The first of them is the default for one that is missing or empty,
  * as the dialog has it. Any other is refused: a misspelt `read` must not set a pin.
  * @param name of the property
  * @throws DeviceCloudError `INVALID_INPUT`

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import type { Node, NodeAPI } from 'node-red';
 
-/** What @types/node-red leaves out of the log. */
+/** The part of the log that @types/node-red lacks. */
 interface LogHandlers {
   addHandler(handler: EventEmitter): void;
   removeHandler(handler: EventEmitter): void;
 }
 
 /**
- * Ends a message with an error that certainly stands in the log, once. Node-RED logs an error only if there
+ * Ends a message with an error that is certain to be logged once. Node-RED logs an error only if there
  * is no Catch node for it; while flows stop, a Catch node that has been closed swallows it.
  */
 export function endLogged(

@@ -8,7 +8,7 @@ import { numberOf } from './values';
 /** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
 export type CallFields = Readonly<Record<string, unknown>>;
 
-/** Calls one device, with what its call takes: only a push has a format. */
+/** Calls one device with the arguments of its call: only a push has a format. */
 export type CallOne = (chipid: Chipid, options: PushOptions) => Promise<CallFields>;
 
 /** The result of one device, as an element of the payload. */
@@ -66,7 +66,7 @@ class AtMost {
     try {
       return await start();
     } finally {
-      // Whoever comes next takes this place over.
+      // The next caller uses this place.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running--;

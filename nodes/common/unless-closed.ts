@@ -1,6 +1,6 @@
 import { DeviceCloudError } from '../../src/index';
 
-/** Waits that end when a node closes: a context store, for one, may never answer. */
+/** Waits that end when a node closes: a context store, for example, may never answer. */
 export interface Waits {
   /** Waits for work. @throws DeviceCloudError `CONNECTION_LOST` if the wait is ended first */
   unlessClosed<T>(work: Promise<T>): Promise<T>;

@@ -5,7 +5,7 @@ import {
   appProperty,
   labelOf,
   labelStyle,
-  takeOnlyApp,
+  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
@@ -35,7 +35,7 @@ RED.nodes.registerType<DevicesConfig & Named>(
     },
     labelStyle,
     outputLabels: t('output'),
-    onadd: takeOnlyApp,
+    onadd: selectOnlyApp,
     oneditprepare: function () {
       opened(this);
       prepareExplain(this);

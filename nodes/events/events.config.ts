@@ -20,7 +20,7 @@ export interface EventsConfig {
   start: 'none' | 'current';
 }
 
-/** What a property is if it is left out, and within which bounds. The library has the same. */
+/** The default and the limits of each property. The library has the same. */
 export const LIMITS = {
   refresh: { usual: 60, min: 1, max: 86_400 },
   misses: { usual: 2, min: 1, max: 1000 },

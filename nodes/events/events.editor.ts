@@ -5,7 +5,7 @@ import {
   appProperty,
   labelOf,
   labelStyle,
-  takeOnlyApp,
+  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
@@ -82,7 +82,7 @@ RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYP
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const kind of KINDS)

@@ -41,8 +41,8 @@ class EventsLife implements WatchListener {
   ) {
     this.#app = findApp(RED, config.app ?? '');
     this.#status = new StatusLine(node);
-    const take = (): object => this.#lastState ?? this.#watch?.state() ?? {};
-    this.#saved = new SavedState(node, take, (error) =>
+    const snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
+    this.#saved = new SavedState(node, snapshot, (error) =>
       this.node.warn(`The state cannot be kept: ${messageOf(error)}`),
     );
     this.#app.join(node);

@@ -5,8 +5,8 @@ import { contextGet, contextSet } from '../common/context';
 const KEY = 'state';
 
 /** Milliseconds that the store may take to answer when the node starts, and when it closes. */
-const READ_BOUND = 5000;
-const FLUSH_BOUND = 3000;
+const READ_LIMIT = 5000;
+const FLUSH_LIMIT = 3000;
 /** Milliseconds between two writes: a state of thousands of devices is not written for each of them. */
 const PAUSE = 1000;
 
@@ -31,7 +31,7 @@ async function atMost<T>(ms: number, work: Promise<T>): Promise<{ value: T } | u
  */
 export class SavedState {
   readonly #node: Node;
-  readonly #take: () => object;
+  readonly #snapshot: () => object;
   readonly #failed: (error: unknown) => void;
   readonly #closing = new AbortController();
   #changed = false;
@@ -42,19 +42,19 @@ export class SavedState {
   #writing: Promise<void> | undefined;
 
   /**
-   * @param take returns the state to write
+   * @param snapshot returns the state to write
    * @param failed is called when the store fails, and not again before it has worked
    */
-  constructor(node: Node, take: () => object, failed: (error: unknown) => void) {
+  constructor(node: Node, snapshot: () => object, failed: (error: unknown) => void) {
     this.#node = node;
-    this.#take = take;
+    this.#snapshot = snapshot;
     this.#failed = failed;
   }
 
   /** Reads the saved state; undefined if nothing was saved, or if the store does not answer in time. */
   async read(): Promise<unknown> {
     try {
-      const read = await atMost(READ_BOUND, contextGet(this.#node, KEY));
+      const read = await atMost(READ_LIMIT, contextGet(this.#node, KEY));
       if (!read) throw slow();
       return read.value;
     } catch (error) {
@@ -76,7 +76,7 @@ export class SavedState {
     this.#closing.abort();
     // All that was not written yet is reported again after the start: a second of events at most.
     if (this.#isFresh) this.#changed = false;
-    if (this.#writing) await atMost(FLUSH_BOUND, this.#writing);
+    if (this.#writing) await atMost(FLUSH_LIMIT, this.#writing);
   }
 
   async #writeAll(): Promise<void> {
@@ -93,7 +93,7 @@ export class SavedState {
 
   async #write(): Promise<void> {
     try {
-      await contextSet(this.#node, KEY, this.#take());
+      await contextSet(this.#node, KEY, this.#snapshot());
       this.#broken = false;
     } catch (error) {
       this.#report(error);

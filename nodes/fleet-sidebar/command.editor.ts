@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** Says how something ended, where the editor says such things. */
-export function tell(text: string, type: 'success' | 'error', detail = ''): void {
+export function notify(text: string, type: 'success' | 'error', detail = ''): void {
   // As text, always: it comes from a server that may be anyone's.
   const content = $('<p>').text(text);
   if (detail !== '')
@@ -25,12 +25,12 @@ export async function command(target: Target, name: string, body: object): Promi
   try {
     const route = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`;
     await postRoute(route, body);
-    tell(t(`done.${name}`, { device }), 'success');
+    notify(t(`done.${name}`, { device }), 'success');
   } catch (failure) {
     const { reason, detail } = explainFailure(failure, {
       permission: 'device-cloud.write',
       forbidden: t('forbidden-write'),
     });
-    tell(t(`failed.${name}`, { device, reason }), 'error', detail);
+    notify(t(`failed.${name}`, { device, reason }), 'error', detail);
   }
 }

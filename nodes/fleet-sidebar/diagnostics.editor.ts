@@ -2,7 +2,7 @@ import { t } from '../common/editor/catalogue';
 import { explainFailure } from '../common/editor/devices';
 import { plain } from '../common/editor/plain';
 import { getRoute } from '../common/editor/routes';
-import { tell } from './command.editor';
+import { notify } from './command.editor';
 
 /** The answer of `device-cloud/diagnostics`. */
 interface Diagnostics {
@@ -48,6 +48,6 @@ export async function copyDiagnostics(button: JQuery): Promise<void> {
       permission: 'device-cloud.read',
       forbidden: t('forbidden'),
     });
-    tell(t('failed.diagnostics', { reason }), 'error', detail);
+    notify(t('failed.diagnostics', { reason }), 'error', detail);
   }
 }

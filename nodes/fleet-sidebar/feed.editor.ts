@@ -16,7 +16,7 @@ export interface FeedUser {
   onProblem(problem: Problem): void;
 }
 
-/** A server's clock that is right to a few seconds is as good as this one, and finer. */
+/** A server's clock within a few seconds of this one counts as equal, and this one is more precise. */
 function clockAhead(date: string | null): number {
   const ahead = Date.parse(date ?? '') - Date.now();
   return Math.abs(ahead) > 3000 ? ahead : 0;
@@ -53,7 +53,7 @@ export class Feed {
     if (this.#app !== '' && !this.#asking) this.#ask();
   }
 
-  /** Nobody looks: no request is made, and the answer to the last one does not count. */
+  /** The panel is hidden: no request is made, and the answer to the last one is ignored. */
   hide(): void {
     clearTimeout(this.#timer);
     this.#timer = 0;

@@ -2,7 +2,7 @@ import { t } from '../common/editor/catalogue';
 import { copyDiagnostics } from './diagnostics.editor';
 import { Panel } from './panel.editor';
 
-/** Tells a panel when it can be seen: in the tab that is chosen, in a sidebar that is open, on a page that is shown. */
+/** Notifies a panel of its visibility: in the selected tab, in an open sidebar, on a visible page. */
 function watchVisibility(panel: Panel): void {
   const element = panel.element[0];
   if (!element) return;
@@ -43,9 +43,9 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
     });
     const refresh = (): void => void panel.refresh();
     RED.events.on('deploy', refresh);
-    // By somebody else, in another browser.
+    // By another user, in another browser.
     RED.comms.subscribe('notification/runtime-deploy', refresh);
-    // Node-RED is back, or somebody has logged in again.
+    // Node-RED is back, or a user has logged in again.
     RED.comms.on('connect', refresh);
     watchVisibility(panel);
   },

@@ -188,7 +188,7 @@ export class Panel {
     if (this.#note.text() !== note) this.#note.text(note);
     this.#note.attr('title', problem?.detail ?? '');
     if ((isEmpty || this.#isAsked) && this.#spoken.text() !== note) this.#spoken.text(note);
-    // The answer to whoever has chosen an application is yet to come.
+    // The answer for the chosen application is still pending.
     this.#isAsked &&= !this.#loaded && !problem;
   }
 }

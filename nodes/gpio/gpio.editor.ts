@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, fixedInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
@@ -12,6 +12,7 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
+import { parseJsonObject } from '../common/values';
 import { DURATION, MAX_DURATION, type GPIO_TYPE, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & Named;
@@ -23,17 +24,11 @@ const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') ==
 
 const pinNumber = wholeNumber(0, 999_999_999);
 
-/** The choice between one pin and all is not saved: an empty `pin` stands for all. */
+/** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
 function codesError(value: string): string | undefined {
-  try {
-    const codes: unknown = JSON.parse(value);
-    if (typeof codes === 'object' && codes !== null && !Array.isArray(codes)) return undefined;
-  } catch {
-    // Said below.
-  }
-  return t('error.codes');
+  return parseJsonObject(value) ? undefined : t('error.codes');
 }
 
 /** What the node does, as the key and the values of its label. */
@@ -101,7 +96,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     pins().val(readsAll(this) ? 'all' : 'one');

@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, dateType, nowType, typedInput } from '../common/editor/typed';
@@ -60,7 +60,7 @@ RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_T
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     for (const end of ['begin', 'end']) {

@@ -3,7 +3,7 @@ import type { Mark } from './mark';
 import type { Position } from './position';
 import { fingerprintsOf } from './record-key';
 
-/** Tells a saved position from those of earlier versions, which have no format. */
+/** Distinguishes a saved position from those of earlier versions, which have no format. */
 const FORMAT = 2;
 
 /** Makes what the context holds for a device. */

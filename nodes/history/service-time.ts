@@ -10,7 +10,7 @@ export function serviceTime(text: unknown, zone: string): number | undefined {
   if (!parts) return undefined;
   const [, day = '', time = ''] = parts;
   const utc = new Date(`${day}T${time}Z`);
-  // JavaScript takes February 30th for March 2nd.
+  // JavaScript reads February 30th as March 2nd.
   if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(`${day}T${time}`)) {
     return undefined;
   }

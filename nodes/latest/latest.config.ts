@@ -2,7 +2,7 @@ import type { Datatype, DeviceConfig } from '../common/action.config';
 
 export const LATEST_TYPE = 'device-cloud-latest';
 
-/** `chipid` left empty stands for all devices. */
+/** An empty `chipid` means all devices. */
 export interface LatestConfig extends DeviceConfig {
   datatype: Datatype;
   /** What becomes of a message if nothing is known of its device. */

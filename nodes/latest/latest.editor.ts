@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
@@ -9,7 +9,7 @@ import type { LATEST_TYPE, LatestConfig } from './latest.config';
 type Config = LatestConfig & Named;
 type Node = EditorNode<Config>;
 
-/** The choice between one device and all is not saved: an empty `chipid` stands for all. */
+/** The choice between one device and all is not saved: an empty `chipid` means all. */
 const which = (): JQuery => $('#device-cloud-which');
 
 /** A flow written by hand may leave the property out: that is not empty, and means the default. */
@@ -41,7 +41,7 @@ RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYP
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     which().val(isAll(this) ? 'all' : 'one');

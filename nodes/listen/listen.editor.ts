@@ -6,7 +6,7 @@ import {
   appProperty,
   labelOf,
   labelStyle,
-  takeOnlyApp,
+  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -81,7 +81,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   labelStyle,
   inputLabels: t('input'),
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     prepareList(this.chipids?.length ? this.chipids : [''], () =>

@@ -30,7 +30,7 @@ type Deliver = NonNullable<RecoverOptions['deliver']>;
 export interface Recover {
   encoding: EncodingSetting;
   zone: string;
-  /** Left out if nobody will ask for them: they change with each upload. */
+  /** Left out if they are not needed: they change with each upload. */
   positions?: Positions | undefined;
   deliver: Deliver;
 }

@@ -5,7 +5,7 @@ export const PUSH_TYPE = 'device-cloud-push';
 export interface PushConfig extends ManyConfig, WhenConfig {
   target: 'device' | 'app';
   transport: 'http' | 'channel';
-  /** `msg` takes the format from `msg.format`. */
+  /** `msg`: the format is in `msg.format`. */
   format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
   message: string;
   messageType: ValueType;

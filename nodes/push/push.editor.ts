@@ -2,7 +2,7 @@ import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { messageError, showMessageNote } from '../common/editor/message';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
@@ -60,7 +60,7 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));

@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
 
@@ -31,7 +31,7 @@ RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYP
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

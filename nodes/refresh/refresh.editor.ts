@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
 import { field, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
 import type { REFRESH_TYPE, RefreshConfig } from './refresh.config';
@@ -36,7 +36,7 @@ RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_T
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

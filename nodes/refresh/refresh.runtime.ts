@@ -6,7 +6,7 @@ import type { CallFields, CallOne } from '../common/many';
 import { CHIPID_INPUT } from '../common/inputs';
 import type { RefreshConfig } from './refresh.config';
 
-/** That a device did not answer, as an answer. Of a call that was not sent nothing follows. */
+/** Turns a missing answer of the device into an answer, unless the call was not sent. */
 function offlineAnswer(error: unknown): CallFields {
   if (!isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY') || !error.uncertain) throw error;
   const { message, statusCode } = error;

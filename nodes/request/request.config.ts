@@ -7,7 +7,7 @@ export const REPLY_TIMEOUT = 30;
 
 /** `timeout` holds for the channel, and then for the push. */
 export interface RequestConfig extends DeviceCallConfig {
-  /** `msg` takes the format from `msg.format`. */
+  /** `msg`: the format is in `msg.format`. */
   format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
   message: string;
   messageType: ValueType;

@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { messageError, showMessageNote } from '../common/editor/message';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, fixedInput, revalidate, stringType, typedInput } from '../common/editor/typed';
@@ -13,7 +13,7 @@ type Config = RequestConfig & Named;
 type Node = EditorNode<Config>;
 type Match = RequestConfig['match'];
 
-/** The longest pattern that the library takes. */
+/** The longest pattern that the library accepts. */
 const MAX_PATTERN = 1000;
 
 /** How the reply is recognised. A flow written by hand may leave it out. */
@@ -123,7 +123,7 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));

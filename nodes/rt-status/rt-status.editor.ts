@@ -1,6 +1,6 @@
 import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, takeOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, typedValidator } from '../common/editor/validators';
@@ -38,7 +38,7 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

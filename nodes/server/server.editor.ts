@@ -5,7 +5,7 @@ import {
   appProperty,
   labelOf,
   labelStyle,
-  takeOnlyApp,
+  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
@@ -17,6 +17,7 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
+import { parseJsonObject } from '../common/values';
 import type { SERVER_TYPE, ServerConfig } from './server.config';
 
 type Config = ServerConfig & Named;
@@ -37,7 +38,7 @@ function uses(property: keyof typeof USED_BY): (node: Node) => boolean {
   return (node) => USED_BY[property].includes(current(node, 'operation') as Operation);
 }
 
-/** Their bounds are not shown (section 4.1); left empty, the parameter is not sent. */
+/** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
 const pageError = orDefault(wholeNumber(0, Number.MAX_SAFE_INTEGER));
 
 /** Goes into the path as it is, since the signature is over the path. */
@@ -46,18 +47,8 @@ function deviceidError(value: string): string | undefined {
   return right ? undefined : t('error.deviceid');
 }
 
-function objectOf(value: string): object | undefined {
-  try {
-    const json: unknown = JSON.parse(value);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json;
-  } catch {
-    // Not an object either.
-  }
-  return undefined;
-}
-
 const jsonError = (value: string): string | undefined =>
-  objectOf(value) ? undefined : t('error.object');
+  parseJsonObject(value) ? undefined : t('error.object');
 
 const isEmptyQuery = (value: string): boolean => /^\s*(\{\s*\}\s*)?$/.test(value);
 
@@ -70,7 +61,7 @@ const fitsQuery = (value: unknown): boolean =>
 /** Nothing is read without pagination (section 4.1), whatever its parameters are called. */
 function queryError(value: string): string | undefined {
   if (isEmptyQuery(value)) return t('error.no-query');
-  const query = objectOf(value);
+  const query = parseJsonObject(value);
   if (!query) return t('error.object');
   return Object.values(query).every(fitsQuery) ? undefined : t('error.query-value');
 }
@@ -146,7 +137,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);

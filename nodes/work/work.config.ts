@@ -13,7 +13,7 @@ export interface WorkConfig {
   redeliver: number | string;
 }
 
-/** What a property is if it is left out, and within which bounds. The library has the same. */
+/** The default and the limits of each property. The library has the same. */
 export const LIMITS = {
   inFlight: { usual: 16, min: 1, max: 10_000 },
   redeliver: { usual: 60, min: 1, max: 86_400 },

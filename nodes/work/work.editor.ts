@@ -1,7 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { isClustered } from '../common/editor/clustered';
 import { current, fieldValue, field, onChange, opened, show } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, takeOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
 import { LIMITS, type WORK_TYPE, type WorkConfig } from './work.config';
@@ -43,7 +43,7 @@ RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
   },
   labelStyle,
   outputLabels: t('output'),
-  onadd: takeOnlyApp,
+  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     onChange(['acknowledge'], () => show('#redeliver-row', waitsForAck(this)));

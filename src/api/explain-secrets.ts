@@ -15,7 +15,7 @@ const note = (): ExplainNote => ({
 });
 
 /**
- * Leaves out of an explanation what would show a key, since a caller may have put one into a value. Only
+ * Removes from an explanation whatever would show a key, since a caller may have put one into a value. Only
  * what the caller gave is searched: a key that is an ordinary word may well be in the rest, too. What is
  * signed is lowercased, so all is compared in lowercase.
  */

@@ -24,19 +24,19 @@ export interface ExplainNote {
   values?: Readonly<Record<string, string>>;
 }
 
-/** What a call sends and how it is signed, without a key and without a sign. */
+/** The request of a call and how it is signed, without a key and without a sign. */
 export interface Explanation {
   /** In capitals. */
   method: string;
   /** From `/` on. With the query only of the server API, whose signature leaves it out (section 5.1). */
   path: string;
-  /** What takes part in the signature, in its order: parameters, or headers of the server API. */
+  /** The signed parameters, or headers of the server API, in the order of the signature. */
   parameters: [name: string, value: string][];
   /** The text whose MD5 is the sign, with `<APPKEY>`, `<SERVER_KEY>` and `<SERVER_PASSWORD>` for the keys. */
   signed: string;
   /**
-   * A command for a POSIX shell with `curl` and `openssl` that sends the same, with a timestamp of its own
-   * and the sign that it works out from `$APPKEY`, or from `$SERVER_KEY` and `$SERVER_PASSWORD`.
+   * A command for a POSIX shell with `curl` and `openssl` that sends the same, with its own timestamp
+   * and the sign that it computes from `$APPKEY`, or from `$SERVER_KEY` and `$SERVER_PASSWORD`.
    */
   curl: string;
   /** What may be wrong with the keys, and what the command lacks. */
@@ -49,7 +49,7 @@ export interface Draft extends Explanation {
   given: string[];
 }
 
-/** What an explanation takes from the settings of a client. */
+/** The settings of a client that an explanation uses. */
 export interface ExplainSettings {
   origin: string;
   timestampUnit: 'ms' | 's';

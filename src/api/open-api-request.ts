@@ -2,7 +2,7 @@ import type { HttpRequest } from '../http/exchange';
 import { encodeQuery } from './query';
 import { signOpenApi, type Params, type SignCase } from './signing';
 
-/** Who calls the open API: the application and its key (section 5.2). */
+/** The caller of the open API: the application and its key (section 5.2). */
 export interface OpenApiIdentity {
   appid: string;
   appkey: string;
@@ -24,7 +24,7 @@ export interface UnsignedOpenApiRequest {
 }
 
 /**
- * Signs a request of the open API now. The common parameters stand in the query; further ones stand
+ * Signs a request of the open API now. The common parameters are in the query; further ones are
  * there, too, or in the form-encoded body of a POST (section 4.2, rules 2 and 3).
  */
 export function signedOpenApiRequest(

@@ -124,7 +124,7 @@ export function openApi(identity: OpenApiIdentity) {
         listOf(),
       ),
 
-    /** The same for recovery, which judges each record by itself: one that is invalid spoils no other. */
+    /** The same for recovery, which judges each record by itself: an invalid one does not affect the others. */
     history: (chipid: string): CallSpec<unknown[]> => ({
       ...spec<unknown[]>(
         inCloud(`Reading the uploads of device ${chipid}`),

@@ -7,7 +7,7 @@ import type { OpenApi } from './open-api';
 /** Seconds that setting a pin back may take once the caller, or the client, has ended the pulse. */
 const LAST_SECONDS = 3;
 
-/** A pin that is set, and set to the opposite a while later. */
+/** Sets a pin, and sets it to the opposite level after a time. */
 export interface Pulse {
   chipid: string;
   pin: number;
@@ -28,7 +28,7 @@ function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): Devi
 
 /**
  * The pulses of an application. Once a pulse may have begun, the opposite level is sent exactly once,
- * whatever else happens: nobody knows what a pin that stays on drives.
+ * whatever else happens, since a pin that stays on may drive anything.
  */
 export class Pulses {
   readonly #closing = new AbortController();
@@ -139,7 +139,7 @@ export class Pulses {
     );
   }
 
-  /** Sends the opposite level: within 3 s once somebody waits for the end. */
+  /** Sends the opposite level: within 3 s once the end is awaited. */
   async #setBack(
     { chipid, pin, level }: Pulse,
     seconds: number,

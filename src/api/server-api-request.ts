@@ -4,7 +4,7 @@ import type { HttpRequest } from '../http/exchange';
 import type { JsonObject } from '../types';
 import { signServerApi, type SignCase } from './signing';
 
-/** Who calls the server API: the product key and its password (section 5.1). */
+/** The caller of the server API: the product key and its password (section 5.1). */
 export interface ServerApiIdentity {
   serverKey: string;
   serverPassword: string;

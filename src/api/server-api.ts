@@ -4,7 +4,8 @@ import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
-import { anyShape, isPlainObject } from './shapes';
+import { anyShape } from './shapes';
+import { isPlainObject } from '../util/object';
 import { show } from '../util/show';
 import {
   signedServerApiRequest,
@@ -110,7 +111,7 @@ export function serverApi(identity: ServerApiIdentity) {
         `devices/${deviceid}`,
       ),
 
-    // Both are the same request: what tells them apart is not shown (section 4.1).
+    // Both are the same request: what distinguishes them is not shown (section 4.1).
     update: (deviceid: string, body: JsonObject) =>
       spec(
         { name: `Changing the record of device ${deviceid}`, reach: 'command', ofDevice: true },

@@ -1,12 +1,6 @@
-import type { ResultAnswer, JsonObject, AppRecord, DeviceRecord } from '../types';
+import type { ResultAnswer, AppRecord, DeviceRecord } from '../types';
 import type { Shape } from '../http/call-spec';
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** An object that holds fields, in whatever realm it was made: no Date, no Map, no Buffer. */
-export const isPlainObject = (value: unknown): value is JsonObject =>
-  Object.prototype.toString.call(value) === '[object Object]';
+import { isObject } from '../util/object';
 
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
 
@@ -15,7 +9,7 @@ export const anyShape: Shape<unknown> = {
   is: (value): value is unknown => value !== undefined,
 };
 
-/** An object whose fields are taken as the service's document describes them, without a look at each. */
+/** An object whose fields are assumed to be as the service's document describes them, without a check of each. */
 export const objectOf = <T extends object>(): Shape<T> => ({
   name: 'a JSON object',
   is: (value): value is T => isObject(value),

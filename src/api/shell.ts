@@ -1,11 +1,11 @@
 import { UNPRINTABLE } from '../util/show';
 
 /*
- * Text in a command for a POSIX shell. Besides what a shell would interpret, nothing unprintable stands in
+ * Text in a command for a POSIX shell. Besides what a shell would interpret, nothing unprintable appears in
  * it: a terminal into which a command is pasted obeys control characters, wherever the quotes are.
  */
 
-/** A longer argument may be refused by the system: Linux takes 128 KiB. */
+/** A longer argument may be refused by the system: Linux accepts 128 KiB. */
 const MAX_ARGUMENT = 100_000;
 
 /** Quotes printable text. */
@@ -17,7 +17,7 @@ const octal = (text: string): string => {
   return escaped;
 };
 
-/** Any text as a quoted format of `printf`, in which `%s` can stand between two of them. */
+/** Any text as a quoted format of `printf`; `%s` can be put between two of them. */
 export const printfText = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll("'", octal).replace(UNPRINTABLE, octal); // prettier-ignore
 
@@ -33,11 +33,11 @@ export const printableJson = (json: string): string =>
 /** The MD5 of what is piped in: `openssl` is on Linux and macOS, and its output has differed over time. */
 const MD5 = "openssl md5 | sed 's/.*= *//'";
 
-/** How a command works out a signature. */
+/** How a command computes a signature. */
 export interface SigningSteps {
   /** Environment variables that must be set. */
   needs: readonly string[];
-  /** What follows the seconds since 1970: `000` for milliseconds. */
+  /** The suffix of the seconds since 1970: `000` for milliseconds. */
   zeros: '' | '000';
   /** The text that is signed, as a format of `printf`, and the variables in it. */
   format: string;
@@ -60,7 +60,7 @@ export function signingCommand(steps: SigningSteps): string {
   ].join('\n');
 }
 
-/** One argument of a command out of printable text and variables, a variable in a list of its own. */
+/** One argument of a command, made of printable text and variables; each variable is a list by itself. */
 export const argument = (...parts: readonly (string | readonly [string])[]): string =>
   parts.map((part) => (typeof part === 'string' ? quote(part) : variable(part[0]))).join('');
 

@@ -18,7 +18,7 @@ const md5 = (text: string): string => hash('md5', text);
 /**
  * The canonical text of a request's parameters (section 5.2, step 2): `key=value` pairs, lowercased
  * as a whole, not URL-encoded, in descending order of the lowercased key, joined with `&`.
- * A parameter `sign` takes no part.
+ * A parameter `sign` is left out.
  * @param signCase how it is lowercased, which is not shown; default `unicode`
  */
 export function canonicalParams(params: Params, signCase: SignCase = 'unicode'): string {

@@ -7,7 +7,7 @@ export interface OpenSubscription extends ChannelSubscription {
   readonly channel: Channel;
 }
 
-/** The channels of one application: one per device, however many listen on it. */
+/** The channels of one application: one per device, for any number of listeners. */
 export class Channels {
   readonly #settings: ChannelSettings;
   readonly #open = new Map<string, Channel>();
@@ -32,7 +32,7 @@ export class Channels {
     return new Subscription(this, chipid, channel, isolated);
   }
 
-  /** Takes a listener from a channel, and closes a channel that has none left. It may have left already. */
+  /** Removes a listener from a channel, and closes a channel without listeners. It may have left already. */
   leave(chipid: string, channel: Channel, listener: IsolatedListener): void {
     channel.leave(listener);
     if (channel.size > 0 || this.#open.get(chipid) !== channel) return;
@@ -51,7 +51,7 @@ export class Channels {
     const open = this.#open.get(chipid);
     if (open) return open;
     const channel = new Channel(chipid, this.#settings);
-    // Nobody would close it any more.
+    // Nothing would ever close it.
     if (this.#closed) channel.close();
     else this.#open.set(chipid, channel);
     return channel;

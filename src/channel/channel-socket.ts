@@ -27,19 +27,19 @@ export const MAX_FRAME = 16 * 1024 * 1024;
 
 /**
  * Fragments of a message, and reads of a fragment, at most. Each costs some hundred bytes until the
- * message is whole, even an empty one: 16 MiB in single bytes would take gigabytes.
+ * message is whole, even an empty one: 16 MiB in single bytes would need gigabytes.
  */
 const MAX_PARTS = 16 * 1024;
 
-/** Options that hold for every connection: small in memory, bounded in size and in time. */
+/** Options of every connection: they limit its memory, the size of its frames and its waits. */
 const OPTIONS: ClientOptions & { closeTimeout: number } = {
   maxPayload: MAX_FRAME,
   maxFragments: MAX_PARTS,
   maxBufferedChunks: MAX_PARTS,
   perMessageDeflate: false,
   followRedirects: false,
-  // With all that a read has brought in one turn of the event loop, a peer that sends small frames at
-  // full speed stops timers and every other connection. But a few may be read: see `readNext`.
+  // If all frames of a read were handled in one turn of the event loop, a peer that sends small frames at
+  // full speed would stop timers and every other connection. But a few may be read: see `readNext`.
   allowSynchronousEvents: false,
   // A peer that does not end the connection after the closing handshake keeps it no longer than this.
   closeTimeout: 2000,
@@ -51,7 +51,7 @@ const OPTIONS: ClientOptions & { closeTimeout: number } = {
  * would cost each socket 64 bytes per event.
  */
 export class ChannelSocket extends WebSocket implements Listened {
-  /** @throws the error of ws for an address that it does not take; its message contains the address */
+  /** @throws the error of ws for an invalid address; its message contains the address */
   constructor(
     url: string,
     options: ClientOptions,

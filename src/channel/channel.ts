@@ -19,7 +19,7 @@ export interface ChannelSettings extends ConnectionSettings {
   limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** Hears of every channel of the application. */
+  /** Observes every channel of the application. */
   observer?: ChannelObserver | undefined;
   /** Ends connections that are still being made below the sockets. */
   close?(): void;
@@ -63,12 +63,12 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#startAttempt();
   }
 
-  /** How many listeners it has. */
+  /** The number of listeners. */
   get size(): number {
     return this.#listeners.length;
   }
 
-  /** @param listener one for each call, even if several stand for the same object */
+  /** @param listener one for each call, even if several represent the same object */
   join(listener: IsolatedListener): void {
     this.#listeners = [...this.#listeners, listener];
   }
@@ -93,7 +93,7 @@ export class Channel implements ChannelView, ConnectionEvents {
     else passed();
   }
 
-  /** Closes it for good, without a call of any listener. */
+  /** Closes it permanently, without a call of any listener. */
   close(): void {
     if (!this.#closed) this.#settings.observer?.onClosed(this.#chipid);
     this.#closed = true;
@@ -179,7 +179,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   #deliver(upload: Upload): void {
     let shared = false;
     for (const listener of this.#listeners) {
-      if (!listener.takesUploads) continue;
+      if (!listener.hasUploadCallback) continue;
       // The first gets the bytes themselves; each of the others a copy, since a flow may change them.
       listener.onUpload(shared ? { ...upload, body: Buffer.from(upload.body) } : upload);
       shared = true;

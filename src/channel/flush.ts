@@ -16,7 +16,7 @@ export interface Pinger {
 /**
  * Finds out when everything that the peer had sent has arrived: it answers pings in order, so a pong
  * comes after what was sent before it. A peer that is known to answer pings and then falls silent has
- * flushed nothing: the network may have stalled, and what it holds back would arrive a second time
+ * flushed nothing: the network may have stalled, and what it still delivers later would arrive a second time
  * after a recovery. If it stays silent, its connection ends. A peer that has never answered a ping
  * (the interface mentions none) is waited for no longer than {@link PATIENCE}.
  */
@@ -49,7 +49,7 @@ export class FlushQueue {
     if (this.#pending.length === 1) this.#watch();
   }
 
-  /** A frame of any kind has come. */
+  /** A frame of any kind has arrived. */
   heard(): void {
     this.#heard = true;
   }

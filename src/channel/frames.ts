@@ -2,7 +2,7 @@ import { decodeBase64 } from '../util/base64';
 import { dropLeadingZeros } from '../input/chipid';
 import type { JsonObject, Upload } from '../types';
 import { parseJson } from '../util/json';
-import { isObject } from '../api/shapes';
+import { isObject } from '../util/object';
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws

@@ -8,16 +8,15 @@ const MAX_TEXT = 300;
 /** Milliseconds between two warnings for one listener. */
 const WARN_EVERY = 60_000;
 
-/** What was thrown, in one line. */
+/** A thrown value as one line of text. */
 const textOf = (thrown: unknown): string => oneLine(thrownText(thrown), MAX_TEXT);
 
 const ignore = (): void => undefined;
 
 /**
- * A {@link ChannelListener} whose callbacks cannot hurt their caller. What one throws, or what the
- * promise that it returns rejects with, is passed to the listener's own `onFault`; what that throws is
- * dropped. So is what the getter of a callback throws. A listener without `onFault` causes a warning of
- * the process, at most one a minute.
+ * A {@link ChannelListener} whose errors do not reach the caller of its callbacks. What a callback or the getter of a
+ * callback throws, or its promise rejects with, is reported to the listener's own `onFault`; errors of `onFault` itself
+ * are dropped. A listener without `onFault` causes a warning of the process, at most one a minute.
  */
 export class IsolatedListener {
   readonly #listener: ChannelListener;
@@ -34,8 +33,8 @@ export class IsolatedListener {
     this.#listener = listener;
   }
 
-  /** Whether uploads have to be passed to it. */
-  get takesUploads(): boolean {
+  /** Whether it has a callback for uploads. */
+  get hasUploadCallback(): boolean {
     return !this.#released && this.#has('onUpload');
   }
 
@@ -44,7 +43,7 @@ export class IsolatedListener {
     this.#released = true;
   }
 
-  /** As the others, without the functions that they make for each call: there may be 100,000 uploads a second. */
+  /** Written out, not by `#call`, which would allocate two functions for each upload, of which there may be 100,000 a second. */
   onUpload(upload: Upload): void {
     if (this.#released) return;
     try {
@@ -61,7 +60,7 @@ export class IsolatedListener {
   }
 
   onFault(fault: string, kind?: string): void {
-    // An error of `onFault` has nowhere to go.
+    // There is no other callback to which an error of `onFault` could be reported.
     this.#run(() => this.#listener.onFault?.(fault, kind), ignore);
   }
 
@@ -74,7 +73,7 @@ export class IsolatedListener {
     try {
       return this.#listener[name] !== undefined;
     } catch (thrown) {
-      // Not for `onFault` itself, to which the report would go.
+      // An error of the getter of `onFault` cannot be reported to `onFault`.
       if (name === 'onUpload') this.#failed(name, thrown);
       return false;
     }

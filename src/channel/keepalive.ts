@@ -3,7 +3,7 @@ import type { Timed, TimerQueue } from './timer-queue';
 const SECOND = 1000;
 /** Pings that may go unanswered. */
 const MISSES = 2;
-/** Connections in a row that end for silence before the service is assumed not to answer pings. */
+/** Connections in a row that are ended because of silence before the service is assumed not to answer pings. */
 const SILENT_ENDS = 5;
 
 /**
@@ -25,13 +25,13 @@ export class PingAnswers {
     this.#silentEnds = 0;
   }
 
-  /** A connection has ended for silence. */
+  /** A connection was ended because of silence. */
   silent(): void {
     if (++this.#silentEnds >= SILENT_ENDS) this.#expected = false;
   }
 }
 
-/** What {@link Keepalive} does to a connection. */
+/** The connection, as {@link Keepalive} uses it. */
 export interface KeptAlive {
   sendHeartbeat(): void;
   ping(): void;
@@ -39,7 +39,7 @@ export interface KeptAlive {
   silent(): void;
 }
 
-/** How a connection is kept alive. */
+/** The settings of a keepalive. */
 export interface KeepaliveSettings {
   /** Seconds between two heartbeat messages (section 6 suggests 300); 0 is off. */
   heartbeat: number;
@@ -81,7 +81,7 @@ export class Keepalive implements Timed {
     this.#schedule();
   }
 
-  /** A frame of any kind has come. */
+  /** A frame of any kind has arrived. */
   heard(): void {
     this.#heard = true;
   }

@@ -1,7 +1,7 @@
 /** Milliseconds for which a channel stays open after its last use. */
 const KEEP = 5 * 60_000;
 
-/** What is kept: a place on a channel, to be released. */
+/** A subscription that can be kept. */
 interface Releasable {
   release(): void;
 }

@@ -7,16 +7,16 @@ import { KeptSubscriptions } from './kept-subscriptions';
 /** Pushes over the channels of an application (section 6, `msgpush`). */
 export interface ChannelPush {
   /**
-   * Opens the channel if nobody has, waits for it, and sends.
-   * @param seconds how long all of it may take
-   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up, `CONNECTION_LOST` or
-   * `TIMEOUT` if it breaks off or stalls while the data goes out
+   * Opens the channel unless it is open, waits for it, and sends.
+   * @param seconds the time limit of the whole call
+   * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not open in time, `CONNECTION_LOST` or
+   * `TIMEOUT` if it closes or stalls while the data is being sent
    */
   push(chipid: string, bytes: Buffer, seconds: number, signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** The error of a push whose channel did not come up. */
+/** The error of a push whose channel did not open in time. */
 export function notConnected(chipid: string, reason: string | undefined): DeviceCloudError {
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
@@ -26,7 +26,7 @@ export function notConnected(chipid: string, reason: string | undefined): Device
   );
 }
 
-/** The error of a push that may have been sent. @param end what ended the wait; undefined if the channel broke off */
+/** The error of a push that may have been sent. @param end what ended the wait; undefined if the channel closed */
 export function broken(
   chipid: string,
   end: CallAborted | undefined,

@@ -1,8 +1,10 @@
+import { backoff } from '../util/backoff';
+
 const BASE = 1000;
 const CAP = 60_000;
 /** The number of doublings after which the limit is the cap. */
 const MOST = Math.log2(CAP / BASE);
-/** For each of these milliseconds that a connection was open, the limit after it has one doubling less. */
+/** Each time a connection was open for this long, in ms, the limit after it has one doubling less. */
 const PER_DOUBLING = 4000;
 
 /**
@@ -25,14 +27,14 @@ export class ReconnectBackoff {
    * @param openFor milliseconds the connection was open, 0 if the attempt failed
    */
   pause(openFor: number): number {
-    const bound = Math.max(0, MOST - openFor / PER_DOUBLING);
-    const doublings = Math.min(this.#doublings, bound);
+    const limit = Math.max(0, MOST - openFor / PER_DOUBLING);
+    const doublings = Math.min(this.#doublings, limit);
     this.#doublings = Math.min(doublings + 1, MOST);
-    return this.#random() * BASE * 2 ** doublings;
+    return backoff(doublings, BASE, CAP, this.#random);
   }
 
-  /** The pause after a refusal that only a person can put right, in ms: 30 s to 60 s. */
+  /** The pause after a refusal that only a person can fix, in ms: 30 s to 60 s. */
   slowPause(): number {
-    return CAP * (0.5 + 0.5 * this.#random());
+    return backoff(0, CAP, CAP, this.#random, 0.5);
   }
 }

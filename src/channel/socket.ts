@@ -6,7 +6,7 @@ import { FlushQueue } from './flush';
 import { Keepalive, type KeepaliveSettings, type KeptAlive, type PingAnswers } from './keepalive';
 import type { TurnShare } from './turn-share';
 
-/** How one connection is made and kept alive. */
+/** The settings of a connection. */
 export interface ConnectionSettings extends KeepaliveSettings {
   /** Options of ws: TLS, proxy, headers. */
   socket: ClientOptions;
@@ -14,7 +14,7 @@ export interface ConnectionSettings extends KeepaliveSettings {
   turns: TurnShare;
 }
 
-/** What a connection calls: `opened` at most once, `frame`, and `ended` once unless it was closed. */
+/** The callbacks of a connection: `opened` at most once, `frame`, and `ended` once unless it was closed. */
 export interface ConnectionEvents {
   opened(): void;
   frame(data: Buffer, isBinary: boolean): void;
@@ -56,7 +56,7 @@ export class Connection implements KeptAlive, SocketListener {
    * Opens it.
    * @param url with a fresh signature (section 4.3)
    * @param answers what the channel knows of the service's pongs
-   * @throws the error of ws for an address that it does not take; its message contains the address
+   * @throws the error of ws for an invalid address; its message contains the address
    */
   constructor(
     url: string,
@@ -70,7 +70,7 @@ export class Connection implements KeptAlive, SocketListener {
     this.#turns = settings.turns;
     this.#watched = settings.ping > 0;
     this.#keepalive = new Keepalive(this, settings, answers);
-    // Not the one of ws, which counts from the connection: a dead proxy never gives one.
+    // Not that of ws, which starts with the TCP connection: through a dead proxy there never is one.
     this.#handshakeTimer = setTimeout(() => this.#end('ETIMEDOUT'), HANDSHAKE_TIMEOUT);
   }
 
@@ -97,7 +97,7 @@ export class Connection implements KeptAlive, SocketListener {
     this.#end('SILENT');
   }
 
-  /** @param flushed is called when everything that the peer has sent by now has arrived, or no longer can */
+  /** @param flushed is called once everything that the peer has sent so far has arrived, or can no longer arrive */
   flush(flushed: () => void): void {
     this.#flushes ??= new FlushQueue(this, this.#answers, this.#watched);
     this.#flushes.add(flushed);
@@ -130,7 +130,7 @@ export class Connection implements KeptAlive, SocketListener {
 
   onMessage(data: Buffer, isBinary: boolean): void {
     this.#heard();
-    // What had arrived before the close is still read, in later turns.
+    // Frames that had arrived before the close are still read, in later turns.
     if (!this.#closed) this.#events.frame(data, isBinary);
   }
 
@@ -143,7 +143,7 @@ export class Connection implements KeptAlive, SocketListener {
     this.#heard();
     const text = data.toString('latin1');
     const ping = ANSWERED_PING.test(text) ? Number(text) : 0;
-    // A pong may come unasked (RFC 6455, 5.5.3), and then says nothing about pings.
+    // An unsolicited pong (RFC 6455, 5.5.3) says nothing about pings.
     if (ping < 1 || ping > this.#pings) return;
     this.#answers.answered();
     this.#flushes?.pong(ping);
@@ -158,7 +158,7 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   #heard(): void {
-    this.#socket.readNext(this.#turns.take());
+    this.#socket.readNext(this.#turns.acquire());
     this.#keepalive.heard();
     this.#flushes?.heard();
   }

@@ -1,4 +1,4 @@
-/** What a {@link TimerQueue} calls when its time has come. Both fields belong to the queue. */
+/** An entry of a {@link TimerQueue}, which calls it when it is due. Both fields belong to the queue. */
 export interface Timed {
   /** Its deadline, in whole ms on the queue's clock. */
   due: number;
@@ -42,7 +42,7 @@ export class TimerQueue {
     this.#arm();
   }
 
-  /** Takes it out; it may not be queued. */
+  /** Removes it, if it is queued. */
   remove(timed: Timed): void {
     const { index } = timed;
     if (index < 0) return;

@@ -1,7 +1,7 @@
 import type { Upload } from '../types';
 
 /**
- * Where a channel stands. `disconnected` is a pause before the next attempt, never the end: only the
+ * The state of a channel. `disconnected` is a pause before the next attempt, never the end: only the
  * release of the last subscription, or the client's close, ends a channel. `elsewhere`: another process of the
  * cluster has the device, and this one has no channel of it.
  */
@@ -12,7 +12,7 @@ export type ChannelState = 'connecting' | 'connected' | 'disconnected' | 'elsewh
  * listener.
  *
  * An error that a callback throws, or with which the promise of an async one rejects, goes no further:
- * the channel, its other listeners and the process go on, and later uploads arrive. It is reported to
+ * the channel, its other listeners and the process continue, and later uploads arrive. It is reported to
  * the listener's own `onFault`, once for each error; what `onFault` itself throws is dropped. A listener
  * without `onFault` causes a warning of the process (`process.on('warning')`), at most one a minute. A
  * callback may join and release, and may close the client; after a release nothing is called.
@@ -22,7 +22,7 @@ export interface ChannelListener {
   onUpload?(upload: Upload): void;
   /**
    * The channel has come up or gone down.
-   * @param reason why a connection ended or did not come about; never with a URL in it
+   * @param reason why a connection ended or could not be established; never with a URL in it
    */
   onState?(state: ChannelState, reason?: string): void;
   /**
@@ -48,7 +48,7 @@ export interface ChannelView {
 }
 
 /**
- * Watches all channels of an application, whoever listens on them. It is this package's own code: it never
+ * Observes all channels of an application, with any listeners. It is this package's own code: it never
  * throws. Each is called before the listeners of the channel.
  */
 export interface ChannelObserver {
@@ -59,13 +59,13 @@ export interface ChannelObserver {
    * @param base64 the bytes as they came
    */
   onLive(upload: Upload, base64: string): void;
-  /** A channel was closed for good: nobody listens any more. */
+  /** A channel was closed, since its last listener has left. */
   onClosed(chipid: string): void;
 }
 
 /** A listener's place on the channel of one device, to be released when it is no longer needed. */
 export interface ChannelSubscription {
-  /** Where the channel stands now. */
+  /** The state of the channel now. */
   readonly channel: ChannelView;
   /** Leaves the channel, which closes after its last listener. May be called again. */
   release(): void;

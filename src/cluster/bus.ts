@@ -1,4 +1,5 @@
 import type { Store } from './store';
+import { isObject } from '../util/object';
 
 /** Longer than any message: an upload or a push, in Base64. */
 const LONGEST = 32 * 1024 * 1024;
@@ -18,7 +19,7 @@ const ALL = 'members';
 const topicOf = (member: string | undefined): string =>
   member === undefined ? ALL : `member:${member}`;
 
-/** Messages between the members of a cluster. They are not stored: one that is sent while nobody listens is lost. */
+/** Messages between the members of a cluster. They are not stored: one without a listening member is lost. */
 export class Bus {
   private readonly handlers = new Map<string, BusHandler>();
   private readonly leave: (() => void)[];
@@ -57,7 +58,7 @@ export class Bus {
 
   private receive(text: string): void {
     const message = text.length <= LONGEST ? parsed(text) : undefined;
-    if (!isRecord(message) || !isRecord(message['data']) || !isName(message['from'])) {
+    if (!isObject(message) || !isObject(message['data']) || !isName(message['from'])) {
       this.options.malformed();
       return;
     }
@@ -67,9 +68,6 @@ export class Bus {
     this.handlers.get(kind)?.(data, from);
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME;

@@ -81,7 +81,7 @@ export class Cluster {
       ...shared,
       epochOf: (slot) => this.membership.slots.epochOf(slot),
       fenced: (slot) => this.membership.fenced(slot),
-      behind: () => this.membership.hurry(),
+      behind: () => this.membership.beatSoon(),
       written: () => this.checkResumed(),
       failed: (error) => {
         this.isStuck = true;
@@ -96,7 +96,7 @@ export class Cluster {
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
-      takes: () => this.queue.takes,
+      claims: () => this.queue.claims,
       generation: randomUUID,
       flush: () => this.writer.flush(),
       restore: (holding) =>
@@ -106,7 +106,7 @@ export class Cluster {
       ended: (slot) => this.writer.forget(slot),
       validity: () => this.showValidity(),
       failed: (error) => this.faults.failed(error),
-      beaten: (reply) => this.beaten(reply),
+      replied: (reply) => this.onReply(reply),
     });
   }
 
@@ -183,15 +183,15 @@ export class Cluster {
     return new Bus({ store, member, malformed });
   }
 
-  /** Claims a share of the devices: a process that only works on the queue takes none. */
+  /** Claims a share of the devices: a process that only works on the queue claims none. */
   listens(): void {
-    if (this.queue.listens()) this.membership.hurry();
+    if (this.queue.listens()) this.membership.beatSoon();
   }
 
   /** Starts to work on a share of the queue; once per process. @returns a function that ends it */
   work(options: WorkOptions): () => void {
     const end = this.queue.work(options);
-    this.membership.hurry();
+    this.membership.beatSoon();
     return end;
   }
 
@@ -247,16 +247,16 @@ export class Cluster {
     });
   }
 
-  private beaten(reply: BeatReply): void {
+  private onReply(reply: BeatReply): void {
     this.faults.checkRights();
-    this.membersAre(reply.members.map(({ member }) => member));
+    this.setMembers(reply.members.map(({ member }) => member));
     // Locks may be lost like everything else; others get none until the store has settled.
-    if (!reply.isSettled) void this.lock.putBack();
+    if (!reply.isSettled) void this.lock.restore();
     this.queue.wake();
     this.checkResumed();
   }
 
-  private membersAre(members: readonly string[]): void {
+  private setMembers(members: readonly string[]): void {
     const sorted = [...members].sort();
     if (sorted.join() === this.others.join()) return;
     this.others = sorted;

@@ -1,4 +1,5 @@
 import { notSent } from '../http/device-queue';
+import { backoff } from '../util/backoff';
 import type { Clock } from './clock';
 import type { Store } from './store';
 
@@ -42,7 +43,7 @@ export class CommandLock {
   constructor(private readonly options: CommandLockOptions) {}
 
   /**
-   * Runs a call while nobody else has the device's lock.
+   * Runs a call while it holds the device's lock.
    * @throws DeviceCloudError `UNREACHABLE` if it was not called, and whatever the call throws
    */
   async run<T>(
@@ -69,14 +70,14 @@ export class CommandLock {
   }
 
   /** Restores the held locks in a store that may have lost them. */
-  async putBack(): Promise<void> {
+  async restore(): Promise<void> {
     const { store, clock } = this.options;
     const now = clock.monotonic();
     const locks = [...this.held].filter(([, { until }]) => until > now);
-    const again = locks.map(([chipid, { token, until }]) =>
+    const restored = locks.map(([chipid, { token, until }]) =>
       store.lock(chipid, token, Math.ceil(until - now), true).catch(() => undefined),
     );
-    await Promise.all(again);
+    await Promise.all(restored);
   }
 
   private async acquire(
@@ -116,8 +117,8 @@ export class CommandLock {
 
   private pause(attempt: number): Promise<void> {
     const { clock, random } = this.options;
-    const limit = Math.min(PAUSE.longest, PAUSE.shortest * 2 ** Math.min(attempt, 10));
-    return new Promise((resolve) => void clock.after(limit * (1 + random()) * 0.5, resolve));
+    const pause = backoff(attempt, PAUSE.shortest, PAUSE.longest, random, 0.5);
+    return new Promise((resolve) => void clock.after(pause, resolve));
   }
 
   private end(chipid: string, token: string): void {

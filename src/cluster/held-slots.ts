@@ -20,7 +20,7 @@ export class HeldSlots {
     return [...this.held].map(([slot, { epoch }]) => ({ slot, epoch }));
   }
 
-  /** What the store may assign to others. */
+  /** The slots that the store may assign to others. */
   get released(): Holding[] {
     return [...this.free].map(([slot, epoch]) => ({ slot, epoch }));
   }
@@ -57,7 +57,7 @@ export class HeldSlots {
     for (const leaving of [this.leaving, this.free]) {
       for (const [slot, epoch] of leaving) if (mine.get(slot) !== epoch) leaving.delete(slot);
     }
-    // What is new to this member may be outdated: only a store that has settled assigns slots.
+    // Slots that are new to this member may be outdated: only a store that has settled assigns slots.
     if (reply.isSettled) this.gain(reply.mine, changes.gained);
     return changes;
   }
@@ -84,8 +84,8 @@ export class HeldSlots {
     return slots.slice(0, Math.max(0, surplus - going));
   }
 
-  /** Ends the use of a slot, without freeing it. */
-  take(slot: number): Holding | undefined {
+  /** Stops using a slot, without freeing it yet. */
+  giveUp(slot: number): Holding | undefined {
     const held = this.held.get(slot);
     if (!held) return undefined;
     this.held.delete(slot);
@@ -93,7 +93,7 @@ export class HeldSlots {
     return { slot, epoch: held.epoch };
   }
 
-  /** Frees slots that were taken, with the next beat. */
+  /** Frees slots that were given up, with the next beat. */
   release(holdings: readonly Holding[]): void {
     for (const { slot, epoch } of holdings) {
       if (!this.leaving.delete(slot)) continue;

@@ -23,15 +23,15 @@ export class KnownPositions {
     return [...this.entries.values()].filter((entry) => entry.slot === slot);
   }
 
-  /** Takes positions that are to be written. @param most how many at most */
-  takeDirty(most: number): FencedEntry[] {
+  /** Removes and returns positions to be written. @param most how many at most */
+  drainDirty(most: number): FencedEntry[] {
     const chipids = [...this.dirty].slice(0, most);
     for (const chipid of chipids) this.dirty.delete(chipid);
     return chipids.flatMap((chipid) => this.entries.get(chipid) ?? []);
   }
 
-  /** Returns positions that could not be written. There may be later ones by now, or none. */
-  again(entries: readonly FencedEntry[]): void {
+  /** Marks positions that could not be written. There may be later ones by now, or none. */
+  markDirty(entries: readonly FencedEntry[]): void {
     for (const { chipid } of entries) if (this.entries.has(chipid)) this.dirty.add(chipid);
   }
 

@@ -19,7 +19,7 @@ const REPORT_AFTER = 5;
 /** The shortest pause between two beats, in ms, if something is urgent. */
 const SHORTEST = 10;
 
-/** What a member needs, and the callbacks with its changes, which do not throw. */
+/** The dependencies of a member, and the callbacks for its changes, which do not throw. */
 export interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -27,8 +27,8 @@ export interface MembershipOptions {
   readonly member: string;
   /** Milliseconds. */
   readonly lease: number;
-  /** What it takes a share of at present. */
-  readonly takes: () => readonly Pool[];
+  /** The pools of which it claims a share at present. */
+  readonly claims: () => readonly Pool[];
   /** Makes a new name for an empty store. */
   readonly generation: () => string;
   /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */
@@ -45,7 +45,7 @@ export interface MembershipOptions {
   /** Called when beats have failed for a while, and nothing may be emitted. */
   readonly failed?: (error: unknown) => void;
   /** Called with the answer to a beat. */
-  readonly beaten: (reply: BeatReply) => void;
+  readonly replied: (reply: BeatReply) => void;
 }
 
 /** One process's membership: its beats, its slots, and whether it may still act on them. */
@@ -84,7 +84,7 @@ export class Membership {
   }
 
   /** Sends a beat as soon as possible, since something has changed. */
-  hurry(): void {
+  beatSoon(): void {
     this.isUrgent = true;
     if (!this.isBeating) this.schedule(SHORTEST);
   }
@@ -144,9 +144,9 @@ export class Membership {
   }
 
   private request(now: number): BeatRequest {
-    const { member, lease, takes, generation } = this.options;
+    const { member, lease, claims, generation } = this.options;
     return {
-      ...{ member, lease, takes: takes(), beat: ++this.beats, generation: generation() },
+      ...{ member, lease, claims: claims(), beat: ++this.beats, generation: generation() },
       holdings: this.slots.holdings,
       release: this.slots.released,
       dead: this.observed.dead(now),
@@ -173,14 +173,14 @@ export class Membership {
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);
     if (isConfirmed) this.validity.confirm(sent);
-    this.tell(changes);
+    this.notify(changes);
     this.validity.check();
-    this.options.beaten(reply);
-    await this.putBack(changes.behind);
+    this.options.replied(reply);
+    await this.restoreSlots(changes.behind);
     this.giveUp(reply);
   }
 
-  private tell({ lost, gained }: SlotChanges): void {
+  private notify({ lost, gained }: SlotChanges): void {
     for (const slot of lost) {
       this.options.lost(slot);
       this.options.ended(slot);
@@ -188,7 +188,7 @@ export class Membership {
     for (const holding of gained) this.options.gained(holding);
   }
 
-  private async putBack(behind: readonly Holding[]): Promise<void> {
+  private async restoreSlots(behind: readonly Holding[]): Promise<void> {
     if (behind.length === 0) return;
     await Promise.all(behind.map((holding) => this.options.restore(holding).catch(() => false)));
     // The next beat shows which of them this member holds again.
@@ -201,7 +201,7 @@ export class Membership {
       this.slots.above(POOLS[pool], surplus[pool]),
     );
     if (slots.length === 0) return;
-    const holdings = slots.flatMap((slot) => this.slots.take(slot) ?? []);
+    const holdings = slots.flatMap((slot) => this.slots.giveUp(slot) ?? []);
     for (const slot of slots) this.options.lost(slot);
     // Listeners are called in a microtask, and then save what they have emitted in this turn.
     void Promise.resolve()
@@ -209,7 +209,7 @@ export class Membership {
       .then(() => {
         this.slots.release(holdings);
         for (const slot of slots) this.options.ended(slot);
-        this.hurry();
+        this.beatSoon();
       });
   }
 }

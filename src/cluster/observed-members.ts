@@ -17,7 +17,7 @@ export class ObservedMembers {
   /** Compares the members of a reply with those of the last one. @param now monotonic, in ms */
   update(members: readonly MemberBeat[], incarnation: string, now: number): void {
     // After a time without replies, each member gets a whole lease again. Otherwise the first one to come back after a
-    // fault of the store would take everything.
+    // fault of the store would cost them all their slots.
     const isGap = this.isGap(now) || incarnation !== this.incarnation;
     this.incarnation = incarnation;
     this.last = now;

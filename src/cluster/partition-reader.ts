@@ -27,7 +27,7 @@ export interface PartitionReaderOptions {
   readonly partition: number;
   readonly redeliver: number;
   readonly mayWork: () => boolean;
-  /** Takes one of the places for jobs. @returns whether there was one */
+  /** Acquires a place for a job. @returns whether there was one */
   readonly acquire: () => boolean;
   readonly release: () => void;
   readonly deliver: (job: Job) => void;
@@ -77,7 +77,7 @@ export class PartitionReader {
       if (!found) continue;
       waiting.splice(place, 1);
       this.count--;
-      this.putDown(found);
+      this.release(found);
       if (device.isOver) this.devices.delete(chipid);
     }
   }
@@ -86,7 +86,7 @@ export class PartitionReader {
     this.isClosed = true;
     this.unsubscribe();
     this.cancelLook();
-    for (const { waiting } of this.devices.values()) for (const each of waiting) this.putDown(each);
+    for (const { waiting } of this.devices.values()) for (const each of waiting) this.release(each);
     this.devices.clear();
   }
 
@@ -118,11 +118,11 @@ export class PartitionReader {
     this.after = entry.id;
     const device = this.devices.get(entry.chipid) ?? new DeviceEntries();
     this.devices.set(entry.chipid, device);
-    this.take(device, entry);
+    this.append(device, entry);
   }
 
   /** @returns false if the device has enough for now */
-  private take(device: DeviceEntries, entry: QueueEntry): boolean {
+  private append(device: DeviceEntries, entry: QueueEntry): boolean {
     if (device.isFull) {
       device.isCut = true;
       return false;
@@ -155,7 +155,7 @@ export class PartitionReader {
       }
       for (const entry of entries) {
         if (isLater(entry.id, end)) return;
-        if (entry.chipid === chipid && !this.take(device, entry)) return;
+        if (entry.chipid === chipid && !this.append(device, entry)) return;
         after = entry.id;
       }
       if (entries.length < PAGE) return;
@@ -165,13 +165,13 @@ export class PartitionReader {
   private begin(waiting: Waiting): void {
     const { clock, redeliver, partition, deliver } = this.options;
     const { id, chipid, upload } = waiting.entry;
-    waiting.cancel = clock.after(redeliver, () => void this.again(waiting));
+    waiting.cancel = clock.after(redeliver, () => void this.redeliver(waiting));
     const isRedelivered = waiting.times++ > 0;
     deliver({ chipid, upload, token: `${partition}:${id}`, isRedelivered });
   }
 
   /** Delivers a job once more, unless it was acknowledged and the message about that got lost. */
-  private async again(waiting: Waiting): Promise<void> {
+  private async redeliver(waiting: Waiting): Promise<void> {
     const { store, partition } = this.options;
     const { id } = waiting.entry;
     const isThere = await store.has(partition, id).catch(() => undefined);
@@ -181,11 +181,11 @@ export class PartitionReader {
       this.wake();
       return;
     }
-    this.putDown(waiting);
+    this.release(waiting);
     this.wake();
   }
 
-  private putDown(waiting: Waiting): void {
+  private release(waiting: Waiting): void {
     if (!waiting.cancel) return;
     waiting.cancel();
     waiting.cancel = undefined;

@@ -37,7 +37,7 @@ interface Pending {
 }
 
 /**
- * Writes positions, one command at a time: the next one takes everything that has changed meanwhile, so that a slow
+ * Writes positions, one command at a time: the next one includes everything that has changed meanwhile, so that a slow
  * store gets no more commands. Writes may be repeated: the sequence shows which one is outdated.
  */
 export class PositionWriter {
@@ -153,7 +153,7 @@ export class PositionWriter {
   private async write(): Promise<void> {
     const { store, clock, member } = this.options;
     const appends = this.appends.splice(0, MOST);
-    const saves = this.known.takeDirty(MOST - appends.length);
+    const saves = this.known.drainDirty(MOST - appends.length);
     if (appends.length + saves.length === 0) {
       this.unacknowledged = undefined;
       this.next(0);
@@ -167,7 +167,7 @@ export class PositionWriter {
       this.options.written();
       const pending = [...appends, ...saves.map((entry) => ({ entry, settle: undefined }))];
       const behind = pending.filter((each, index) => !this.settle(each, outcomes[index]));
-      this.again(
+      this.requeue(
         behind.filter(({ settle }) => settle),
         behind.flatMap(({ entry, settle }) => (settle ? [] : entry)),
       );
@@ -175,7 +175,7 @@ export class PositionWriter {
       this.next(behind.length > 0 ? RETRY : 0);
     } catch (error) {
       if (clock.monotonic() - began >= REPORT_AFTER) this.options.failed?.(error);
-      this.again(appends, saves);
+      this.requeue(appends, saves);
       this.next(RETRY);
     }
   }
@@ -198,11 +198,11 @@ export class PositionWriter {
   }
 
   /** Repeats what was not written, unless there is a later position by now or the slot is lost. */
-  private again(appends: readonly Pending[], saves: readonly FencedEntry[]): void {
+  private requeue(appends: readonly Pending[], saves: readonly FencedEntry[]): void {
     const isHeld = ({ slot, epoch }: FencedEntry): boolean => this.options.epochOf(slot) === epoch;
     for (const { entry, settle } of appends) if (!isHeld(entry)) settle?.(fencedError(entry));
     this.appends = [...appends.filter(({ entry }) => isHeld(entry)), ...this.appends];
-    this.known.again(saves);
+    this.known.markDirty(saves);
   }
 
   /** Continues with what has changed, after a pause if the last write failed. */

@@ -13,7 +13,7 @@ export interface WorkOptions {
   readonly deliver: (job: Job) => void;
 }
 
-/** What this process takes a share of, which partitions of the queue it holds, and its worker, if it has one. */
+/** The pools of which this process claims a share, the partitions of the queue that it holds, and its worker, if it has one. */
 export class QueueShare {
   private readonly partitions = new Set<number>();
   private worker: Worker | undefined;
@@ -26,8 +26,8 @@ export class QueueShare {
     private readonly mayAct: (slot: number) => boolean,
   ) {}
 
-  /** No devices if it only works on the queue: nothing here would listen to them. */
-  get takes(): Pool[] {
+  /** The pools of which it claims a share. No devices if it only works on the queue: nothing here would listen to them. */
+  get claims(): Pool[] {
     if (!this.worker) return ['devices'];
     return this.hasListened ? ['devices', 'queue'] : ['queue'];
   }

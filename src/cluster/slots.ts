@@ -18,7 +18,7 @@ export const POOLS: Readonly<Record<Pool, readonly [first: number, end: number]>
 /** The slot of a device. All versions of the package must agree on it: it decides who emits. */
 export const slotOf = (chipid: string): number => hash32(chipid) % SLOTS;
 
-/** The stream that takes the uploads of a device, from 0. */
+/** The stream that contains the uploads of a device, from 0. */
 export const partitionOf = (chipid: string): number => slotOf(chipid) % PARTITIONS;
 
 /** The number under which a partition is leased. */

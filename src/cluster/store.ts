@@ -13,16 +13,16 @@ export interface MemberBeat {
   readonly lease?: number | undefined;
 }
 
-/** What a member sends periodically to stay a member. */
+/** The request that a member sends periodically to stay a member. */
 export interface BeatRequest {
   readonly member: string;
   /** Counts the member's beats from 1. A beat that arrives after a later one has no effect. */
   readonly beat: number;
   /** Its lease in ms, by which others judge whether it is dead. */
   readonly lease?: number | undefined;
-  /** What it takes a share of. */
-  readonly takes: readonly Pool[];
-  /** What it holds, so that a store that has gone back in time is noticed. */
+  /** The pools of which it claims a share. */
+  readonly claims: readonly Pool[];
+  /** The slots that it holds, so that a store that has gone back in time is noticed. */
   readonly holdings: readonly Holding[];
   readonly release: readonly Holding[];
   /** Members whose beats this one has not seen change for a lease. */
@@ -82,7 +82,7 @@ export interface QueueEntry {
   readonly upload: string;
 }
 
-/** What the Test button of the configuration shows. */
+/** The facts that the Test button of the configuration shows. */
 export interface StoreInfo {
   /** Redis or Valkey; empty if the engine does not say. */
   readonly product: string;
@@ -117,7 +117,7 @@ export class StoreError extends Error {
 }
 
 /**
- * What a cluster keeps outside its processes. Each command settles within the store's time limit or rejects with
+ * The data that a cluster keeps outside its processes. Each command settles within the store's time limit or rejects with
  * a {@link StoreError}; none waits for a connection. All are safe to repeat.
  */
 export interface Store {

@@ -19,7 +19,7 @@ export interface ClusterSettings {
   tls?: TlsSettings;
   /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
   lease?: number;
-  /** Tells apart the applications that share an engine: the address of the service and the appid. */
+  /** Distinguishes the applications that share an engine: the address of the service and the appid. */
   application: string;
 }
 
@@ -47,7 +47,7 @@ export interface ClusterWork {
 
 /** Which process holds which device at a moment. */
 export interface DeviceOwners {
-  /** The id of the member that holds a device; undefined if nobody does. */
+  /** The id of the member that holds a device; undefined if none does. */
   of(chipid: string): string | undefined;
 }
 

@@ -23,7 +23,7 @@ interface FleetDeps {
   share?: WatchShare | undefined;
 }
 
-/** What reads the list and the histories. Without the appid and the app key there is none of it. */
+/** Reads the list and the histories; undefined without the appid and the app key. */
 interface Sources {
   listDevices: ListDevices;
   listening: Listening;

@@ -15,7 +15,7 @@ export interface CommandWait {
 /** Own code, which never throws: is called with the error of each command that failed. */
 export type OnCommandError = (chipid: string, error: unknown) => void;
 
-/** Everything that reaches a device of the open API goes through here: at once, or when the device shows itself. */
+/** Runs all commands to devices of the open API: at once, or when the device shows itself. */
 export class DeviceCommands {
   readonly #queues: DeviceQueues;
   readonly #held: HeldCommands;
@@ -45,7 +45,7 @@ export class DeviceCommands {
         ? this.#queues.run(chipid, call, { signal, progress })
         : this.#held.run(chipid, call, { when, expires, signal, progress });
     outcome.catch((error: unknown) => {
-      // What a caller breaks off says nothing of the device.
+      // A command that its caller aborted says nothing about the device.
       if (!signal?.aborted) this.#onError?.(chipid, error);
     });
     return outcome;
@@ -57,7 +57,7 @@ export class DeviceCommands {
     this.#onError?.(chipid, error);
   }
 
-  /** How many commands wait for a device and are not in its queue. */
+  /** The number of commands that wait for a device and are not in its queue. */
   waiting(chipid: string): number {
     return this.#held.waiting(chipid);
   }
@@ -67,7 +67,7 @@ export class DeviceCommands {
     this.#held.close();
   }
 
-  /** Before the next command of the device begins, those that wait for the device hear that it is gone. */
+  /** Calls the service. If there is no answer, `lost` is called before the queue starts its next command. */
   #call<T>(chipid: string, command: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     return command().catch((error: unknown) => {
       if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
@@ -81,8 +81,8 @@ const isUnanswered = (error: unknown): boolean =>
   isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE');
 
 /**
- * The commands of an application, which its registry hears of.
- * @param registry hears how many commands of each device wait, and how its latest failed
+ * Makes the commands of an application.
+ * @param registry is called with the number of waiting commands and the errors of each device
  */
 export function createDeviceCommands(
   queues: DeviceQueues,

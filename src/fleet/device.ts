@@ -8,39 +8,39 @@ export interface FleetError {
   code: ErrorCode | 'ERROR';
   /** What happened, and what to do. */
   message: string;
-  /** When it came, in ms. */
+  /** When it occurred, in ms. */
   at: number;
 }
 
-/** An error, and whose it is. */
+/** An error, with the device that it concerns. */
 export interface ReportedError extends FleetError {
-  /** Null: of a reading of the list. */
+  /** Null for an error of reading the list. */
   chipid: string | null;
 }
 
-/** What is known of one device. There are up to 10,000: plain fields, times in ms by this clock. */
+/** What is known of one device. Plain fields, since there are up to 10,000 devices; times in ms by this clock. */
 export class FleetDevice {
-  /** Undefined until a list has shown it, and for a device without a name. */
+  /** Undefined until a list contains it, and for a device without a name. */
   name: string | undefined = undefined;
   /** Whether the latest list of online devices has it; null before the first. */
   listed: boolean | null = null;
-  /** Since when that is so. */
+  /** Since when `listed` has this value. */
   listedSince: number | null = null;
   /** When its last live upload arrived. */
   lastUpload: number | null = null;
   /** Null if no channel is open. */
   channelState: ChannelState | null = null;
   channelReason: string | undefined = undefined;
-  /** How often its channel was connected, those included that were closed since. */
+  /** How often one of its channels connected, closed ones included. */
   connections = 0;
   /** How often its channel came back after it had been lost. */
   reconnects = 0;
-  /** Whether the channel that is open has been connected before. */
+  /** Whether the current channel has been connected before. */
   wasConnected = false;
-  /** Recoveries that are reading its history: one for each listener. */
+  /** The number of recoveries under way: each listener has its own. */
   recoveries = 0;
-  /** The most uploads that one of these has given back so far. */
-  givenBack = 0;
+  /** The most uploads that one of these recoveries has emitted. */
+  emitted = 0;
   /** Uploads that were recovered, each counted once. */
   recovered = 0;
   /** Commands that wait for their turn. */
@@ -49,14 +49,14 @@ export class FleetDevice {
   running = 0;
   lastError: FleetError | null = null;
   latest: KeptUpload | undefined = undefined;
-  /** That of the registry when something of this device last changed. */
+  /** The revision of the registry at the last change of this device. */
   revision = 0;
-  /** Grows with each sign of the device: the lowest is forgotten first. */
+  /** A counter of the registry, set with each sign of life: the device with the lowest value is forgotten first. */
   seen = 0;
 
   constructor(readonly chipid: string) {}
 
-  /** Whether a part of the client is at work for it, so that it is forgotten after all others. */
+  /** Whether it has a channel or commands, so that it is forgotten after all others. */
   get inUse(): boolean {
     return this.channelState !== null || this.waiting > 0 || this.running > 0;
   }

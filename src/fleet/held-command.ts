@@ -5,7 +5,7 @@ import { notSent, type DeviceQueues } from '../http/device-queue';
 import type { Progress } from '../http/progress';
 import type { When } from '../types';
 
-/** What a held command is given. */
+/** The options of a held command. */
 export interface HeldOptions {
   when: Exclude<When, 'now'>;
   /** Seconds that it waits for its device. */
@@ -25,13 +25,13 @@ export interface HeldShared {
 /** The device of a held command, as the command sees it. */
 export interface CommandHolder {
   readonly chipid: string;
-  /** The command waits: whatever shows its device has to be watched. */
+  /** The command waits: the list and the channel of its device have to be watched. */
   watchFor(command: HeldCommand): void;
   /** The command no longer waits: its call has begun, or it has ended. */
   remove(command: HeldCommand): void;
 }
 
-/** How a command reaches its caller. */
+/** Settles the promise of the caller. */
 export interface Outcome {
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
@@ -64,7 +64,7 @@ export class HeldCommand implements Timed {
   readonly #outcome: Outcome;
   readonly #expiresAt: number;
   readonly #ignoreSignal: (() => void) | undefined;
-  /** Takes it out of the device's queue. Set while it is in there, and afterwards. */
+  /** Removes it from the device's queue. Set while it is in there, and afterwards. */
   #withdrawal: AbortController | undefined;
   #isOver = false;
 
@@ -106,7 +106,7 @@ export class HeldCommand implements Timed {
     if (this.isWaiting) this.#holder.watchFor(this);
   }
 
-  /** Tells its caller that it waits. */
+  /** Shows its caller that it waits. */
   showWaiting(): void {
     this.#options.progress?.({ state: 'awaiting-device' });
   }
@@ -139,7 +139,7 @@ export class HeldCommand implements Timed {
   }
 
   /** The device is gone again: the command waits for the next sign of it, unless its call has begun. */
-  takeBack(): void {
+  reclaim(): void {
     if (this.#isOver || !this.#withdrawal) return;
     this.#withdraw();
     // Those behind it saw their places change, and may have ended it.

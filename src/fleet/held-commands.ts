@@ -108,7 +108,7 @@ export class HeldCommands {
     });
   }
 
-  /** A call to a device got no answer: it is taken to be gone until it shows itself. */
+  /** A call to a device got no answer: it counts as gone until it shows itself. */
   lost(chipid: string): void {
     this.#devices.get(chipid)?.lost();
   }
@@ -131,16 +131,16 @@ export class HeldCommands {
     this.#deps.onChange?.(device.chipid);
   }
 
-  /** Looks into the list once. Only then, or if that takes long, the channel is opened for the command. */
+  /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
   async #check(device: HeldDevice, command: HeldCommand): Promise<void> {
     const { list } = this.#deps;
     try {
       let reading = await list.read(Math.floor(Math.min(FRESH, device.sinceLost)));
-      // It was under way when the device was lost. The next one was not.
+      // That reading began before the device was lost. The next one does not.
       if (this.#isOutdated(reading, device)) reading = await list.read();
       this.#show(reading, device);
     } catch {
-      // A list that cannot be read says nothing: the command waits.
+      // Without a list the command waits.
     }
     if (command.isWaiting) device.watchFor(command);
   }
@@ -155,7 +155,7 @@ export class HeldCommands {
     return age >= device.sinceLost;
   }
 
-  #takeReading(reading: Listing): void {
+  #onReading(reading: Listing): void {
     for (const device of this.#devices.values()) this.#show(reading, device);
   }
 
@@ -166,7 +166,7 @@ export class HeldCommands {
       this.#leaveList = undefined;
     } else {
       this.#leaveList ??= this.#deps.list.poll(REFRESH, {
-        onReading: (reading) => this.#takeReading(reading),
+        onReading: (reading) => this.#onReading(reading),
       });
     }
   }

@@ -50,7 +50,7 @@ export class HeldDevice implements CommandHolder {
   }
 
   watchFor(command: HeldCommand): void {
-    // An upload is a sign of life for every command, a replayed one for none.
+    // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
     this.#subscription ??= this.#shared.channels.join(this.chipid, {
       onUpload: () => this.#release(() => true),
     });
@@ -77,7 +77,7 @@ export class HeldDevice implements CommandHolder {
   /** A call to the device got no answer: what is left waits for the next sign of life. */
   lost(): void {
     this.#lostAt = this.#shared.timers.now();
-    for (const command of [...this.#commands]) command.takeBack();
+    for (const command of [...this.#commands]) command.reclaim();
   }
 
   /** Ends all. @param why completes "was not sent: " */

@@ -1,8 +1,8 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
 import type { PacedAttempt } from '../pace/attempt';
-import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/read-history';
-import type { Reader } from '../recovery/read-limiter';
+import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/reading/read-history';
+import type { Reader } from '../recovery/reading/read-limiter';
 
 /**
  * Histories that are read at once, of the few that the application may read: recoveries, for which live
@@ -12,7 +12,7 @@ const AT_ONCE = 2;
 
 type Answer = readonly unknown[];
 
-/** One reading of a history, and whoever waits for it. */
+/** One reading of a history, and the callers that wait for it. */
 class Reading implements Reader {
   readonly urgency = 'live';
   readonly answer: Promise<Answer>;

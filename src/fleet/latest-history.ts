@@ -1,11 +1,11 @@
-import { isObject } from '../api/shapes';
+import { isObject } from '../util/object';
 import { DeviceCloudError } from '../errors';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/readable';
-import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/facts';
-import { encodingSetting } from '../recovery/encoding';
-import { guessEncoding } from '../recovery/guess-encoding';
-import { toUnix, zoneOffset } from '../recovery/zone';
+import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/records/facts';
+import { encodingSetting } from '../recovery/matching/encoding';
+import { guessEncoding } from '../recovery/records/guess-encoding';
+import { toUnix, zoneOffset } from '../recovery/records/zone';
 import type { ServiceInteger, Upload, UploadRecord } from '../types';
 import { decodeBase64 } from '../util/base64';
 
@@ -108,7 +108,7 @@ const idOf = (id: unknown): ServiceInteger | undefined =>
   typeof id === 'number' || typeof id === 'string' ? id : undefined;
 
 /**
- * The newest upload of a history; undefined if there is none.
+ * The newest upload of a history; undefined if it is empty.
  * @throws DeviceCloudError `INVALID_RESPONSE` if it is not Base64 although that is set
  */
 export function newestUpload(

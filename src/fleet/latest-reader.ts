@@ -32,7 +32,7 @@ export class LatestReader {
     const records = await this.#reads.read(chipid);
     const { appid, facts, now } = this.#shared;
     const newest = newestUpload({ chipid, appid, records, facts, now: now() }, settings);
-    if (newest) this.#registry.takeRecorded(newest, 'history');
+    if (newest) this.#registry.recordUpload(newest, 'history');
     else this.#foundEmpty(chipid);
     return this.#registry.get(chipid)?.latest;
   }

@@ -6,7 +6,7 @@ import type { ListReading } from './list-reading';
 
 export type { ListReading } from './list-reading';
 
-/** Who polls the list. Reads that others ask for reach it, too; what a callback throws goes no further. */
+/** A user of the polled list. It also receives readings that others request; errors of its callbacks are isolated. */
 export interface ListUser {
   /** The list was read. */
   onReading?(reading: ListReading): void;
@@ -14,7 +14,7 @@ export interface ListUser {
   onReadError?(error: unknown): void;
 }
 
-/** Reads the list of an application's online devices, once for all who want it. */
+/** Reads the list of an application's online devices, once for all users. */
 export interface ListPoller {
   /**
    * Joins the polling: the shortest interval of all users counts; it stops with the last. The first reading
@@ -23,13 +23,13 @@ export interface ListPoller {
    * @returns a function that leaves it
    */
   poll(seconds: number, user: ListUser): () => void;
-  /** Joins the reading under way, or begins one; one that is at most `maxAge` ms old is good enough (default 0). */
+  /** Joins the reading under way, or begins one, unless the last one is at most `maxAge` ms old (default 0). */
   read(maxAge?: number): Promise<ListReading>;
-  /** Ends it for good. */
+  /** Ends it permanently. */
   close(): void;
 }
 
-/** What a poller needs. */
+/** The dependencies of a poller. */
 export interface ListPollerDeps {
   list: (signal: AbortSignal) => Promise<readonly DeviceRecord[]>;
   /** Is called with each reading before the users. */
@@ -38,7 +38,7 @@ export interface ListPollerDeps {
   now: () => number;
 }
 
-/** A user that joins so soon after a reading began needs no other, in milliseconds. */
+/** A user that joins within this time after a reading began gets that reading, in milliseconds. */
 const JUST_NOW = 1000;
 
 interface Place {
@@ -96,7 +96,7 @@ export class SharedListPoller implements ListPoller {
     return age >= 0 && age <= maxAge;
   }
 
-  /** A later user gets the latest reading, or a new one that does not count: it is no turn of the poller's. */
+  /** Gives a later user the latest reading, or a new one, which does not count as a turn of the poller. */
   #join(place: Place): void {
     this.#schedule();
     if (this.#reading) return;
@@ -113,17 +113,17 @@ export class SharedListPoller implements ListPoller {
   #pollNow(): void {
     this.#timer = undefined;
     this.#polled = true;
-    // The users hear of an error.
+    // An error is reported to the users.
     this.read().catch(() => undefined);
   }
 
   #begin(): Promise<ListReading> {
-    const reading = this.#read().finally(() => this.#over());
+    const reading = this.#request().finally(() => this.#ended());
     this.#reading = reading;
     return reading;
   }
 
-  #over(): void {
+  #ended(): void {
     this.#reading = undefined;
     if (!this.#polled) return;
     this.#polled = false;
@@ -131,7 +131,8 @@ export class SharedListPoller implements ListPoller {
     this.#schedule();
   }
 
-  async #read(): Promise<ListReading> {
+  /** Requests the list once, and passes the reading or the error on. */
+  async #request(): Promise<ListReading> {
     const { list, now } = this.#deps;
     const { signal } = this.#abort;
     const at = now();
@@ -145,11 +146,11 @@ export class SharedListPoller implements ListPoller {
       throw error;
     }
     const reading: ListReading = { at, polled: this.#polled, ...found };
-    this.#took(reading);
+    this.#publish(reading);
     return reading;
   }
 
-  #took(reading: ListReading): void {
+  #publish(reading: ListReading): void {
     this.#last = reading;
     this.#deps.onReading(reading);
     for (const { user } of this.#places) isolated(() => user.onReading?.(reading));

@@ -1,15 +1,15 @@
 import { parseChipid } from '../input/chipid';
 import type { DeviceRecord } from '../types';
 
-/** What one reading of the list of online devices gave. */
+/** The result of one reading of the list of online devices. */
 export interface ListReading {
   /** When the request began, in ms by this clock. */
   readonly at: number;
   /** By chip number, as digits. */
   readonly devices: ReadonlyMap<string, DeviceRecord>;
-  /** Records that have no proper chip number, and are left out. */
+  /** The number of records without a valid chip number, which are left out. */
   readonly invalid: number;
-  /** Whether it was a turn of the poller: others, on demand, say nothing of how long a device is absent. */
+  /** Whether it was a turn of the poller: readings on demand may follow too soon to count as absences. */
   readonly polled: boolean;
 }
 

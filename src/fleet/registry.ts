@@ -129,11 +129,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onReplayed(upload: Upload): void {
-    this.takeRecorded(upload, 'replayed');
+    this.recordUpload(upload, 'replayed');
   }
 
-  /** Takes an upload of the history, which is no sign of life. */
-  takeRecorded(upload: Upload, source: LatestSource): void {
+  /** Records an upload of the history, which is no sign of life. */
+  recordUpload(upload: Upload, source: LatestSource): void {
     if (this.#closed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
@@ -145,18 +145,18 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     if (this.#closed) return;
     const device = this.#touch(chipid);
     if (device.recoveries++ > 0) return;
-    device.givenBack = 0;
+    device.emitted = 0;
     for (const watcher of this.#watchers) watcher.onRecovering?.(device);
   }
 
   onRecovered(chipid: string, count: number): void {
     if (this.#closed) return;
     const device = this.#touch(chipid);
-    device.givenBack = Math.max(device.givenBack, count);
+    device.emitted = Math.max(device.emitted, count);
     device.recoveries = Math.max(0, device.recoveries - 1);
     if (device.recoveries > 0) return;
-    device.recovered += device.givenBack;
-    for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.givenBack);
+    device.recovered += device.emitted;
+    for (const watcher of this.#watchers) watcher.onRecovered?.(device, device.emitted);
   }
 
   /** The commands to a device have changed. */
@@ -176,7 +176,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** A turn of the poller, or a reading on demand. */
   onReading(reading: ListReading): void {
     if (this.#closed) return;
-    this.takeList(reading);
+    this.applyList(reading);
     for (const watcher of this.#watchers) watcher.onReading?.(reading);
   }
 
@@ -186,8 +186,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     for (const watcher of this.#watchers) watcher.onReadError?.(error);
   }
 
-  /** Takes a list: names, and who is listed. */
-  takeList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
+  /** Applies a list: its names, and which devices are listed. */
+  applyList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
     if (this.#closed) return;
     // The answer to an earlier request may come later. A clock that was set back must not stop all readings.
     const isLatest = this.readAt === null || at >= this.readAt || this.readAt > this.#now();

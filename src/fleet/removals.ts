@@ -1,7 +1,7 @@
 /** Removals that are remembered: as many as there can be devices. */
 const MAX = 10_000;
 
-/** Remembers which devices were forgotten when, within bounds. */
+/** Remembers which devices were forgotten when, up to a limit. */
 export class Removals {
   #chipids: { chipid: string; revision: number }[] = [];
   /** Of removals up to here nothing is known any more. */

@@ -4,7 +4,7 @@ import type { WatchSettings } from './watch-options';
 import { EVENTS, type FleetEvent, type FleetEventName, type WatchListener } from './watch-types';
 import type { WatchedDevice } from './watched-devices';
 
-/** What an emitter needs to know where several processes watch. */
+/** The share of an emitter if several processes watch. */
 export interface EmitterShare extends Pick<WatchShare, 'mayEmit' | 'emitsForAll'> {
   changed(chipid: string): void;
 }
@@ -58,7 +58,7 @@ export class WatchEmitter {
     this.#emitFirst(devices);
   }
 
-  /** Devices whose first state nobody has emitted may be this process's by now. */
+  /** Emits the first states of devices that this process holds by now and that no process has emitted. */
   catchUp(devices: Iterable<WatchedDevice>): void {
     if (this.#held || this.settings.start === 'none') return;
     this.#emitFirst(devices);

@@ -39,7 +39,7 @@ export interface FleetEvent {
   lastUpload: number | null;
   /** Of `disconnected` as of a channel, of `unknown` the code of the error. */
   reason?: string;
-  /** Of `recovered`: how many uploads were given back. */
+  /** Of `recovered`: the number of recovered uploads. */
   count?: number;
 }
 

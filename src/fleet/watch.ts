@@ -20,7 +20,7 @@ export interface WatchSource {
   readonly now: () => number;
   /** Where several processes watch. */
   readonly share?: WatchShare | undefined;
-  /** For silences and breaks of channels; default: a queue of its own. */
+  /** For silences and lost channels; default: a separate queue. */
   readonly timers?: TimerQueue;
 }
 
@@ -58,7 +58,7 @@ export class Watch implements FleetWatch {
     this.#place = source.share?.join({
       key: watchKey(settings),
       states: () => this.state().devices,
-      take: (state) => this.#take(state),
+      apply: (state) => this.#apply(state),
       moved: () => this.#moved(),
     });
   }
@@ -139,8 +139,8 @@ export class Watch implements FleetWatch {
     return this.#source.share?.mayEmit(chipid) ?? true;
   }
 
-  /** Takes the state of a device that another process has, and has emitted. */
-  #take(state: unknown): void {
+  /** Applies the state of a device that another process holds and has emitted. */
+  #apply(state: unknown): void {
     const saved = deviceOf(state);
     if (!saved || this.#isMine(saved[0])) return;
     const device = this.#at(saved[0]);
@@ -150,7 +150,7 @@ export class Watch implements FleetWatch {
     this.#emitter.stateChanged();
   }
 
-  /** Devices may be this process's by now. */
+  /** This process may hold other devices by now. */
   #moved(): void {
     for (const device of this.#source.registry.devices())
       if (device.channelState !== null) this.#channelChanged(device);
@@ -176,8 +176,8 @@ export class Watch implements FleetWatch {
       if (device.channelState !== null) this.#channelChanged(device);
     }
     const user = {
-      onReading: (reading: ListReading) => this.#read(reading),
-      onReadError: (error: unknown) => this.#notRead(error),
+      onReading: (reading: ListReading) => this.#onReading(reading),
+      onReadError: (error: unknown) => this.#onReadError(error),
     };
     this.#leave.push(poller.poll(this.#settings.refresh, user));
   }
@@ -216,7 +216,7 @@ export class Watch implements FleetWatch {
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
-    // While another process may emit its events, its channel counts as closed on purpose.
+    // While another process emits its events, its channel counts as closed on purpose.
     const isMine = this.#isMine(chipid);
     const state = isMine ? channelState : null;
     if (state === 'connected') device.silence?.connected();
@@ -225,8 +225,8 @@ export class Watch implements FleetWatch {
     device.channel?.change(state, channelReason);
   }
 
-  /** Takes a reading, by the poller or on demand. */
-  #read(reading: ListReading): void {
+  /** Applies a reading of the list, by the poller or on demand, and emits its events. */
+  #onReading(reading: ListReading): void {
     if (this.#emitter.isClosed) return;
     if (this.#list.read(reading.at)) {
       this.#emitter.emitForAll('known', this.#list.since);
@@ -241,7 +241,7 @@ export class Watch implements FleetWatch {
     this.#emitter.wasRead();
   }
 
-  #notRead(error: unknown): void {
+  #onReadError(error: unknown): void {
     if (this.#emitter.isClosed) return;
     if (this.#list.failed(this.#source.now())) {
       const reason = isDeviceCloudError(error) ? error.code : 'ERROR';

@@ -19,7 +19,7 @@ export class WatchedDevice {
     readonly chipid: string,
     /** Undefined if devices are never silent. */
     readonly silence: Silence | undefined,
-    /** Undefined if nobody asks for channels. */
+    /** Undefined if events of channels are not requested. */
     readonly channel: SettledChannel | undefined,
   ) {}
 }
@@ -29,7 +29,7 @@ function stop({ silence, channel }: WatchedDevice): void {
   channel?.close();
 }
 
-/** The devices of a watch, within bounds: only offline ones are forgotten, since they come back as `online`. */
+/** The devices of a watch, up to a limit: only offline ones are forgotten, since they come back as `online`. */
 export class WatchedDevices {
   readonly #devices = new Map<string, WatchedDevice>();
   /** There is no room until a device may have gone offline. */
@@ -54,7 +54,7 @@ export class WatchedDevices {
     return this.#devices.values();
   }
 
-  /** Adds a device. @returns undefined if nobody asks for it, or there is no room */
+  /** Adds a device. @returns undefined if it is not requested, or there is no room */
   add(chipid: string): WatchedDevice | undefined {
     if (this.wanted?.has(chipid) === false || !this.#makeRoom()) return undefined;
     const silence = this.silence && new Silence(chipid, this.silence);

@@ -2,7 +2,7 @@
 const SMALL = 16 * 1024;
 
 /**
- * Collects the chunks of an answer in one buffer, which doubles. A list of them would take a hundred
+ * Collects the chunks of an answer in one buffer, which doubles. A list of them would need a hundred
  * bytes or more for each: an answer in chunks of one byte would fill the heap long before its limit.
  */
 export class AnswerBody {

@@ -4,7 +4,7 @@ import type { CallSpec } from './call-spec';
 import type { HttpAnswer } from './exchange';
 import { answerError, notAcceptedError } from './failures';
 
-/** Takes secrets out of what the service says. */
+/** Removes secrets from what the service says. */
 type Redact = (text: string) => string;
 
 /** The `msg` of an answer, which section 7 puts into errors. */

@@ -20,7 +20,7 @@ export interface CallSpec<T> {
   refusal?: ((answer: T) => Refusal | undefined) | undefined;
   /** The longest answer that is read, in bytes; 64 MiB if left out. */
   maxAnswer?: number;
-  /** Set if the caller paces its attempts: then the call is not repeated, whatever it only reads. */
+  /** Set if the caller paces its attempts: then the call is not repeated, even if it only reads. */
   paced?: {
     /** Is called with the milliseconds for which an answer that failed asks to wait. */
     onRetryAfter: ((wait: number) => void) | undefined;

@@ -15,11 +15,11 @@ import { transportError } from './transport-failures';
 export interface HttpContext {
   dispatcher: Dispatcher;
   origin: string;
-  /** Scheme, host and port of the proxy that leads there, if one does. */
+  /** Scheme, host and port of the proxy, if one is used. */
   proxy: string | undefined;
   limiter: Limiter;
   deadlines: Deadlines;
-  /** Takes secrets out of what the service says. */
+  /** Removes secrets from what the service says. */
   redact: (text: string) => string;
   random: () => number;
   clock: ServiceClock;

@@ -55,7 +55,7 @@ export class CallAborted extends Error {
   override readonly name = 'CallAborted';
   constructor(
     readonly reason: 'timeout' | 'aborted',
-    /** Who aborted it, and why. */
+    /** The reason of the abort, with its source. */
     readonly detail?: string,
   ) {
     super(reason);

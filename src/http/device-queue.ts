@@ -6,7 +6,7 @@ import { WaitingCommands, type WaitingCommand } from './waiting-commands';
 /** The most commands that may wait for one device; the next one fails with `QUEUE_FULL`. */
 export const MAX_WAITING = 100;
 
-/** What goes with a command. */
+/** The options of a command. */
 export interface QueueOptions {
   /** Removes the command while it still waits. */
   signal?: AbortSignal | undefined;
@@ -16,7 +16,7 @@ export interface QueueOptions {
   counted?: boolean;
 }
 
-/** Who may end a command, and who is shown what it waits for. */
+/** The caller of a command, who may abort it and is shown what it waits for. */
 export interface CommandCaller {
   readonly signal: AbortSignal | undefined;
   readonly progress: Progress | undefined;

@@ -29,7 +29,7 @@ export interface HttpAnswer {
   body: Buffer;
   /** The value of `Content-Encoding`, if there is one other than `identity`. */
   encoding: string | undefined;
-  /** The header `Date`: the clock of who answered. */
+  /** The header `Date`: the clock of the service, or of the proxy that answered. */
   date: string | undefined;
   /** Milliseconds for which it asks to wait (`Retry-After`), if its status is an error. */
   retryAfter: number | undefined;
@@ -66,7 +66,7 @@ export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   const { code } = error as NodeJS.ErrnoException;
   if (typeof code === 'string') return code;
-  // Happy Eyeballs: one error for several addresses, each with a code of its own.
+  // Happy Eyeballs: one error for several addresses, each with its own code.
   if (error instanceof AggregateError && error.errors.length > 0) return errorCode(error.errors[0]);
   return error.name;
 }
@@ -74,7 +74,7 @@ export function errorCode(error: unknown): string {
 /**
  * Sends one request and reads its whole answer.
  * The handler sits directly on undici's dispatch: `onRequestStart` comes right before the first byte
- * is written, which tells exactly whether a failed request can have reached the service.
+ * is written, which shows exactly whether a failed request can have reached the service.
  * @param maxAnswer the longest answer that is read, in bytes
  * @throws ExchangeFailed
  */
@@ -104,7 +104,7 @@ export function exchange(
       if (settle()) resolve({ statusCode, body: body.read(), encoding, date, retryAfter });
     };
     const fail = (kind: Failure['kind'], detail?: string): void => {
-      // A status that is an error says enough, even if its body broke off.
+      // An error status says enough, even if its body was cut off.
       if (kind === 'error' && statusCode !== 0 && !isSuccess(statusCode)) answer();
       else if (settle()) {
         const sent = controller !== undefined;

@@ -50,7 +50,7 @@ function ofStatus(call: Call, statusCode: number): readonly [ErrorCode, advice: 
     : ['UNEXPECTED_STATUS', 'The interface does not describe this status; check the address.'];
 }
 
-/** What is unknown after a call whose answer is missing or a failure. */
+/** The uncertainty after a call whose answer is missing or a failure. */
 export const UNKNOWN_OUTCOME: Readonly<Record<Call['reach'], string>> = {
   device: ' Whether the device acted is unknown, so the call was not repeated.',
   command: ' Whether it was carried out is unknown, so the call was not repeated.',
@@ -105,9 +105,9 @@ export function answerError(
   );
 }
 
-/** What makes an answer of the right shape no success. */
+/** Why an answer of the right shape is not a success. */
 export interface Refusal {
-  /** What the answer is: `the msg`. */
+  /** The name of the answer in the error: `the msg`. */
   what: string;
   /** The service's own words. */
   said?: string;

@@ -3,7 +3,7 @@ import type { Proxy } from './proxy';
 import type { TlsSettings } from './tls';
 import { refusedBy, speaksFirst } from './tunnel';
 
-/** Milliseconds a connection may take to come about; a command is better refused early than late. */
+/** The time limit for establishing a connection, in ms; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;
 
 /** The connections to a proxy. undici names the status of a refused tunnel only in its message; this one has it in the code. */
@@ -36,7 +36,7 @@ class ProxyPool extends Pool {
 
 /**
  * The HTTP connections of one application: a pool of its own, never undici's global one, without
- * redirects, retries or decompression. Its queue stays empty, since the limiter stands before it.
+ * redirects, retries or decompression. Its queue stays empty, since the limiter comes before it.
  */
 export function createDispatcher(
   origin: string,

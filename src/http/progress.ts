@@ -6,13 +6,13 @@ export type Progress = (progress: CallProgress) => void;
 
 const ignore = (): void => undefined;
 
-/** A caller's callback whose errors go no further: neither what it throws nor what its promise rejects with. */
+/** A caller's callback whose errors are isolated: both what it throws and what its promise rejects with. */
 export function isolatedProgress(onProgress: (progress: CallProgress) => unknown): Progress {
   return (progress) => {
     try {
       catchRejection(onProgress(progress), ignore);
     } catch {
-      // Progress is for show: the call goes on.
+      // Progress is only for display: the call continues.
     }
   };
 }

@@ -41,8 +41,8 @@ function ipv6(text: string): string | undefined {
 
 /**
  * Whether an entry of `NO_PROXY` names the host: `*`, `host`, `.domain`, `*.domain`, each also with a
- * port. An IPv6 address may stand bare or in brackets; with a port it needs them, as each of its
- * colons could begin one. (proxy-from-env and undici take the last group of a bare one for a port.)
+ * port. An IPv6 address may be bare or in brackets; with a port it needs them, as each of its
+ * colons could begin one. (proxy-from-env and undici treat the last group of a bare one as a port.)
  */
 function names(entry: string, host: string, port: string): boolean {
   const text = entry.trim().toLowerCase();

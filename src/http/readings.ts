@@ -1,11 +1,11 @@
-/** A character that a text may stand for at one place, and how many of the text's units it takes. */
+/** A character that a text may encode at one place, and the number of units of the text that encode it. */
 export interface Reading {
   /** UTF-16 units of the character, without its case. */
   units: readonly number[];
   length: number;
 }
 
-/** The most units of a text that stand for one unit of what it says: UTF-8, percent-encoded twice. */
+/** The most units of a text that encode one unit of its content: UTF-8, percent-encoded twice. */
 export const LONGEST_FORM = 15;
 
 const HEX_PAIR = /[0-9a-f]{2}/iy;
@@ -80,7 +80,7 @@ function escaped(text: string, start: number, backslash: string): Reading | unde
   if (!unicode) return undefined;
   let character = String.fromCharCode(parseInt(unicode[1] ?? '', 16));
   let length = backslash.length + unicode[0].length;
-  // The other half of a surrogate pair has an escape of its own.
+  // The other half of a surrogate pair has a separate escape.
   if (!character.isWellFormed() && text.startsWith(backslash, start + length)) {
     const second = at(UNICODE_ESCAPE, text, start + length + backslash.length);
     const pair = character + String.fromCharCode(parseInt(second?.[1] ?? '0', 16));
@@ -137,7 +137,7 @@ function addForms(readings: Reading[], text: string, index: number, first: strin
   }
 }
 
-/** What ASCII characters stand for as they are. */
+/** The readings of unencoded ASCII characters. */
 const PLAIN = Array.from({ length: 128 }, (_, code): readonly [Reading] => [
   { units: fold(String.fromCharCode(code)), length: 1 },
 ]);
@@ -148,7 +148,7 @@ function readingAsIs(text: string, index: number): readonly [Reading] {
 }
 
 /**
- * All that a text may stand for at one place: the character as it is, percent-encoded, or escaped as
+ * All readings of a text at one place: the character as it is, percent-encoded, or escaped as
  * in JSON or HTML, each also encoded twice where that is common. At most a handful, whatever the text.
  */
 export function readingsAt(text: string, index: number): readonly Reading[] {

@@ -15,7 +15,7 @@ const MAX_RETURNED = 512;
 const SEARCHED = MAX_RETURNED + SEARCHED_UNITS * LONGEST_FORM;
 
 /**
- * Makes a function that takes secrets, and whatever looks like a signature, out of a text that came
+ * Makes a function that removes secrets, and whatever looks like a signature, from a text that came
  * from the service: a service may repeat a request in its error, in any of the ways in which requests
  * are written. Returns the first 512 characters, and searches no further than the first 32 units of a
  * secret that begins among them may reach. What begins like a longer secret is hidden as that secret.

@@ -7,7 +7,7 @@ import { fold, type Reading } from './readings';
 export const SEARCHED_UNITS = 32;
 
 /**
- * The beginning of a secret as the Shift-And algorithm searches for it: bit `i` stands for its first
+ * The beginning of a secret as the Shift-And algorithm searches for it: bit `i` represents its first
  * `i + 1` units.
  */
 export interface SecretPattern {
@@ -29,16 +29,16 @@ export function patternOf(secret: string): SecretPattern {
   return { places, last: 1 << (searched - 1), isWhole: searched === units.length };
 }
 
-/** What may have been read of the secret after one more unit. */
+/** The parts of the secret that may have been read after one more unit. */
 const next = ({ places }: SecretPattern, read: number, unit: number): number =>
   ((read << 1) | 1) & (places.get(unit) ?? 0);
 
-/** What a text may stand for at each of its places. */
+/** The readings of a text at each of its places. */
 type Readings = readonly (readonly Reading[])[];
 
-/** What is known of a text after the search for a pattern. */
+/** The result of the search for a pattern in a text. */
 interface Search {
-  /** What may have been read of the secret before each place of the text. */
+  /** The parts of the secret that may have been read before each place of the text. */
   read: Int32Array;
   /** The places at which a reading ends that completes the pattern. */
   ends: number[];

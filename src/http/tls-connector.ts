@@ -19,7 +19,7 @@ export function tlsConnector(
     const socket = connect(session ? { ...target, session } : target);
     // Node.js emits it once the certificate has been checked, and not at all for one that is refused.
     socket.once('session', (fresh: Buffer) => (session = fresh));
-    // It may be the session that the other side does not like, or does not even answer.
+    // The other side may have refused or ignored the session.
     socket.once('close', (hadError: boolean) => {
       if (hadError || !socket.authorized) session = undefined;
     });

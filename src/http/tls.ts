@@ -10,6 +10,6 @@ export interface TlsSettings {
   passphrase?: string;
   /** The host name to ask for and to check the certificate against; default: that of `baseUrl`. */
   servername?: string;
-  /** `false` takes any certificate: for a test, never for a service. Default `true`. */
+  /** `false` accepts any certificate: for a test, never for a service. Default `true`. */
   rejectUnauthorized?: boolean;
 }

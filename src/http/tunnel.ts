@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { Proxy } from './proxy';
 
-/** What Node.js calls with the connection or the error. */
+/** The callback of Node.js for the connection or the error. */
 type Connected = (error: Error | null, socket?: Duplex) => void;
 
 const TIMEOUT = 5000;
@@ -17,7 +17,7 @@ const fault = (code: string): Error =>
 export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
 
 /**
- * The error for a tunnel on which something comes before a byte was sent: no service speaks first, over
+ * The error for a tunnel on which data arrives before any was sent: no service speaks first, over
  * TLS or without it, so it was never connected to one.
  */
 export const speaksFirst = (): Error => fault('EPROTO');
@@ -26,15 +26,15 @@ export const speaksFirst = (): Error => fault('EPROTO');
 export interface Tunnels {
   /** Makes a connection, in the form of `http.request`'s option `createConnection`. */
   readonly open: (options: unknown, connected: Connected) => void;
-  /** Destroys the tunnels that are still being made, which their callers cannot do. */
+  /** Destroys tunnels that are not established yet, which their callers cannot do. */
   close(): void;
 }
 
 /**
  * Makes connections to one host through a proxy's CONNECT. HTTP calls have undici's own proxy
- * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it takes any certificate that is
- * valid for localhost when the host is an IP address, leaves a CONNECT that was given up open, and
- * passes a refusal of the proxy off as one of the service.
+ * support; `ws` has none. https-proxy-agent 7.0.6 is no substitute: it accepts any certificate that is
+ * valid for localhost when the host is an IP address, leaves an abandoned CONNECT open, and
+ * reports a refusal of the proxy as one of the service.
  * @param origin `ws://host[:port]` or `wss://host[:port]`
  * @param secure makes TLS of a tunnel to `wss:`
  */

@@ -8,17 +8,17 @@ interface Manifest {
 
 const UNKNOWN: Manifest = { name: 'node-red-device-cloud', version: '0' };
 
-/** What may stand in a User-Agent; section 4.2, rule 5, has the word robot avoided. */
+/** Whether a name or version is valid in a User-Agent, which must not contain the word robot (section 4.2, rule 5). */
 const isToken = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w.+-]+$/.test(value) && !/robot/i.test(value);
 
 /**
- * Name and version of a manifest. A program that bundles this package may have anything in its own,
- * which then is the nearest: what cannot be used is left out.
+ * Reads the name and the version of a manifest. In a program that bundles this package, the nearest manifest is that of
+ * the program, which may be incomplete: invalid values are replaced by the defaults.
  */
 export function readManifest(text: string): Manifest {
   const { name, version } = Object(JSON.parse(text)) as { name?: unknown; version?: unknown };
-  // A scope's `@` and `/` have no place in a User-Agent.
+  // The `@` and `/` of a scope are invalid in a User-Agent.
   const bare = typeof name === 'string' ? name.replace(/^.*\//, '') : undefined;
   return {
     name: isToken(bare) ? bare : UNKNOWN.name,
@@ -26,7 +26,7 @@ export function readManifest(text: string): Manifest {
   };
 }
 
-/** The manifest of the package that this file lies in, however deep. */
+/** The manifest of the package that contains this file, at any depth. */
 function nearestManifest(folder: string): Manifest {
   try {
     return readManifest(readFileSync(join(folder, 'package.json'), 'utf8'));

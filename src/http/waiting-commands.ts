@@ -7,7 +7,7 @@ export interface WaitingCommand {
   progress: Progress | undefined;
   /** Whether it counts towards the limit of the queue. */
   counted: boolean;
-  /** The place that its caller was last shown. */
+  /** The place that was last shown to its caller. */
   ahead: number;
 }
 
@@ -15,14 +15,14 @@ export interface WaitingCommand {
 export class WaitingCommands {
   #commands: WaitingCommand[] = [];
   #counted = 0;
-  /** How many have a caller to show their place to. */
+  /** The number of commands whose callers are shown their place. */
   #watched = 0;
 
   get length(): number {
     return this.#commands.length;
   }
 
-  /** How many of them count towards the limit of the queue. */
+  /** The number of commands that count towards the limit of the queue. */
   get counted(): number {
     return this.#counted;
   }
@@ -33,17 +33,17 @@ export class WaitingCommands {
     if (command.progress) this.#watched++;
   }
 
-  /** Takes out one of them. */
+  /** Removes one of them. */
   remove(command: WaitingCommand): void {
-    this.#take(this.#commands.indexOf(command));
+    this.#removeAt(this.#commands.indexOf(command));
   }
 
-  /** Takes out the first. */
+  /** Removes the first. */
   shift(): WaitingCommand | undefined {
-    return this.#take(0);
+    return this.#removeAt(0);
   }
 
-  /** Takes out all. */
+  /** Removes all. */
   clear(): WaitingCommand[] {
     const all = this.#commands;
     this.#commands = [];
@@ -66,7 +66,7 @@ export class WaitingCommands {
     }
   }
 
-  #take(index: number): WaitingCommand | undefined {
+  #removeAt(index: number): WaitingCommand | undefined {
     if (index < 0) return undefined;
     const [command] = this.#commands.splice(index, 1);
     if (command?.counted) this.#counted--;

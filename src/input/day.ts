@@ -2,7 +2,7 @@ import { invalidInput } from '../errors';
 import { show } from '../util/show';
 import { readInput } from './readable';
 
-/** Section 5.1 names Beijing time as the server's: what its zone is taken to be, in milliseconds. */
+/** The offset of the server's time zone in milliseconds: section 5.1 names Beijing time. */
 const BEIJING = 8 * 60 * 60_000;
 
 const DAY = /^(\d{4})(\d{2})(\d{2})$/;

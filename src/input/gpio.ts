@@ -2,6 +2,7 @@ import { invalidInput } from '../errors';
 import { JsonLimitError } from '../util/json-limits';
 import { checkJson } from '../util/json-scan';
 import { show } from '../util/show';
+import { isObject } from '../util/object';
 
 const LEVELS: ReadonlyMap<unknown, 0 | 1> = new Map<unknown, 0 | 1>([
   [0, 0],
@@ -77,7 +78,7 @@ export function parseCodes(value: unknown): LevelCodes {
       throw invalidInput('The level codes are not JSON. Give an object such as {"0":0,"1":1}.');
     }
   }
-  if (typeof codes !== 'object' || codes === null || Array.isArray(codes)) {
+  if (!isObject(codes)) {
     throw invalidInput('The level codes must be a JSON object such as {"0":0,"1":1}.');
   }
   return new Map(Object.entries(codes));

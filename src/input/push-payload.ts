@@ -85,7 +85,7 @@ function base64Of(value: unknown): string {
 
 /**
  * Makes the `message` of a push over HTTP.
- * @param value text, number, boolean, Buffer or object (as JSON); HEX and B64 take text or a Buffer
+ * @param value text, number, boolean, Buffer or object (as JSON); HEX and B64 accept text or a Buffer
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function pushMessage(value: unknown, format: PushFormat): string {
@@ -96,7 +96,7 @@ export function pushMessage(value: unknown, format: PushFormat): string {
 }
 
 /**
- * Makes the bytes of a push over the channel, which takes data only (section 6, `msgpush`).
+ * Makes the bytes of a push over the channel, which accepts data only (section 6, `msgpush`).
  * @throws DeviceCloudError `INVALID_INPUT`, also for the formats AT and LUA, which are commands
  */
 export function pushBytes(value: unknown, format: PushFormat): Buffer {

@@ -8,7 +8,7 @@ export interface Shard {
   readonly count: number;
 }
 
-/** More processes than anybody runs; a count is hashed once per device and share. */
+/** More processes than are ever run; a count is hashed once per device and share. */
 const MOST = 1024;
 
 const FORM = /^\s*(\d{1,4})\s*\/\s*(\d{1,4})\s*$/;

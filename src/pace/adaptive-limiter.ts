@@ -54,7 +54,7 @@ export class AdaptiveLimiter {
    * @param turn makes the attempt; is called at most once, never synchronously, and does not throw
    */
   acquire(turn: () => void): PacedAttempt {
-    // No turns are saved up while nobody waits.
+    // No turns are saved up while nothing waits.
     if (this.waiting.size === 0) this.due = Math.max(this.due, this.clock.now());
     const attempt = new Attempt(this, turn);
     this.waiting.add(attempt);

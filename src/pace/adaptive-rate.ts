@@ -3,14 +3,14 @@ const SECOND = 1000;
 /** Attempts a second, initially and at most. */
 const START = 50;
 const MOST = 500;
-/** The lower limit while the service is slow or takes no attempts. */
+/** The lower limit while the service is slow or accepts no attempts. */
 const LEAST = 1;
-/** The lower limit where an attempt costs little: the service takes some attempts, or nothing is there. */
+/** The lower limit if an attempt costs little: the service accepts some attempts, or nothing is there. */
 const LEAST_CHEAP = 10;
 
 /** Attempts a second that each quick answer adds. Each second the rate grows by a factor of 2.7 … */
 const GROWTH = 1;
-/** … or by a tenth, once the service has refused attempts while it took others: its limit is near. */
+/** … or by a tenth, once the service has refused attempts while it accepted others: its limit is near. */
 const CAREFUL_GROWTH = 0.1;
 
 /** The weight of the latest attempt in the share of bad ones. */
@@ -19,7 +19,7 @@ const WEIGHT = 1 / 16;
 const TOO_MANY = 0.5;
 
 /**
- * How many attempts a second a service seems to take. A refusal halves the rate at once. Slow answers and other
+ * The number of attempts a second that a service seems to accept. A refusal halves the rate at once. Slow answers and other
  * failures, which may have other causes, do so when they make up about half of the attempts: eleven in a row. Attempts
  * within the following second are ignored, since they still show the effect of the old rate.
  */

@@ -6,7 +6,7 @@ const NEVER_SLOW = 100;
 const ALWAYS_SLOW = 5000;
 /** The limit in ms before any has succeeded. */
 const SLOW_AT_FIRST = 1000;
-/** Milliseconds in which the quickest counts for twice as long: a service may become slower for good. */
+/** Milliseconds in which the remembered quickest answer doubles: a service may become permanently slower. */
 const DOUBLES_IN = 10_000;
 
 /** Recognises slow handshakes and readings by comparing them with the quickest recent one. */
@@ -19,9 +19,9 @@ export class AnswerSpeed {
     this.quickest = Infinity;
   }
 
-  /** An answer came. @param took milliseconds */
-  add(took: number, at: number): void {
-    this.quickest = Math.min(took, this.quickestNow(at));
+  /** An answer came. @param duration milliseconds */
+  add(duration: number, at: number): void {
+    this.quickest = Math.min(duration, this.quickestNow(at));
     this.quickestAt = at;
   }
 

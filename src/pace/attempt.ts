@@ -1,6 +1,6 @@
 /** An attempt to connect or to read, from its place in the queue on. One of these calls ends it. */
 export interface PacedAttempt {
-  /** The service took it: a handshake succeeded, or an answer came. */
+  /** The service accepted it: a handshake succeeded, or an answer came. */
   succeeded(): void;
   /**
    * It failed.
@@ -12,7 +12,7 @@ export interface PacedAttempt {
   cancel(): void;
 }
 
-/** Who takes the calls of an attempt. */
+/** The limiter to which an attempt passes its calls. */
 interface Owner {
   succeeded(attempt: Attempt): void;
   failed(attempt: Attempt, reason: string, retryAfter?: number): void;

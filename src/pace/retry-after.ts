@@ -2,7 +2,7 @@
 const MAX_WAIT = 5 * 60_000;
 
 const SECONDS = /^\d+$/;
-/** The three forms of an HTTP date begin like this. `Date.parse` takes much more: `-5`, or `1.5`. */
+/** The three forms of an HTTP date begin like this. `Date.parse` accepts much more: `-5`, or `1.5`. */
 const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /** The oldest form of a date has no zone, and is in GMT like the others. */

@@ -3,10 +3,10 @@ import { isDeviceCloudError } from '../errors';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { catchRejection, thrownText } from '../util/thrown';
 import { Hold } from './hold';
-import { liveKeys } from './keys';
-import { Ledger } from './ledger';
-import type { Position } from './position';
-import type { Due } from './recorded';
+import { liveKeys } from './records/keys';
+import { Ledger } from './matching/ledger';
+import type { Position } from './position/position';
+import type { Due } from './records/recorded';
 
 /** A thrown value as text, for a fault. */
 export const textOf = (error: unknown): string =>
@@ -17,9 +17,9 @@ export const textOf = (error: unknown): string =>
  * passed on is remembered, within limits, and saved.
  */
 export class Delivery {
-  /** How often an upload was one too many to be held back. */
+  /** How often an upload did not fit into what is held back. */
   overflows = 0;
-  /** How many missed uploads it has passed on. */
+  /** The number of missed uploads that it has emitted. */
   replayed = 0;
   /** Replaced when everything is forgotten. */
   ledger: Ledger;
@@ -42,12 +42,12 @@ export class Delivery {
 
   /** Holds back what arrives from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
-    const { limits, budgets: budgets } = this.shared;
+    const { limits, budgets } = this.shared;
     this.hold = new Hold(limits, budgets.held, expired);
   }
 
-  /** Takes a live upload. @returns false if it has to be held back and does not fit */
-  take(upload: Upload): boolean {
+  /** Accepts a live upload. @returns false if it has to be held back and does not fit */
+  accept(upload: Upload): boolean {
     // Before the listener is called, which may change the bytes.
     const { text, bytes } = liveKeys(upload.body);
     if (this.hold) {
@@ -72,7 +72,7 @@ export class Delivery {
 
   /** Emits what is held back without waiting for the history any longer. */
   stayLive(): void {
-    this.letGo();
+    this.endHold();
     for (const upload of this.ledger.release()) this.emit(upload);
     this.count();
     this.save();
@@ -80,7 +80,7 @@ export class Delivery {
 
   /** Emits the results of a reading in order. Each upload is created just before it is emitted. */
   emitAll(due: readonly Due[]): void {
-    this.letGo();
+    this.endHold();
     let next = due[0]?.upload();
     for (let index = 1; next; index++) {
       const upload = next;
@@ -94,7 +94,7 @@ export class Delivery {
   /** Drops what is held back, since the history contains it. */
   drop(): void {
     this.ledger.drop();
-    this.letGo();
+    this.endHold();
   }
 
   /** Whether all devices together remember more than half as many arrivals as they may. */
@@ -105,7 +105,7 @@ export class Delivery {
 
   /** Whether the device, or all devices together, remember too many arrivals. */
   isFull(checkpoint: number): boolean {
-    const { limits, budgets: budgets } = this.shared;
+    const { limits, budgets } = this.shared;
     const { size } = this.ledger;
     const isShort = budgets.arrived.used > budgets.arrived.limit;
     return size > limits.forgotten || (isShort && size > checkpoint);
@@ -143,14 +143,14 @@ export class Delivery {
     this.device.listener.onUpload(upload);
   }
 
-  /** Brings the application's budget up to date. */
+  /** Updates the application's budget. */
   private count(): void {
     const size = this.closed ? 0 : this.ledger.size;
     this.shared.budgets.arrived.used += size - this.counted;
     this.counted = size;
   }
 
-  private letGo(): void {
+  private endHold(): void {
     this.hold?.end();
     this.hold = undefined;
   }

@@ -1,11 +1,11 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
 import type { Upload } from '../types';
-import type { Budgets } from './budget';
-import type { EncodingSetting, HistoryFacts } from './facts';
-import type { Position } from './position';
+import type { Budgets } from './reading/budget';
+import type { EncodingSetting, HistoryFacts } from './records/facts';
+import type { Position } from './position/position';
 import type { Limits } from './timing';
-import type { ReadHistory } from './read-history';
-import type { ReadLimiter } from './read-limiter';
+import type { ReadHistory } from './reading/read-history';
+import type { ReadLimiter } from './reading/read-limiter';
 
 /**
  * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's

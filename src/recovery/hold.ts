@@ -1,7 +1,7 @@
 import type { Upload } from '../types';
-import type { Budget } from './budget';
+import type { Budget } from './reading/budget';
 import { MAX_HOLD, type Limits } from './timing';
-import { weighUpload } from './weight';
+import { weighUpload } from './reading/weight';
 
 /**
  * Limits what is held back of one device while its history is read: the number of uploads, their bytes, those of all

@@ -1,11 +1,11 @@
 import type { RecoveryDevice, RecoveryShared } from './deps';
-import { badRecord, chooseEncoding } from './encoding';
-import type { Ledger } from './ledger';
-import { readAnswer } from './read-answer';
-import type { HistoryForm, HistoryRecord } from './recorded';
-import type { Tell } from './report';
-import type { Since } from './since';
-import { fromUnix } from './zone';
+import { badRecord, chooseEncoding } from './matching/encoding';
+import type { Ledger } from './matching/ledger';
+import { readAnswer } from './records/read-answer';
+import type { HistoryForm, HistoryRecord } from './records/recorded';
+import type { ReportFault } from './matching/report';
+import type { Since } from './position/since';
+import { fromUnix } from './records/zone';
 
 /** More than zones and clocks differ by, in milliseconds. */
 const DAY = 24 * 60 * 60 * 1000;
@@ -28,7 +28,7 @@ export function interpret(
   ledger: Ledger,
   { appid, facts, now }: RecoveryShared,
   { chipid, encoding, zone }: RecoveryDevice,
-  tell: Tell,
+  report: ReportFault,
 ): Interpretation {
   const ahead = facts.zone ?? zone;
   const time = now();
@@ -37,10 +37,10 @@ export function interpret(
     ...{ zone: ahead, now: time, latest: fromUnix(time + DAY, ahead) },
   };
   const { records, faults } = readAnswer(answer, form);
-  for (const fault of faults) tell(`bad record: ${fault}`, badRecord(fault));
+  for (const fault of faults) report(`bad record: ${fault}`, badRecord(fault));
   const since = ledger.since(records);
   const isClear = chooseEncoding(records, since, form, {
-    ...{ setting: encoding, facts, ledger, tell },
+    ...{ setting: encoding, facts, ledger, report },
   });
   return { records, since, form, isClear, hasBad: faults.size > 0 };
 }

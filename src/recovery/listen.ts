@@ -4,16 +4,16 @@ import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { readInput } from '../input/readable';
 import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import { IsolatedListener } from '../channel/isolated-listener';
-import { Budgets } from './budget';
-import { encodingSetting } from './encoding';
-import { HistoryFacts, type Encoding } from './facts';
-import { checkStart, type Position } from './position';
+import { Budgets } from './reading/budget';
+import { encodingSetting } from './matching/encoding';
+import { HistoryFacts, type Encoding } from './records/facts';
+import { checkStart, type Position } from './position/position';
 import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
 import { LIMITS } from './timing';
-import type { ReadHistory } from './read-history';
-import { ReadLimiter } from './read-limiter';
-import { zoneOffset } from './zone';
+import type { ReadHistory } from './reading/read-history';
+import { ReadLimiter } from './reading/read-limiter';
+import { zoneOffset } from './records/zone';
 
 interface ListeningDeps {
   appid: string;

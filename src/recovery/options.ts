@@ -1,5 +1,5 @@
-import type { EncodingSetting } from './facts';
-import type { Position } from './position';
+import type { EncodingSetting } from './records/facts';
+import type { Position } from './position/position';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {

@@ -5,21 +5,21 @@ import type { PacedAttempt } from '../pace/attempt';
 import { Delivery, textOf } from './delivery';
 import { Checkpoint } from './checkpoint';
 import type { RecoveryDevice, RecoveryShared } from './deps';
-import { UNCLEAR } from './encoding';
+import { UNCLEAR } from './matching/encoding';
 import { interpret, type Interpretation } from './interpret';
-import { isPassing, readInTurn, SILENT_TRIES } from './read-history';
-import type { Reader } from './read-limiter';
-import { Reading, type ReadingOwner } from './reading';
-import { reportOn } from './report';
+import { isPassing, readInTurn, SILENT_TRIES } from './reading/read-history';
+import type { Reader } from './reading/read-limiter';
+import { Reading, type ReadingOwner } from './reading/reading';
+import { reportOn } from './matching/report';
 import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
-import { weighAnswer } from './weight';
+import { weighAnswer } from './reading/weight';
 
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
 const WAITING =
   'missed uploads wait, since the histories of other devices take all the memory that readings may have';
 
-/** Recovers what the channel of one device missed. It stands between the channel and its listener. */
+/** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
   private readonly delivery: Delivery;
   private readonly reading: Reading;
@@ -73,7 +73,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
   onUpload(upload: Upload): void {
     if (this.closed) return;
     this.unreadable = 0;
-    if (!this.delivery.take(upload)) this.onOverflow(upload);
+    if (!this.delivery.accept(upload)) this.onOverflow(upload);
     else if (!this.delivery.isHolding) this.checkLimits();
   }
 
@@ -198,20 +198,20 @@ export class Recovery implements ChannelListener, ReadingOwner {
     if (!isSilent || !isPassing(error))
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
     if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
-    // The next answer is hardly going to be better, and live uploads wait for it.
+    // The next answer is unlikely to be better, and live uploads wait for it.
     else if (++this.invalid >= INVALID_TRIES) this.goLive();
   }
 
   private settle(answer: readonly unknown[]): void {
     const { delivery, device, shared, reading } = this;
     const { ledger } = delivery;
-    const tell = (kind: string, text: string): void => this.onFault(text, kind);
-    const read = interpret(answer, ledger, shared, device, tell);
+    const report = (kind: string, text: string): void => this.onFault(text, kind);
+    const read = interpret(answer, ledger, shared, device, report);
     if (delivery.isHolding && !ledger.hasPosition) this.begin(read);
     const isFirst = !ledger.hasPosition;
     const insist = this.followUps >= FIRST_TRIES;
     if (!read.isClear && !(isFirst && insist)) {
-      if (this.followUps === FIRST_TRIES) tell('encoding unclear', UNCLEAR);
+      if (this.followUps === FIRST_TRIES) report('encoding unclear', UNCLEAR);
       delivery.stayLive();
       reading.later(followUpDelay(this.followUps++, shared.random));
       return;
@@ -221,7 +221,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       return;
     }
     const settlement = ledger.settle(read.records, insist, read.since);
-    reportOn(settlement, read.form, device.zone, shared.facts, tell);
+    reportOn(settlement, read.form, device.zone, shared.facts, report);
     this.checkpoint.read(read.records.length, settlement.truncated);
     delivery.emitAll(settlement.due);
     this.ended();
@@ -282,7 +282,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const { replayed } = this.delivery;
     const count = replayed - this.reported;
     this.reported = replayed;
-    // A later reading may find more, from a gap that nobody knew of.
+    // A later reading may find more, from a gap that was not noticed.
     if (count > 0) this.began();
     if (!this.recovering) return;
     this.recovering = false;

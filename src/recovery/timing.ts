@@ -1,3 +1,5 @@
+import { backoff } from '../util/backoff';
+
 /** Limits of what is remembered of one device. */
 export interface Limits {
   /** The most live uploads that are held back while the history is read; beyond that, they are left to the history. */
@@ -32,19 +34,18 @@ const FOLLOW_UP_BASE = 2000;
 const FOLLOW_UP_CAP = 30_000;
 
 /** Half fixed, half random, so that devices neither retry at once nor all together. */
-const jittered = (attempt: number, base: number, cap: number, random: () => number): number =>
-  Math.min(cap, base * 2 ** Math.min(attempt, 30)) * (0.5 + 0.5 * random());
+const FIXED = 0.5;
 
 /**
  * Milliseconds until a failed reading is retried.
  * @param holding whether live uploads wait for it
  */
 export const retryDelay = (attempt: number, holding: boolean, random: () => number): number =>
-  jittered(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random);
+  backoff(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random, FIXED);
 
 /**
  * Milliseconds until the history is read again because something was left open or was unreadable: one to two
  * seconds at first, doubling up to thirty.
  */
 export const followUpDelay = (attempt: number, random: () => number): number =>
-  jittered(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random);
+  backoff(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random, FIXED);

@@ -21,7 +21,7 @@ function hasCode(thrown: unknown, code: string): boolean {
 }
 
 /**
- * Runs regular expressions in bounded time. One such as `^(a+)+$` takes longer than anybody waits on
+ * Runs regular expressions with a time limit. One such as `^(a+)+$` would run for years on
  * a text of 40 letters; V8 interrupts it where a script runs with a time-out. The alternatives are a
  * package of its own (RE2, native or 300 KB of WebAssembly, without look-around), a worker for each
  * run, or an experimental flag of V8 for the whole process.

@@ -110,7 +110,7 @@ export class DeviceRequests implements ChannelListener {
     else if (state === 'disconnected') this.#disconnected();
   }
 
-  /** Recovery reports what it cannot do, for one: then there is nothing to wait for. */
+  /** Recovery reports that it cannot read the history, among other faults: then there is nothing to wait for. */
   onFault(): void {
     if (this.#channel.channel.state === 'connected') this.#setReady();
   }
@@ -130,7 +130,7 @@ export class DeviceRequests implements ChannelListener {
     for (const request of requests) {
       const verdict = request.judge(reading);
       const matches = typeof verdict === 'boolean' ? verdict : await verdict;
-      if (matches && request.take(reading)) return;
+      if (matches && request.settleWith(reading)) return;
     }
   }
 

@@ -65,7 +65,7 @@ export class PendingRequest {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Nobody may be waiting for it yet.
+    // It may not be awaited yet, and its rejection would end the process.
     this.reply.catch(() => undefined);
   }
 
@@ -108,8 +108,8 @@ export class PendingRequest {
     this.#tally.dropped++;
   }
 
-  /** Takes an upload that it matches. @returns false if it has ended meanwhile */
-  take(reading: UploadReading): boolean {
+  /** Settles it with an upload that it matches. @returns false if it has ended meanwhile */
+  settleWith(reading: UploadReading): boolean {
     if (!this.isOpen) return false;
     this.#match = { reading, payload: reading.decoded(this.#wanted.datatype)?.value };
     this.#close();

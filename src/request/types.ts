@@ -7,7 +7,7 @@ import type { CallProgress, Datatype, PushAnswer, PushFormat, Upload } from '../
  * - `property`: one whose property, a path such as `reply.id`, equals a value of JSON, without
  *   conversions: `"1"` is not `1`
  * - `pattern`: one whose text a regular expression matches; at most 1,000 characters
- * - a function that returns true, or a promise of it, for one
+ * - a function that returns true, or a promise of true, for the upload that answers
  */
 export type RequestMatch =
   | 'next'

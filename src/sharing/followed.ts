@@ -10,12 +10,12 @@ import type {
 import type { Cluster } from '../cluster/cluster';
 import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import type { Position } from '../recovery/position';
+import type { Position } from '../recovery/position/position';
 import { WANTED, type OwnerState } from './messages';
 import { positionFromText } from './stored-position';
 import type { Wanting, Wants } from './wants';
 
-/** What all followed devices use. */
+/** The dependencies that all followed devices share. */
 export interface FollowedDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;

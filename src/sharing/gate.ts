@@ -1,15 +1,15 @@
 import type { Upload } from '../types';
 import type { Cluster } from '../cluster/cluster';
 import { uploadToText } from '../cluster/upload-text';
-import { joinKeys, liveKeys } from '../recovery/keys';
-import type { Position } from '../recovery/position';
+import { joinKeys, liveKeys } from '../recovery/records/keys';
+import type { Position } from '../recovery/position/position';
 import type { Place } from './place';
 import { positionToText } from './stored-position';
 
 /** The most keys in a position. If a longer batch is interrupted, its first part is recovered again. */
 const MOST_KEYS = 10_000;
 
-/** What a gate uses of the cluster. */
+/** The part of the cluster that a gate uses. */
 export type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
 
 /**

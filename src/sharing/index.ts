@@ -16,7 +16,7 @@ import { SharedListening } from './shared-listening';
 import { SharedWatches } from './shared-watches';
 import { Wants } from './wants';
 
-/** What a client shares with the other processes of its cluster. */
+/** The parts of a client that work with the other processes of its cluster. */
 export interface Sharing {
   readonly cluster: Cluster;
   readonly listening: SharedListening;

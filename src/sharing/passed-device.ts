@@ -11,7 +11,7 @@ import { positionFromText } from './stored-position';
 /** How many members may request one device. */
 const MOST_MEMBERS = 100;
 
-/** What all passed devices of a client use. */
+/** The dependencies that all passed devices of a client share. */
 export interface PassedDeps {
   readonly bus: Pick<Bus, 'post'>;
   readonly cluster: Pick<Cluster, 'loadPosition'>;

@@ -68,7 +68,7 @@ export class Passing {
     return device;
   }
 
-  /** Releases devices that another process holds by now, or that nobody has requested for long. */
+  /** Releases devices that another process holds by now, or that have not been requested for long. */
   private check(): void {
     for (const device of this.devices.values()) {
       device.sweep();

@@ -1,7 +1,7 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
 import type { Deliver } from '../recovery/options';
 
-/** A listener of a device, and where its uploads go. */
+/** A listener of a device, and where its uploads are delivered. */
 export interface Place {
   readonly listener: IsolatedListener;
   readonly deliver: Deliver;

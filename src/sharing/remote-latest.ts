@@ -50,7 +50,7 @@ export class RemoteLatest {
       if (typeof id === 'string' && (chipid === undefined || isChipid(chipid)))
         this.answer(id, chipid, from);
     });
-    bus.on('known', (data, from) => this.take(data, from));
+    bus.on('known', (data, from) => this.receive(data, from));
   }
 
   /**
@@ -104,7 +104,7 @@ export class RemoteLatest {
     this.bus.post(to, 'known', { id, uploads, isLast: true });
   }
 
-  private take(data: Readonly<Record<string, unknown>>, from: string): void {
+  private receive(data: Readonly<Record<string, unknown>>, from: string): void {
     const question = this.questions.get(String(data['id']));
     if (!question?.open.has(from) || !Array.isArray(data['uploads'])) return;
     for (const each of data['uploads'].slice(0, MOST.uploads) as unknown[]) {

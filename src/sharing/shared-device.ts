@@ -8,12 +8,12 @@ import type {
 } from '../channel/types';
 import type { Cluster } from '../cluster/cluster';
 import type { Listening, RecoverHere } from '../recovery/listen';
-import type { Position } from '../recovery/position';
+import type { Position } from '../recovery/position/position';
 import { Gate } from './gate';
 import type { Place } from './place';
 import { positionFromText } from './stored-position';
 
-/** What all shared devices of a client use. */
+/** The dependencies that all shared devices of a client have in common. */
 export interface SharedDeviceDeps {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;

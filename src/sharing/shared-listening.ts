@@ -3,10 +3,10 @@ import type { ChannelSubscription, ChannelView } from '../channel/types';
 import type { Channels } from '../channel/channel-pool';
 import type { Cluster } from '../cluster/cluster';
 import { invalidInput } from '../errors';
-import { encodingSetting } from '../recovery/encoding';
+import { encodingSetting } from '../recovery/matching/encoding';
 import type { Listen, Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import { zoneOffset } from '../recovery/zone';
+import { zoneOffset } from '../recovery/records/zone';
 import type { Place } from './place';
 import { SharedDevice, type HistorySettings } from './shared-device';
 

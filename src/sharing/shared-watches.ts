@@ -15,13 +15,13 @@ export interface SharedWatch {
   /** Identifies the watch in all processes: it is made of its options. */
   readonly key: string;
   states(): Iterable<WatchedState>;
-  /** Takes the state of a device from the process that holds it. It may be malformed. */
-  take(state: unknown): void;
+  /** Applies the state of a device, which the process that holds it has sent. It may be malformed. */
+  apply(state: unknown): void;
   /** This process may hold other devices now, or may emit events again. */
   moved(): void;
 }
 
-/** What a watch tells the other processes. */
+/** The connection of a watch to the other processes. */
 export interface WatchPlace {
   /** A device of this process has changed. */
   changed(chipid: string): void;
@@ -53,20 +53,20 @@ export class SharedWatches implements WatchShare {
     >,
     private readonly bus: Pick<Bus, 'on' | 'post'>,
   ) {
-    bus.on('watched', ({ key, devices }) => this.take(key, devices));
+    bus.on('watched', ({ key, devices }) => this.receive(key, devices));
     bus.on('watching', ({ key }, from) => this.show(key, from));
     const moved = (): void => {
       for (const watch of this.watches.keys()) watch.moved();
     };
     this.leave = cluster.listen({
       onShare: () => {
-        // The next owner of the devices has to know their states first.
+        // The next owner of the devices needs their states first.
         this.flush();
         moved();
       },
       onResumed: moved,
       onState: (state) => {
-        // What others sent meanwhile, or before the first beat, did not arrive.
+        // Messages that others sent meanwhile, or before the first beat, did not arrive.
         if (state === 'member') this.ask(this.watches.keys());
       },
     });
@@ -134,11 +134,11 @@ export class SharedWatches implements WatchShare {
       this.bus.post(to, 'watched', { key, devices: states.slice(first, first + MOST) });
   }
 
-  private take(key: unknown, devices: unknown): void {
+  private receive(key: unknown, devices: unknown): void {
     if (!Array.isArray(devices)) return;
     for (const watch of this.watches.keys()) {
       if (watch.key !== key) continue;
-      for (const device of devices.slice(0, MOST) as unknown[]) watch.take(device);
+      for (const device of devices.slice(0, MOST) as unknown[]) watch.apply(device);
     }
   }
 }

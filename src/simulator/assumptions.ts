@@ -40,7 +40,7 @@ export const isSeconds = (timestamp: string): boolean => timestamp.length <= 10;
 export const timestampMs = (timestamp: string): number =>
   timestamp.length >= 13 ? Number(timestamp) : Number(timestamp) * 1000;
 
-/** 6: the unit of an event's `timestamp`; "Unix time" is taken to be seconds. */
+/** 6: the unit of an event's `timestamp`; "Unix time" is assumed to be seconds. */
 export const EVENT_TIMESTAMP = 's';
 
 // ---- Statuses of section 7, where it leaves open which
@@ -132,7 +132,7 @@ export const DEFAULT_KIND: DeviceKind = 'climate';
 /** 4.2.8: callbacks that every device of the simulator has registered, besides one for each of its readings. */
 export const CALLBACK_KEYS = ['uptime', 'rssi', 'config'] as const;
 
-/** A push that the firmware of the simulator's devices takes as a question. */
+/** A push that the firmware of the simulator's devices treats as a question. */
 export interface Question {
   /** The key of one of its callbacks. */
   readonly get: string;
@@ -209,7 +209,7 @@ export const CLOSE_DELETED = 1008;
 
 // ---- Interface A (2.6, 4.1)
 
-/** 4.1: the bounds and defaults of `page` (from 1) and `count`. Of `/up/messages` both are required. */
+/** 4.1: the limits and defaults of `page` (from 1) and `count`. Of `/up/messages` both are required. */
 export const PAGING = { page: 1, count: 20, maxCount: 1000 } as const;
 
 /** The envelope of `/devices`: the ids are the chip numbers, as strings. */

@@ -31,7 +31,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Tells which device a request names, before anything of it has been checked. */
+/** Finds the device that a request names, before anything of it has been checked. */
 const aimOf = ({ path, query, body }: Incoming): Aim => ({
   path,
   concerns: (chipid) =>
@@ -88,7 +88,7 @@ export function createHttpServer(
     const { method, path, query, headers } = record;
     const request: Incoming = { method, path, query, headers, body, signal: gone.signal };
     const carryOut = () => dispatch(request);
-    const fault = service.faults.takeAnswer(aimOf(request));
+    const fault = service.faults.claimAnswer(aimOf(request));
     if (!fault) {
       const answer = await carryOut();
       if (!gone.signal.aborted) sendAnswer(response, answer, now());

@@ -72,7 +72,7 @@ export interface Simulator {
    * @throws OptionError if an option is invalid, or the device exists already
    */
   addDevice(options: DeviceOptions): SimulatedDevice;
-  /** Takes a device away for good: from now on 404, and its channels are closed. */
+  /** Removes a device permanently: from now on 404, and its channels are closed. */
   removeDevice(chipid: string | number): void;
   /** Deletes the application (section 2.2): from now on 401, and every channel is closed. */
   deleteApp(): void;

@@ -9,7 +9,7 @@ const warn = (thrown: unknown): void =>
     'DeviceCloudWarning',
   );
 
-/** Calls a callback of a user; what it throws, or what its promise rejects with, is a warning of the process. */
+/** Calls a user's callback; what it throws, or its promise rejects with, becomes a warning of the process. */
 export function isolated(callback: () => unknown): void {
   try {
     catchRejection(callback(), warn);

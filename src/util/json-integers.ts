@@ -33,8 +33,8 @@ function isSafe(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /**
- * Whether a run of digits is a whole integer in the place of a value. A quoted one may stand wherever a
- * number may, and also as a name: quoting must not turn what is not JSON into JSON.
+ * Whether a run of digits is a whole integer in the place of a value. In quotes it would be valid wherever a
+ * number is, and also as a name: quoting must not turn invalid JSON into valid JSON.
  */
 function isInteger(bytes: Buffer, start: number, first: number, end: number): boolean {
   if (bytes[first] === ZERO || !isBefore(bytes[start - 1]) || !isAfter(bytes[end])) return false;

@@ -8,7 +8,7 @@ export const MAX_DEPTH = 100;
 export const MAX_CONTAINERS = 1_000_000;
 export const MAX_FIELDS = 5_000_000;
 
-/** The text is not parsed, although it may be JSON: its value would overload whatever handles it. */
+/** The error for text that is not parsed, although it may be JSON: its value would overload whatever handles it. */
 export class JsonLimitError extends SyntaxError {
   override readonly name = 'JsonLimitError';
   /**

@@ -135,7 +135,7 @@ class Scanner {
     // One may have been skipped with the byte before it.
     const start = at > 0 && isDigit(view.getUint8(at - 1)) ? at - 1 : at;
     at += 2;
-    // The last few of a short run are looked at again, and are too few to be taken for a run.
+    // The last few of a short run are scanned again, and are too few to count as a run.
     while (at + 4 <= byteLength && areDigits(view.getInt32(at))) at += 4;
     if (at - start < LONG - 3) return at;
     while (at < byteLength && isDigit(view.getUint8(at))) at++;
@@ -154,9 +154,9 @@ class Scanner {
 }
 
 /**
- * Reads through JSON without parsing it: JSON.parse takes several times as long. Checks the limits and how it begins;
+ * Scans JSON without parsing it: JSON.parse takes several times as long. Checks the limits and how it begins;
  * anything else that is not JSON is left to JSON.parse, and may end the scan.
- * @param bytes JSON in an encoding in which ASCII bytes stand for nothing but themselves
+ * @param bytes JSON in an encoding in which every ASCII byte is that character
  * @param found is called with the runs of 16 digits or more outside of strings
  * @throws JsonLimitError; SyntaxError if no JSON begins like this
  */

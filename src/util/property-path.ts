@@ -1,7 +1,7 @@
 /** The most steps that a path may have: JSON is at most 100 levels deep. */
 const MAX_STEPS = 100;
 
-/** A name, or a name or index in brackets. A dot stands before each name but the first. */
+/** A name, or a name or index in brackets. A dot precedes each name but the first. */
 const STEP = /\.?([^.[\]\s'"]+)|\[(\d+|"[^"]*"|'[^']*')\]/y;
 
 /**
@@ -16,14 +16,14 @@ export function readPath(path: string): string[] | undefined {
     const match = STEP.exec(path);
     if (!match || steps.length === MAX_STEPS) return undefined;
     const [text, name, bracket = ''] = match;
-    // The first name stands without a dot, each later one behind one.
+    // Only the first name has no dot before it.
     if (name !== undefined && text.startsWith('.') !== from > 0) return undefined;
     steps.push(name ?? bracket.replace(/^["']|["']$/g, ''));
   }
   return steps.length > 0 ? steps : undefined;
 }
 
-/** The value at a path, through properties of the value's own; undefined if there is none. */
+/** The value at a path of own properties; undefined if it does not exist. */
 export function valueAt(value: unknown, steps: readonly string[]): unknown {
   let found = value;
   for (const step of steps) {

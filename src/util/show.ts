@@ -6,7 +6,7 @@ const MAX = 60;
  */
 export const UNPRINTABLE =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
-/** A space of another width may be taken for none. */
+/** A space of another width may be overlooked. */
 const SPACES = /\p{Zs}/gu;
 
 /** Text from outside as one line of a log: nothing unprintable, and cut if it is long. */

@@ -1,6 +1,6 @@
 import { isPromise } from 'node:util/types';
 
-/** What was thrown, as text; anything can be thrown, even what cannot be made text. */
+/** A thrown value as text; anything can be thrown, even values without a text. */
 export function thrownText(thrown: unknown): string {
   try {
     return String(thrown);
@@ -9,7 +9,7 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-/** Attaches a handler by the method that every promise has, whatever properties this one has of its own. */
+/** Attaches a handler with the method of the class, since a promise may have own properties of the same name. */
 const attach = (promise: Promise<unknown>, failed: (thrown: unknown) => void): void =>
   void Promise.prototype.then.call(promise, undefined, failed);
 

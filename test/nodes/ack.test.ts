@@ -6,7 +6,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 describe('the ack node without a cluster', () => {
   useNodeRed();
 
-  it('refuses what is no token before it looks for the cluster', async () => {
+  it('refuses an invalid token before it looks for the cluster', async () => {
     await load([cloudApp(await startCloud()), node('ack')]);
     for (const ack of [undefined, null, 7, {}]) {
       const { error } = await fail('ack', { ack }, 'INVALID_INPUT');

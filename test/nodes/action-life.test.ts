@@ -6,7 +6,7 @@ import { arrivedAt, call, fail, post, send, type Caught } from './support/messag
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('the life of a message', () => {
+describe('a message to an action node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -22,7 +22,7 @@ describe('the life of a message', () => {
     await until(() => arrivedAt('completed').length > length, 'the Complete node fires');
   };
 
-  it('ends a success with one message, one Complete and no Catch', async () => {
+  it('that succeeds leads to one output message, one Complete and no Catch', async () => {
     await start();
     await call('push', { chipid, payload: 'x', topic: 't' });
     await settle();
@@ -33,7 +33,7 @@ describe('the life of a message', () => {
     assert.deepEqual(arrivedAt('caught'), []);
   });
 
-  it('ends a failure with one Catch, and neither a message nor a Complete', async () => {
+  it('that fails leads to one Catch, and neither an output message nor a Complete', async () => {
     await start();
     cloud.fail('not-found', { times: 1 });
     const msg = { chipid, payload: 'x', topic: 't', deep: { kept: true } };
@@ -52,7 +52,7 @@ describe('the life of a message', () => {
     assert.deepEqual(caught['deep'], { kept: true });
   });
 
-  it('leaves no status code of an earlier node on a message that failed without an answer', async () => {
+  it('that fails without an answer loses the status code of an earlier node', async () => {
     await start();
     cloud.fail('reset');
     const lost = await fail('push', { chipid, payload: 'x', statusCode: 200 }, 'CONNECTION_LOST');
@@ -61,7 +61,7 @@ describe('the life of a message', () => {
     assert.ok(!('statusCode' in bad));
   });
 
-  it('ends each of many messages at once exactly once, good and bad', async () => {
+  it('ends exactly once, also among many simultaneous ones, valid or invalid', async () => {
     await start();
     const good = Array.from({ length: 30 }, (_, n) => ({ chipid, payload: n, topic: 'good' }));
     const bad = Array.from({ length: 30 }, () => ({ chipid: 'x', payload: 1, topic: 'bad' }));
@@ -75,14 +75,14 @@ describe('the life of a message', () => {
     assert.equal(arrivedAt('out').filter(({ topic }) => topic === 'good').length, good.length);
   });
 
-  it('works with no wire, no Catch and no Complete behind it', async () => {
+  it('is handled without a wire, a Catch and a Complete node', async () => {
     await start({ wires: [] });
     post('push', { chipid, payload: 'x' });
     await until(() => cloud.device(chipid).received.length === 1, 'it has arrived');
     await settle();
   });
 
-  it('survives messages with keys that are dangerous in JavaScript', async () => {
+  it('may have keys that are dangerous in JavaScript', async () => {
     await start();
     const text =
       '{"chipid":"10000001","payload":"x","__proto__":{"polluted":1},' +
@@ -97,7 +97,7 @@ describe('the life of a message', () => {
     assert.equal(({} as { polluted?: number }).polluted, undefined);
   });
 
-  it('leaves objects that no node can copy as they are', async () => {
+  it('keeps objects that no node can copy unchanged', async () => {
     await start();
     const req = { socket: {} as object };
     req.socket = req;
@@ -107,7 +107,7 @@ describe('the life of a message', () => {
     assert.equal(out['big'], 5n);
   });
 
-  it('ends a message that cannot be copied exactly once, though no node can receive it', async () => {
+  it('that cannot be copied ends exactly once, although no node can receive it', async () => {
     await start();
     const stubborn = (msg: NodeMessage): NodeMessage =>
       Object.defineProperty(msg, 'trap', {

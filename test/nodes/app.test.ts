@@ -61,7 +61,7 @@ describe('an application with the simulator as its service', () => {
     assert.equal((await call('read', { chipid })).payload, 0, 'a new one has started');
   });
 
-  it('takes messages while it starts, in order', async () => {
+  it('accepts messages while it starts, in order', async () => {
     await load([simulatorApp(), node('push'), node('history', { operation: 'pushes' })]);
     const texts = Array.from({ length: 10 }, (_, n) => `${n}`);
     const ends = await Promise.all(texts.map((payload) => send('push', { chipid, payload })));
@@ -71,7 +71,7 @@ describe('an application with the simulator as its service', () => {
     assert.deepEqual(bodies, texts);
   });
 
-  it('names the setting that is not a number', async () => {
+  it('reports the setting that is not a number', async () => {
     await load([simulatorApp({ timeout: 'soon' }), node('push')]);
     const { error } = await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
     assert.match(error.message, /time-out/);
@@ -103,7 +103,7 @@ describe('an application', () => {
     assert.equal(app().users['server'], helper.getNode('server'));
   });
 
-  it("is the cloud's when no service is chosen, and accepts a trailing slash", async () => {
+  it('uses the cloud if no service is chosen, and accepts a trailing slash', async () => {
     const cloud = await startCloud();
     const properties = { service: undefined, baseUrl: `${cloud.baseUrl}/` };
     await load([cloudApp(cloud, properties), node('push')]);
@@ -118,7 +118,7 @@ describe('an application', () => {
     assert.equal(cloud.sockets(), 1);
   });
 
-  it('serves two applications side by side', async () => {
+  it('works side by side with another one', async () => {
     const [first, second] = [await startCloud(), await startCloud()];
     const nodes = [node('push'), node('push', { id: 'push2', app: 'app2' })];
     await load([cloudApp(first), cloudApp(second, { id: 'app2' }), ...nodes]);
@@ -128,7 +128,7 @@ describe('an application', () => {
     assert.equal(second.device(chipid).received[0]?.text, 'to the second');
   });
 
-  it('signs the address of the channel in seconds when set to', async () => {
+  it('signs the address of the channel with a time in seconds if configured', async () => {
     const cloud = await startCloud();
     const listen = node('listen', { chipids: [chipid] });
     await load([cloudApp(cloud, { timestampUnit: 's' }), listen]);

@@ -35,7 +35,7 @@ describe('a choice in a flow written by hand', () => {
       });
     }
     if (kind === 'request') continue;
-    it(`is the usual one of ${kind} if it is empty or null, as in the dialog`, async () => {
+    it(`is the default of ${kind} if it is empty or null, as in the dialog`, async () => {
       cloud = await startCloud();
       const all = (value: unknown): object =>
         Object.fromEntries(names.map((name) => [name, value]));

@@ -105,7 +105,7 @@ describe('an application with a cluster', () => {
     assert.deepEqual([held?.process], await members());
   });
 
-  it('is tested: the server, settings that lose positions, processes and clock', async () => {
+  it('has a test that shows the server, settings that lose positions, processes and clock', async () => {
     await redisCli(redis.port, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     await load(flow(node('listen', { chipids: [one] })));
     await shows('listen', '1/1 · 1 process');
@@ -124,7 +124,7 @@ describe('an application with a cluster', () => {
     assert.equal(here.length, 1);
   });
 
-  it('is tested: the rights that its user lacks, which the log names as well', async () => {
+  it('has a test that shows the rights that its user lacks, which are also logged', async () => {
     const { password } = PROXY_CANARIES;
     const rights = ['allkeys', 'allchannels', '+@all', '-@dangerous', '-publish'];
     await redisCli(redis.port, 'ACL', 'SETUSER', 'few', 'reset', 'on', `>${password}`, ...rights);
@@ -143,7 +143,7 @@ describe('an application with a cluster', () => {
     );
   });
 
-  it('shows no password, whether the server takes it or not', async () => {
+  it('shows no password, whether the server accepts it or not', async () => {
     const { username: user, password } = PROXY_CANARIES;
     const stored = { app: { ...CANARIES }, cluster: { password } };
     const settings = { id: 'cluster', url: `redis://127.0.0.1:${redis.port}` };
@@ -164,7 +164,7 @@ describe('an application with a cluster', () => {
     }
   });
 
-  it('puts uploads into the queue, from which a worker takes them in order', async () => {
+  it('appends uploads to the queue, from which a worker receives them in order', async () => {
     await load(
       flow(
         node('listen', { chipids: [one], deliver: 'queue', wires: [['caught']] }),
@@ -213,7 +213,7 @@ describe('an application with a cluster', () => {
     await fail('ack', {}, 'INVALID_INPUT');
   });
 
-  it('lets a second work node go on as soon as the first is removed', async () => {
+  it('lets a second work node start as soon as the first is removed', async () => {
     const queued = node('listen', { chipids: [one], deliver: 'queue', wires: [[]] });
     const second = node('work', { id: 'second' });
     await load(flow(queued, node('work', { wires: [[]] })));
@@ -229,7 +229,7 @@ describe('an application with a cluster', () => {
     await until(() => arrivedAt('out').length === 1, 'it is worked on');
   });
 
-  it('says that it awaits the cluster while the server is away', async () => {
+  it('shows that it waits for the cluster while the server is away', async () => {
     await load(flow(node('listen', { chipids: [one] }), node('work', { wires: [[]] })));
     await shows('listen', '1/1 · 1 process');
     redis.stop();

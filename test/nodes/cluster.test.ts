@@ -23,7 +23,7 @@ const cluster = (properties: object = {}): FlowNode => ({
 const start = (nodes: FlowNode[], credentials: object = STORED): Promise<void> =>
   load(nodes, { app: { ...CANARIES }, cluster: credentials });
 
-describe('an application whose cluster is not as it should be', () => {
+describe('an application whose cluster is misconfigured or unavailable', () => {
   useNodeRed();
   let cloud: Simulator;
   beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('an application whose cluster is not as it should be', () => {
     ['recover', 'off'],
     ['shard', '0/2'],
   ] as const) {
-    it(`has listeners that are not configured with ${property} ${value}`, async () => {
+    it(`reports its listeners as not configured with ${property} ${value}`, async () => {
       const listen = node('listen', { chipids: ['10000001'], [property]: value });
       await start([cluster(), cloudApp(cloud, { cluster: 'cluster' }), listen]);
       await shows('listen', 'status.not-configured');
@@ -75,7 +75,7 @@ describe('an application whose cluster is not as it should be', () => {
     });
   }
 
-  it('awaits a server that is not there, and sends nothing', async () => {
+  it('waits for a server that is not running, and sends nothing', async () => {
     const listen = node('listen', { chipids: ['10000001'] });
     await start([cluster(), cloudApp(cloud, { cluster: 'cluster' }), listen, node('push')]);
     await shows('listen', 'status.awaiting-cluster');
@@ -94,7 +94,7 @@ describe('the test of a cluster', () => {
     return answer.body as ClusterTestResult;
   }
 
-  it('refuses what is not an object of texts', async () => {
+  it('refuses anything but an object of texts', async () => {
     await start([cluster()]);
     for (const body of ['[]', '{"url":{}}', '{"credentials":7}']) {
       const request = helper.request().post('/device-cloud/clusters/test');
@@ -103,7 +103,7 @@ describe('the test of a cluster', () => {
     }
   });
 
-  it('says which setting is wrong, without what is secret', async () => {
+  it('names the setting that is wrong, without secrets', async () => {
     await start([cluster()]);
     const url = `redis://user:${TYPED_CANARIES.appkey}@host/x`;
     const result = await test({ url });

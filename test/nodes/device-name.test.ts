@@ -8,7 +8,7 @@ describe('the name of a device', () => {
   useNodeRed();
   const chipid = '10000001';
 
-  it('is on each message about it, once a list has shown it', async () => {
+  it('is added to each message about it once a list contains it', async () => {
     const cloud = await startCloud({ devices: [{ chipid, name: 'pump' }] });
     const listen = node('listen', { chipids: [chipid] });
     const history = { id: 'split', split: true, operation: 'sync' };

@@ -4,7 +4,7 @@ import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
-describe('devices', () => {
+describe('the devices node', () => {
   useNodeRed();
 
   it('lists the records of the online devices', async () => {
@@ -34,7 +34,7 @@ describe('devices', () => {
     assert.equal(out.topic, 't');
   });
 
-  it('keeps the digits of chip numbers that no JavaScript number holds', async () => {
+  it('keeps the digits of chip numbers that no JavaScript number can hold', async () => {
     const cloud = await startCloud({ devices: [{ chipid: '12345678901234567890' }] });
     await load([cloudApp(cloud), node('devices')]);
     const [record] = (await call('devices', {})).payload as DeviceRecord[];
@@ -52,7 +52,7 @@ describe('devices', () => {
     assert.equal(cloud.requests[0]?.path, '/openapi/apps/');
   });
 
-  it('finds out which address of the list answers, and remembers it', async () => {
+  it('finds the address of the list that answers, and remembers it', async () => {
     const cloud = await startCloud({ devicesPath: 'lists' });
     await load([cloudApp(cloud), node('devices')]);
     for (let time = 0; time < 3; time++) {
@@ -64,7 +64,7 @@ describe('devices', () => {
     );
   });
 
-  it('is empty when no device is online', async () => {
+  it('outputs an empty list if no device is online', async () => {
     const cloud = await startCloud({ devices: 0 });
     await load([cloudApp(cloud), node('devices')]);
     assert.deepEqual((await call('devices', {})).payload, []);
@@ -83,7 +83,7 @@ describe('devices', () => {
     assert.equal(cloud.requests.length, 6);
   });
 
-  it('fails clearly when the application has been deleted', async () => {
+  it('fails with a clear error if the application was deleted', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('devices', { operation: 'app' })]);
     cloud.deleteApp();

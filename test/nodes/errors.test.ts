@@ -21,7 +21,7 @@ const FAULTS: [fault: FaultName, code: ErrorCode, statusCode: number | undefined
   ['hang', 'TIMEOUT', undefined],
 ];
 
-/** Those that need more than a wrong answer, each with a test of its own below. */
+/** Codes that need more than a wrong answer; each has a separate test below. */
 const OTHERS: ErrorCode[] = [
   'NOT_CONFIGURED',
   'INVALID_INPUT',
@@ -34,17 +34,17 @@ const OTHERS: ErrorCode[] = [
 /** Those that one node alone, or one property, knows: see the tests of `when`, `request` and `latest`. */
 const ELSEWHERE: ErrorCode[] = ['EXPIRED', 'NO_REPLY', 'NO_VALUE'];
 
-describe('errors', () => {
+describe('an error of a node', () => {
   useNodeRed();
   const chipid = '10000001';
 
-  it('are provoked, every one of them', () => {
+  it('is provoked here for each code', () => {
     const provoked = new Set([...FAULTS.map(([, code]) => code), ...OTHERS, ...ELSEWHERE]);
     assert.deepEqual([...provoked].sort(), [...ERROR_CODES].sort());
   });
 
   for (const [fault, code, statusCode] of FAULTS) {
-    it(`of a device call: ${fault} is ${code}, once, and the next message works`, async () => {
+    it(`is ${code} for a device call with ${fault}, once, and the next message works`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud), node('reboot', code === 'TIMEOUT' ? { timeout: '1' } : {})]);
       const heal = cloud.fail(fault);
@@ -57,7 +57,7 @@ describe('errors', () => {
     });
   }
 
-  it("repeat the service's own words", async () => {
+  it("repeats the service's own words", async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push')]);
     cloud.fail('gateway');
@@ -65,18 +65,18 @@ describe('errors', () => {
     assert.match(error.message, /"the gateway failed"/);
   });
 
-  it('NOT_CONFIGURED: no application', async () => {
+  it('is NOT_CONFIGURED without an application', async () => {
     await load([node('push', { app: undefined })]);
     await fail('push', { chipid, payload: 'x' }, 'NOT_CONFIGURED');
   });
 
-  it('INVALID_INPUT: no chip number', async () => {
+  it('is INVALID_INPUT without a chip number', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('reboot')]);
     await fail('reboot', {}, 'INVALID_INPUT');
   });
 
-  it('UNREACHABLE: nobody listens there', async () => {
+  it('is UNREACHABLE if nothing listens at the address', async () => {
     const gone: Simulator = await startSimulator();
     await gone.close();
     await load([cloudApp(gone), node('reboot'), node('devices')]);
@@ -85,7 +85,7 @@ describe('errors', () => {
     await fail('devices', {}, 'UNREACHABLE');
   });
 
-  it('QUEUE_FULL: message 102 to one device, of whichever node', async () => {
+  it('is QUEUE_FULL for message 102 to one device, from any node', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push'), node('reboot')]);
     cloud.fail('hang', { chipid });
@@ -97,7 +97,7 @@ describe('errors', () => {
     await until(() => cloud.requests.length === 2, 'the first is under way');
   });
 
-  it('NOT_CONNECTED: a push over a channel that does not come up', async () => {
+  it('is NOT_CONNECTED for a push over a channel that does not open', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push', { transport: 'channel', timeout: '1.5' })]);
     cloud.fail('refuse-upgrade');
@@ -106,7 +106,7 @@ describe('errors', () => {
     assert.equal(cloud.device(chipid).received.length, 0);
   });
 
-  it('NOT_ACCEPTED: a push that is answered, but with another msg than OK', async () => {
+  it('is NOT_ACCEPTED for a push that is answered with a msg other than OK', async () => {
     const service = await httpService(json({ msg: 'FAIL' }));
     await load([cloudApp({ ...service, appid: '1' }), node('push')]);
     const caught = await fail('push', { chipid, payload: 'x' }, 'NOT_ACCEPTED');
@@ -115,7 +115,7 @@ describe('errors', () => {
     assert.equal(service.requests.length, 1);
   });
 
-  it('of a wrong key reach the flow as UNAUTHORIZED, open API and server API', async () => {
+  it('is UNAUTHORIZED for a wrong key of the open API and of the server API', async () => {
     const cloud = await startCloud();
     const wrong = { appkey: 'Another-Key', serverKey: 'x', serverPassword: 'Another-Password' };
     await load([cloudApp(cloud), node('devices'), node('server')], { app: wrong });

@@ -32,7 +32,7 @@ const logged = (): string[] =>
 const emits = (...expected: string[]): Promise<void> =>
   until(() => emitted().join() === expected.join(), `it emits ${expected.join()}`);
 
-describe('device-cloud-events', () => {
+describe('the events node', () => {
   useNodeRed();
   let cloud: Simulator;
 
@@ -50,7 +50,7 @@ describe('device-cloud-events', () => {
       node('listen', { chipids: [ONE, HUGE], wires: [[]] }),
     ]);
 
-  it('reports who comes and goes, and shows how many are online', async () => {
+  it('reports which devices come and go, and shows how many are online', async () => {
     await start();
     await shows('events', '3/3');
     assert.deepEqual(statusesOf('events').at(-1), { fill: 'green', shape: 'dot', text: '3/3' });
@@ -70,7 +70,7 @@ describe('device-cloud-events', () => {
     assert.ok(Number(online?.payload['lastUpload']) >= before);
   });
 
-  it('reports that the list cannot be read, once, without a device, and makes nobody offline', async () => {
+  it('reports once, without a device, that the list cannot be read, and makes no device offline', async () => {
     await start();
     await shows('events', '3/3');
     const heal = cloud.fail('unauthorized', { path: 'devices/list' });
@@ -125,7 +125,7 @@ describe('device-cloud-events', () => {
     await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
     await shows('events', '3/3');
     assert.deepEqual(emitted(), []);
-    // Nobody sees this before the next start.
+    // This is not visible before the next start.
     cloud.addDevice({ chipid: 7 });
     cloud.sleep(TWO);
     await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
@@ -142,7 +142,7 @@ describe('device-cloud-events', () => {
     assert.deepEqual(emitted().sort(), [...all, ...all].sort());
   });
 
-  it('takes defaults for what a flow written by hand lacks, and says what is missing', async () => {
+  it('uses defaults for what a flow written by hand lacks, and reports required properties', async () => {
     await load([cloudApp(cloud), node('events')]);
     await shows('events', '3/3');
     await deploy([cloudApp(cloud, { appid: '' }), node('events')]);
@@ -154,7 +154,7 @@ describe('device-cloud-events', () => {
     assert.equal(watchOptions(nothing as unknown as EventsConfig, assert.fail).refresh, 60);
   });
 
-  it('closes while it reads the list', async () => {
+  it('can be closed while it reads the list', async () => {
     const silence = await startSilence();
     await load([cloudApp(silence), watcher()]);
     await until(() => silence.accepted() > 0, 'it reads');
@@ -167,7 +167,7 @@ describe('the state of an events node in a context store', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('is written once for all that changes at a time, at most once a second, and when it closes', async () => {
+  it('is written once for simultaneous changes, at most once a second, and when the node closes', async () => {
     const written: unknown[] = [];
     let state = 0;
     const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
@@ -196,7 +196,7 @@ describe('the state of an events node in a context store', () => {
     assert.deepEqual(written.slice(2), [{ state: 5002 }, { state: 5003 }]);
   });
 
-  it('is written without a change of the last turn, whose message Node-RED drops', async () => {
+  it('is written without a change of the last turn, whose message is dropped by Node-RED', async () => {
     const written: unknown[] = [];
     let state = 1;
     const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
@@ -210,7 +210,7 @@ describe('the state of an events node in a context store', () => {
     assert.deepEqual(written, [{ state: 1 }]);
   });
 
-  it('is done without if the store is broken, which is reported once', async () => {
+  it('is optional: a broken store is reported once', async () => {
     const failures: unknown[] = [];
     let broken = true;
     const node = nodeWith({
@@ -239,7 +239,7 @@ describe('the state of an events node in a context store', () => {
     assert.equal(failures.length, 2);
   });
 
-  it('holds up neither the start nor the close if the store never answers', async () => {
+  it('delays neither the start nor the close if the store never answers', async () => {
     const failures: unknown[] = [];
     const saved = new SavedState(
       nodeWith({}),

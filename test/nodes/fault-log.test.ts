@@ -51,7 +51,7 @@ describe('the log of faults', () => {
     assert.match(lines.at(-1)!, /^9899 more .* line 9999$/);
   });
 
-  it('writes what it has counted when it closes, and nothing afterwards', () => {
+  it('writes the remaining counts when it closes, and nothing afterwards', () => {
     log.write('a', 'a 1');
     log.write('a', 'a 2');
     log.close();

@@ -30,7 +30,7 @@ describe('a gpio node that pulses', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('sets the pin back before a redeploy ends, of the application, too', async () => {
+  it('sets the pin back before a redeploy ends, also one of the application', async () => {
     const cloud = await startCloud({ answerDelay: 50 });
     await load([cloudApp(cloud), pulse({ duration: 60_000 })]);
     post('gpio', { chipid, pin: 5, payload: 1 });
@@ -43,7 +43,7 @@ describe('a gpio node that pulses', () => {
     assert.equal(cloud.requests.length, 2);
   });
 
-  it('says at the end of a redeploy that nobody knows, if the device stays silent', async () => {
+  it('reports an unknown outcome at the end of a redeploy if the device does not answer', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), pulse({ duration: 60_000 })]);
     post('gpio', { chipid, pin: 5, payload: 1 });

@@ -4,7 +4,7 @@ import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
-describe('gpio', () => {
+describe('the gpio node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -35,7 +35,7 @@ describe('gpio', () => {
     assert.equal(cloud.requests.at(-1)?.path, `/openapi/set_gpio_edge/${chipid}/5/1/`);
   });
 
-  it('knows every word for a level', async () => {
+  it('accepts every word for a level', async () => {
     await start();
     for (const high of [1, '1', true, 'high', 'on']) {
       await call('gpio', { chipid, pin: '3', payload: high });
@@ -96,7 +96,7 @@ describe('gpio', () => {
     assert.equal(other['result'], `1${'0'.repeat(15)}`);
   });
 
-  it('says when the codes are not a JSON object, before anything is sent', async () => {
+  it('reports codes that are not a JSON object, before anything is sent', async () => {
     cloud = await startCloud();
     const bad = ['{', '[]', '5', 'null'];
     const readers = bad.map((codes) => node('gpio', { id: codes, operation: 'read', codes }));
@@ -105,7 +105,7 @@ describe('gpio', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('says when the device has no such pin', async () => {
+  it('reports a pin that the device does not have', async () => {
     await start();
     const read = await fail('read', { chipid, pin: 16 }, 'INVALID_RESPONSE');
     assert.match(read.error.message, /pin 16/);

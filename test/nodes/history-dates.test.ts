@@ -34,7 +34,7 @@ const BAD: unknown[] = [
   ...['20240229/', '2024-02-29T', '２０２４０２２９', '20240229\r\n'],
 ];
 
-describe('history, the dates of the synchronisation', () => {
+describe('the history node, for all devices between two dates', () => {
   useNodeRed();
   let cloud: Simulator;
 
@@ -44,7 +44,7 @@ describe('history, the dates of the synchronisation', () => {
   }
   const asked = (): string | undefined => cloud.requests.at(-1)?.path.slice('/openapi'.length);
 
-  it('takes YYYYMMDD, a Date, milliseconds and ISO text', async () => {
+  it('accepts YYYYMMDD, a Date, milliseconds and ISO text', async () => {
     await start();
     for (const [value, [first, last]] of GOOD) {
       const out = await call('history', { begin: value, end: '20991231' });
@@ -67,7 +67,7 @@ describe('history, the dates of the synchronisation', () => {
     assert.equal(asked(), '/sync/20240301/20240301/');
   });
 
-  it('includes the uploads of this moment, whatever the time of day', async () => {
+  it('includes uploads up to the present, at any time of day', async () => {
     await start({ begin: '', beginType: 'date', end: '', endType: 'date' });
     for (const zone of ['UTC', 'America/New_York', 'Asia/Shanghai', 'Pacific/Auckland']) {
       await inTimeZone(zone, async () => {
@@ -79,7 +79,7 @@ describe('history, the dates of the synchronisation', () => {
     }
   });
 
-  it('takes the dates that the node names', async () => {
+  it('uses the dates of its properties', async () => {
     await start({ begin: '20240101', beginType: 'str', end: '', endType: 'date' });
     const [, before] = daysOf(new Date());
     await call('history', { begin: 'ignored' });

@@ -14,7 +14,7 @@ import { arrivedAt, call, fail, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('history, only what is new', () => {
+describe('the history node, for new records only', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -97,7 +97,7 @@ describe('history, only what is new', () => {
     assert.deepEqual(await read(), ['meanwhile']);
   });
 
-  it('loses no record to a reading that fails', async () => {
+  it('loses no record if a reading fails', async () => {
     await start({ datatype: 'json' });
     cloud.upload(chipid, '1');
     assert.deepEqual(await read(), [1]);
@@ -111,7 +111,7 @@ describe('history, only what is new', () => {
     await fail('history', { chipid }, 'INVALID_RESPONSE');
   });
 
-  it('remembers nothing that Node-RED drops, since the node is closed in the turn in which it sends', async () => {
+  it('remembers no record that Node-RED drops because the node is closed in the turn in which it sends', async () => {
     await start();
     cloud.upload(chipid, 'a');
     const history = helper.getNode('history')!;
@@ -126,14 +126,14 @@ describe('history, only what is new', () => {
     assert.equal(stored(), undefined);
   });
 
-  it('reads everything each time when it is off', async () => {
+  it('emits everything each time if that is off', async () => {
     await start({ incremental: false });
     cloud.upload(chipid, 'a');
     assert.deepEqual(await read(), ['a']);
     assert.deepEqual(await read(), ['a']);
   });
 
-  describe('whatever the ids are', () => {
+  describe('with unusual ids', () => {
     let shown: object[];
     const record = (id: unknown, second: number, more: object = {}): object => ({
       ...{ id, body: `${String(id)} at ${second}`, dev: chipid },
@@ -159,7 +159,7 @@ describe('history, only what is new', () => {
     };
     const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
 
-    it('emits each push once by an id that is not a number', async () => {
+    it('emits each push once if its id is not a number', async () => {
       await serve({ operation: 'pushes' });
       const [one, two, three] = [record('5f3a9c', 1), record('00ffa1', 2), record('a0', 2)];
       assert.deepEqual(await readAll([one]), bodies([one]));
@@ -207,7 +207,7 @@ describe('history, only what is new', () => {
       ['numbers', (n: number) => n],
       ['texts', (n: number) => `f${n}`],
     ] as const) {
-      it(`remembers a bounded number of ${what}, and emits nothing of a long history again`, async () => {
+      it(`remembers a bounded number of ${what}, and repeats nothing of a long history`, async () => {
         await serve();
         const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
         assert.equal((await readAll(long)).length, 2000);
@@ -220,7 +220,7 @@ describe('history, only what is new', () => {
       });
     }
 
-    it('emits a record with a higher id although the clock was set back', async () => {
+    it('emits a record with a higher id even if the clock was set back', async () => {
       await serve();
       const long = Array.from({ length: 1000 }, (_, n) => record(n, 5000 + n));
       await readAll(long);
@@ -269,7 +269,7 @@ describe('history, only what is new', () => {
       assert.equal(warnings.length, 1);
     });
 
-    it('takes records without an id or a time, and a huge id, as they are', async () => {
+    it('emits records without an id or a time, or with a huge id, unchanged', async () => {
       await serve();
       const odd = [
         { ...record(null, 1), body: 'no id' },

@@ -8,7 +8,7 @@ const record = (id: string | number, time: string): UploadRecord =>
 const range = (count: number, make: (n: number) => UploadRecord): UploadRecord[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
-/** Reads one answer after another from what is saved, and gives how many records each brings. */
+/** Reads one answer after another from the saved position, and returns how many new records each has. */
 function readings(saved: unknown, answers: UploadRecord[][]): number[] {
   return answers.map((records) => {
     const { fresh, position } = advance(readPosition(saved), records);
@@ -24,7 +24,7 @@ describe('the position in a history', () => {
     record(`h${n}`, `2026-11-22T${second(Math.floor(n / 60))}:${second(n % 60)}:00Z`),
   );
 
-  it('emits nothing again of a history whose oldest records have gone', () => {
+  it('repeats nothing of a history whose oldest records are gone', () => {
     assert.deepEqual(readings({}, [minutes, minutes.slice(300), minutes]), [600, 0, 0]);
   });
 
@@ -34,7 +34,7 @@ describe('the position in a history', () => {
     assert.deepEqual(readings({}, [minutes, later, later, later]), [600, 2, 0, 0]);
   });
 
-  it('uses the fixed order of a time: a day first, or a mark for noon, has none', () => {
+  it('relies on times only in a form that sorts: not with the day first, nor with AM and PM', () => {
     for (const form of [
       (n: number) => `${second(n % 28)}/11/2026`,
       () => '2026-11-22 12:59:59 AM',
@@ -54,7 +54,7 @@ describe('the position in a history', () => {
     assert.ok(JSON.stringify(saved).length < 10_000);
   });
 
-  it('is smaller if there are many devices, and emits nothing again all the same', () => {
+  it('is smaller for many devices, and still repeats nothing', () => {
     const room = roomFor(10_000);
     let position = readPosition({});
     for (const count of [600, 0]) {
@@ -90,7 +90,7 @@ describe('the position in a history', () => {
       );
     });
 
-    it('emits new records again after it had gone silent', () => {
+    it('emits new records again where the earlier version had stopped', () => {
       const first = range(300, (n) => record(`h${n}`, '2026-11-22T10:00:00'));
       const emitted = first.slice(44).map(({ id }) => `|${id}`);
       const next = [...first, record('new', '2026-11-22T10:00:00')];

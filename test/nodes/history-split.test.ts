@@ -13,7 +13,7 @@ interface Split extends NodeMessage {
   parts: { id: string; type: string; len: number; index: number; count: number; parts?: object };
 }
 
-describe('history, one message per record', () => {
+describe('the history node, with one message per record', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -29,7 +29,7 @@ describe('history, one message per record', () => {
     return arrivedAt('out') as Split[];
   };
 
-  it('sends each record with its body as payload, and one done for all', async () => {
+  it('sends each record with its body as payload, and calls done once', async () => {
     await start({ datatype: 'json' });
     const { error } = await send('history', { chipid, topic: 't', deep: { a: 1 } });
     assert.equal(error, undefined);
@@ -60,7 +60,7 @@ describe('history, one message per record', () => {
     ['+00:00', '2027-02-31 08:00:00', undefined],
     ['+00:00', null, undefined],
   ] as const) {
-    it(`has the time ${create_time} in the zone ${historyZone ?? 'of the service'}`, async () => {
+    it(`emits the time ${create_time} in the zone ${historyZone ?? 'of the service'}`, async () => {
       const service = await httpService(json([{ id: 1, body: 'x', create_time }]));
       const app = cloudApp({ ...service, appid: '1' }, { historyZone });
       await load([app, node('history', { split: true })]);
@@ -78,7 +78,7 @@ describe('history, one message per record', () => {
     assert.deepEqual(second!['deep'], { a: 1 });
   });
 
-  it('is put together again by join', async () => {
+  it('sends sequences that a join node puts together', async () => {
     await start({ wires: [['join']] });
     const out = await call('history', { chipid });
     assert.deepEqual(out.payload, ['{"n":1}', '{"n":2}', '{"n":3}']);
@@ -91,7 +91,7 @@ describe('history, one message per record', () => {
     assert.deepEqual(out['parts'], parts);
   });
 
-  it('sends nothing when there is no record, and is done', async () => {
+  it('sends nothing if there is no record, and calls done', async () => {
     await start();
     const { error } = await send('history', { chipid: '10000002' });
     assert.equal(error, undefined);

@@ -8,7 +8,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 const JSON_BODY = '{"t":21.5}';
 const BINARY = Buffer.from([0xff, 0x00, 0xfe]);
 
-describe('history', () => {
+describe('the history node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -23,7 +23,7 @@ describe('history', () => {
     return (payload as { body: unknown }[]).map(({ body }) => body);
   };
 
-  it("reads a device's uploads as the service gives them", async () => {
+  it("emits a device's uploads as the service sends them", async () => {
     await start();
     cloud.upload(chipid, JSON_BODY);
     cloud.upload('10000002', 'of another device');
@@ -57,7 +57,7 @@ describe('history', () => {
     assert.equal(out['chipid'], chipid);
   });
 
-  it('reads all uploads between two days, and no device is on the message', async () => {
+  it('reads all uploads between two days, without a device on the message', async () => {
     await start({ operation: 'sync' });
     cloud.upload('10000001', 'one');
     cloud.upload('10000002', 'two');
@@ -84,7 +84,7 @@ describe('history', () => {
     assert.deepEqual(await bodies(), [{ t: 21.5 }, [1], '17']);
   });
 
-  it('decodes bodies that are Base64, as the application says', async () => {
+  it('decodes bodies in Base64 if the application says so', async () => {
     await start({ datatype: 'auto-detect' }, 'base64');
     cloud.upload(chipid, JSON_BODY);
     cloud.upload(chipid, 'grün');
@@ -100,7 +100,7 @@ describe('history', () => {
     ['base64', [Buffer.from(JSON_BODY).toString('base64'), Buffer.from('8').toString('base64')]],
   ];
   for (const [datatype, expected] of OUTPUTS) {
-    it(`gives bodies as ${datatype}`, async () => {
+    it(`emits bodies as ${datatype}`, async () => {
       await start({ datatype }, 'base64');
       cloud.upload(chipid, JSON_BODY);
       cloud.upload(chipid, '8');
@@ -108,7 +108,7 @@ describe('history', () => {
     });
   }
 
-  it('names the record whose body is not what it should be', async () => {
+  it('names the record whose body cannot be decoded', async () => {
     await start({ datatype: 'json' }, 'text');
     cloud.upload(chipid, JSON_BODY);
     cloud.upload(chipid, 'no JSON');
@@ -131,7 +131,7 @@ describe('history', () => {
     assert.match(error.message, /record 1 is nested deeper than 100 levels.*auto-detect/);
   });
 
-  it('says when the history is not Base64, as the application claims', async () => {
+  it('reports a history that is not Base64 although the application says so', async () => {
     cloud = await startCloud({ historyEncoding: 'text' });
     const app = cloudApp(cloud, { historyEncoding: 'base64' });
     await load([app, node('history', { datatype: 'utf8' })]);

@@ -5,7 +5,7 @@ import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { BAD_CHIPIDS } from './support/values';
 
-/** Every node that takes a chip number, with all else good. */
+/** Every node that needs a chip number, with everything else valid. */
 const NODES = [
   node('push'),
   node('push', { id: 'push-channel', transport: 'channel' }),
@@ -18,7 +18,7 @@ const NODES = [
   node('history', { id: 'history-pushes', operation: 'pushes' }),
 ];
 
-describe('a message that is not what the call takes', () => {
+describe('an invalid message', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -30,7 +30,7 @@ describe('a message that is not what the call takes', () => {
   }
 
   for (const { id } of NODES) {
-    it(`never reaches the network from ${id} without a chip number, and a good one does`, async () => {
+    it(`causes no request of ${id} without a chip number, and a valid one does`, async () => {
       await start();
       const rest = { payload: 1, pin: 1 };
       await Promise.all(
@@ -42,7 +42,7 @@ describe('a message that is not what the call takes', () => {
     });
   }
 
-  it('says what is wrong in a few words on one line', async () => {
+  it('leads to a short error on one line', async () => {
     await start();
     const long = `x\r\n\u0000${'y'.repeat(10_000_000)}`;
     const { error } = await fail('push', { chipid: long, payload: 'x' }, 'INVALID_INPUT');
@@ -51,7 +51,7 @@ describe('a message that is not what the call takes', () => {
     assert.match(error.message, /chip number/);
   });
 
-  it('repeats no address that could break a header or path', async () => {
+  it('leads to an error without a value that could break a header or path', async () => {
     await start([node('rt-status', { id: 'rt' })]);
     const key = 'a/../b?c=d#e\r\nX: y';
     await fail('rt', { chipid, key }, 'NOT_FOUND');

@@ -12,7 +12,7 @@ const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
 const readings = (cloud: Simulator): number =>
   cloud.requests.filter(({ path }) => path.includes('/up_messages/')).length;
 
-describe('latest', () => {
+describe('the latest node', () => {
   useNodeRed();
   let cloud: Simulator;
   let uploads = 0;
@@ -39,7 +39,7 @@ describe('latest', () => {
     await until(() => heard() >= uploads, 'the upload has arrived');
   }
 
-  it('returns the latest upload of a device, and keeps the rest of the message', async () => {
+  it('outputs the latest upload of a device, and keeps the rest of the message', async () => {
     await start();
     await upload(one, { temperature: 20 });
     await upload(one, { temperature: 21 });
@@ -57,7 +57,7 @@ describe('latest', () => {
     assert.ok(!('online' in out) && !('truncated' in out) && !('name' in out));
   });
 
-  it('says whether the device is online, and its name unless the message has one', async () => {
+  it('adds whether the device is online, and its name unless the message has one', async () => {
     cloud = await startCloud();
     await load([cloudApp(cloud), node('devices'), node('latest', { missing: 'null' })]);
     cloud.switchOff(two);
@@ -73,7 +73,7 @@ describe('latest', () => {
     assert.equal((await fail('latest', { chipid: one }, 'NO_VALUE'))['name'], 'Greenhouse');
   });
 
-  it('returns what a listener has recovered', async () => {
+  it('outputs what a listener has recovered', async () => {
     await start({}, [one]);
     await upload(one, 'live');
     cloud.disconnect(one, { terminate: true });
@@ -82,7 +82,7 @@ describe('latest', () => {
     assert.deepEqual([payload, source], ['missed', 'replayed']);
   });
 
-  it('gives each message bytes of its own', async () => {
+  it('gives each message its own copy of the bytes', async () => {
     await start({ datatype: 'buffer' });
     await upload(one, Buffer.from([1, 2, 3]));
     for (const { payload } of arrivedAt('out')) (payload as Buffer).fill(0);
@@ -92,7 +92,7 @@ describe('latest', () => {
     assert.deepEqual(second.payload, Buffer.from([1, 2, 3]));
   });
 
-  it('cuts what is longer than 16 KiB, and says so', async () => {
+  it('truncates an upload over 16 KiB, and marks it', async () => {
     await start();
     await upload(one, { text: '界'.repeat(6000) });
     const text = await call('latest', { chipid: one });
@@ -121,14 +121,14 @@ describe('latest', () => {
     }
   });
 
-  it('fails for a device that is missing or empty, and touches no network', async () => {
+  it('fails without a request if the device is missing or empty', async () => {
     await start({}, []);
     for (const chipid of [undefined, '', null, '../x', [one]])
       await fail('latest', { chipid }, 'INVALID_INPUT');
     assert.equal(cloud.requests.length, 0);
   });
 
-  describe('of a device of which nothing is known', () => {
+  describe('for a device without a known upload', () => {
     it('fails', async () => {
       await start();
       await fail('latest', { chipid: two }, 'NO_VALUE');
@@ -149,7 +149,7 @@ describe('latest', () => {
       assert.equal(chipid, two);
     });
 
-    it('reads the history once, without a listener, for all who ask', async () => {
+    it('reads the history once for simultaneous requests, without a listener', async () => {
       await start({ missing: 'history' }, []);
       cloud.upload(one, 'older');
       const { at } = cloud.upload(one, { temperature: 3 });
@@ -192,7 +192,7 @@ describe('latest', () => {
     });
   });
 
-  describe('of all devices', () => {
+  describe('for all devices', () => {
     it('returns those that have uploaded, by chip number', async () => {
       await start({ chipid: '', missing: 'history' }, [three, one]);
       assert.deepEqual((await call('latest', {})).payload, []);
@@ -213,7 +213,7 @@ describe('latest', () => {
       assert.equal(out['chipid'], 'kept');
     });
 
-    it('names in its entry a device whose upload does not fit its output', async () => {
+    it('puts an error into the entry of a device whose upload does not fit its output', async () => {
       await start({ chipid: '', datatype: 'json' }, [one, two]);
       await upload(one, 'no JSON');
       await upload(two, '[1]');

@@ -38,7 +38,7 @@ describe('the status of a listener says how long ago the last upload was', () =>
     });
   }
 
-  it('of one device that is connected, and of no other', () => {
+  it('only for a single device that is connected', () => {
     assert.equal(shown(device(DAY), device(DAY)), '2/2');
     const down = { ...device(DAY), state: 'disconnected' as const };
     assert.equal(shown(down), 'status.disconnected');

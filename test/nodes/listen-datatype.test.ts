@@ -41,7 +41,7 @@ const OUTPUTS: Record<string, [upload: string | Buffer, payload: unknown][]> = {
   ],
 };
 
-describe('listen, the payload', () => {
+describe('the payload of a listener', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -53,7 +53,7 @@ describe('listen, the payload', () => {
   }
 
   for (const [datatype, uploads] of Object.entries(OUTPUTS)) {
-    it(`is as ${datatype} says`, async () => {
+    it(`has the form ${datatype}`, async () => {
       await start({ datatype });
       for (const [upload] of uploads) cloud.upload(chipid, upload);
       await until(() => arrivedAt('out').length === uploads.length, 'all are emitted');
@@ -64,7 +64,7 @@ describe('listen, the payload', () => {
     });
   }
 
-  it('is detected when nothing is set', async () => {
+  it('is detected by default', async () => {
     await start({});
     cloud.upload(chipid, '{"a":1}');
     await until(() => arrivedAt('out').length === 1, 'it is emitted');
@@ -85,7 +85,7 @@ describe('listen, the payload', () => {
     assert.deepEqual(arrivedAt('out')[0]?.payload, { good: true });
   });
 
-  it('is one clear error when JSON is nested too deeply', async () => {
+  it('is replaced by one clear error if JSON is nested too deeply', async () => {
     await start({ datatype: 'json' });
     cloud.upload(chipid, '['.repeat(2500) + ']'.repeat(2500));
     await until(() => arrivedAt('caught').length === 1, 'it is caught');

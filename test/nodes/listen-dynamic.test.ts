@@ -6,7 +6,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 import { BAD_CHIPIDS } from './support/values';
 
-describe('listen, controlled by messages', () => {
+describe('a listener that is controlled by messages', () => {
   useNodeRed();
   let cloud: Simulator;
   const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
@@ -74,7 +74,7 @@ describe('listen, controlled by messages', () => {
     await channels(one);
   });
 
-  it('sends nothing on for a subscription', async () => {
+  it('does not pass on the message that subscribes', async () => {
     await tell('subscribe', one);
     await tell('unsubscribe', one);
     await until(() => arrivedAt('completed').length === 2, 'the Complete node fires');
@@ -102,13 +102,13 @@ describe('listen, controlled by messages', () => {
     assert.deepEqual(await listed(), []);
   });
 
-  it('treats an empty array as no device', async () => {
+  it('ignores an empty array', async () => {
     await tell('subscribe', []);
     await tell('unsubscribe', []);
     assert.deepEqual(await listed(), []);
   });
 
-  it('goes on after a drop', async () => {
+  it('continues after a lost connection', async () => {
     await tell('subscribe', [one, two]);
     await channels(one, two);
     cloud.disconnect(one);

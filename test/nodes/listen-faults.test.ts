@@ -7,7 +7,7 @@ import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('listen, when something goes wrong', () => {
+describe('a listener, when something goes wrong', () => {
   useNodeRed();
   let cloud: Simulator;
   const one = '10000001';
@@ -18,7 +18,7 @@ describe('listen, when something goes wrong', () => {
   const emitted = (payload: string): Promise<void> =>
     until(() => payloads().includes(payload), `${payload} is emitted`);
 
-  it('waits for a service that is not there yet', async () => {
+  it('waits for a service that is not running yet', async () => {
     cloud = await startCloud();
     const heal = cloud.fail('reset-upgrade');
     await load([cloudApp(cloud), node('listen', { chipids: [one] })]);
@@ -29,7 +29,7 @@ describe('listen, when something goes wrong', () => {
     await emitted('at last');
   });
 
-  it('names an output that does not exist, and listens to nothing', async () => {
+  it('reports an output that does not exist, and listens to nothing', async () => {
     cloud = await startCloud();
     await load([cloudApp(cloud), node('listen', { chipids: [one], datatype: 'JSON' as 'json' })]);
     await shows('listen', 'status.invalid-input');
@@ -38,7 +38,7 @@ describe('listen, when something goes wrong', () => {
     assert.equal(cloud.channels(), 0);
   });
 
-  it('logs what happens to many devices as one line, and the remaining count when it closes', async () => {
+  it('logs a fault of many devices as one line, and the remaining count when it closes', async () => {
     const devices = 20;
     cloud = await startCloud({ devices });
     const chipids = [...cloud.devices.keys()];

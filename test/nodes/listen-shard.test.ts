@@ -21,7 +21,7 @@ describe('a listener to a share of the devices', () => {
     node('listen', { id, shard, chipids: devices, ...properties });
   const open = (): string[] => cloud.requests.flatMap(({ path }) => /\d{8}/.exec(path)?.[0] ?? []);
 
-  it('opens the channels of its share alone, and all shares together those of all', async () => {
+  it('opens only the channels of its share, while all shares together cover all devices', async () => {
     await load([
       cloudApp(cloud),
       ...['0/3', '1/3', ' 2 / 3 '].map((shard, index) => listener(`listen-${index}`, shard)),
@@ -32,7 +32,7 @@ describe('a listener to a share of the devices', () => {
     assert.equal(new Set(open()).size, open().length);
   });
 
-  it('is not configured with a share that is no text', async () => {
+  it('is not configured with a share that is not text', async () => {
     await load([cloudApp(cloud), node('listen', { chipids: devices, shard: { 0: 3 } })]);
     await shows('listen', 'status.not-configured');
     assert.equal(cloud.channels(), 0);
@@ -50,7 +50,7 @@ describe('a listener to a share of the devices', () => {
     }
   });
 
-  it('ignores numbers that are subscribed to and fall outside', async () => {
+  it('ignores subscriptions to devices outside its share', async () => {
     await load([
       cloudApp(cloud),
       listener('listen', '0/2', { devices: 'dynamic' }),
@@ -82,7 +82,7 @@ describe('a listener to a share of the devices', () => {
     });
   }
 
-  it('is not configured if it delivers into a queue that there is not', async () => {
+  it('is not configured if it delivers into a queue that does not exist', async () => {
     await load([cloudApp(cloud), listener('listen', '', { deliver: 'queue' })]);
     await shows('listen', 'status.not-configured');
   });

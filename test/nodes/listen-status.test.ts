@@ -37,7 +37,7 @@ describe('the status of a listener', () => {
     await shows('listen', 'status.connected');
   });
 
-  it('says how long ago the last upload was, and is connected again with the next', async () => {
+  it('shows how long ago the last upload was, and is connected again with the next', async () => {
     await start({ chipids: [one] });
     await shows('listen', 'status.connected');
     cloud.upload(one, 'first');
@@ -82,7 +82,7 @@ describe('the status of a listener', () => {
     await shows('listen', 'status.no-devices');
   });
 
-  it('says that the key is refused', async () => {
+  it('shows that the key is refused', async () => {
     await load([cloudApp(cloud), node('listen', { chipids: [one] })], {
       app: { appkey: 'Another-Key' },
     });
@@ -108,7 +108,7 @@ describe('the status of a listener', () => {
     await shows('listen', '40/40');
   });
 
-  it('comes with one line in the log for a fault that repeats', async () => {
+  it('comes with one line in the log for a repeated fault', async () => {
     await start({ chipids: [one] });
     await shows('listen', 'status.connected');
     cloud.fail('bad-json', { times: 50 });

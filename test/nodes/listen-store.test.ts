@@ -7,7 +7,7 @@ const unexpected = (error: unknown): void => assert.ifError(error);
 const never = new AbortController().signal;
 
 describe('the positions of a listener in a context store', () => {
-  it('are those that were saved, without the invalid ones', async () => {
+  it('are restored, except for invalid ones', async () => {
     const saved = { '1': { id: '7', live: 2 }, '2': { id: 'x', live: 0 }, '3': null };
     const node = nodeWith({ get: (callback) => callback(null, saved) });
     const positions = await contextPositions(node, unexpected, never);
@@ -17,7 +17,7 @@ describe('the positions of a listener in a context store', () => {
     );
   });
 
-  it('are written one write at a time, each with everything that has changed meanwhile', async () => {
+  it('are written one write at a time, which includes all changes since the last', async () => {
     const written: unknown[] = [];
     const writes: Callback[] = [];
     const set = (value: unknown, callback: Callback): void => {
@@ -79,7 +79,7 @@ describe('the positions of a listener in a context store', () => {
     assert.deepEqual(written.at(-1), { '1': { id: '1', live: 2 } });
   });
 
-  it('are waited for while the store cannot be read, until the node is closed', async () => {
+  it('are awaited while the store cannot be read, until the node is closed', async () => {
     const failures: unknown[] = [];
     const closing = new AbortController();
     const node = nodeWith({ get: (callback) => callback(new Error('not connected')) });

@@ -9,7 +9,7 @@ import { until } from '../../tooling/until';
 
 const CHIPID = '10000001';
 
-describe('listen, when the flow behind it throws', () => {
+describe('a listener, when the flow after it throws', () => {
   useNodeRed();
 
   for (const recover of ['off', 'reconnect']) {

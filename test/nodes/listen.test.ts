@@ -8,7 +8,7 @@ import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('listen', () => {
+describe('the listen node', () => {
   useNodeRed();
   let cloud: Simulator;
   const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
@@ -26,7 +26,7 @@ describe('listen', () => {
     return arrivedAt('out').find((msg) => msg.payload === payload)!;
   }
 
-  it('emits each upload of its devices and of no other', async () => {
+  it('emits each upload of its devices, and of no others', async () => {
     await start([node('listen', { chipids: [one, two] })]);
     await connected(one);
     await connected(two);
@@ -89,7 +89,7 @@ describe('listen', () => {
     assert.deepEqual(payloads(), ['of a']);
   });
 
-  it('takes a timestamp in milliseconds as it is', async () => {
+  it('leaves a timestamp in milliseconds unchanged', async () => {
     await start([node('listen', { chipids: [one] })], { eventTimestamp: 'ms' });
     await connected(one);
     const { at } = cloud.upload(one, 'x');
@@ -105,7 +105,7 @@ describe('listen', () => {
     assert.deepEqual(payloads(), texts);
   });
 
-  it('shares one channel between two nodes, and each may change its own message', async () => {
+  it('shares its channel with a second node, and each may change its own message', async () => {
     const listen = { chipids: [one], datatype: 'buffer' };
     await start([node('listen', listen), node('listen', { ...listen, id: 'other' })]);
     await shows('listen', 'status.connected');
@@ -150,7 +150,7 @@ describe('listen', () => {
     assert.equal((await emitted('new'))['chipid'], '77');
   });
 
-  it('goes on where it was when a device is in the list again', async () => {
+  it('continues at the last position when a device is in the list again', async () => {
     await start([node('listen', { devices: 'online', refresh: 1, recover: 'reconnect' })]);
     await connected(two);
     const reads = (): boolean =>

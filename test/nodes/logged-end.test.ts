@@ -25,12 +25,12 @@ describe('a message that ends while its node closes', () => {
   });
   afterEach(() => log.removeHandler(debug));
 
-  it('stands in the log once if Node-RED writes it there', () => {
+  it('is logged once if Node-RED logs it', () => {
     endLogged(RED, node, error, (each) => node.error(each));
     assert.equal(lines, 1);
   });
 
-  it('stands in the log once if a Catch node that has been closed swallows it', () => {
+  it('is logged once if a Catch node that was closed swallows it', () => {
     endLogged(RED, node, error, () => undefined);
     assert.equal(lines, 1);
   });

@@ -31,7 +31,7 @@ describe('several devices at once', () => {
     await load([cloudApp(cloud), ...many, node('push', { id: 'one' })]);
   }
 
-  it('are called each once, with the results in the order of the message', async () => {
+  it('are each called once, with the results in the order of the message', async () => {
     await start();
     cloud.fail('not-found', { chipid: A });
     cloud.fail('gateway', { chipid: C, acts: true });
@@ -78,7 +78,7 @@ describe('several devices at once', () => {
     });
   }
 
-  it('may be one, which counts as a list of one, or none', async () => {
+  it('may be a list of one, or of none', async () => {
     await start();
     const expected = [{ chipid: A, ok: true, payload: { msg: 'OK' }, statusCode: 200 }];
     assert.deepEqual((await call('push', { chipid: Number(A), payload: 'x' })).payload, expected);
@@ -105,7 +105,7 @@ describe('several devices at once', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('are refused by a node that takes one', async () => {
+  it('are refused by a node that accepts only one', async () => {
     await start();
     const caught = await fail('one', { chipid: [A, B], payload: 'x' }, 'INVALID_INPUT');
     assert.match(caught.error.message, /is an array\. Allow several devices/);
@@ -142,7 +142,7 @@ describe('several devices at once', () => {
     assert.deepEqual(texts(A), ['first', 'second']);
   });
 
-  it('fail where the queue is full, and nowhere else', async () => {
+  it('fail only where the queue is full', async () => {
     await start();
     cloud.fail('hang', { chipid: A });
     for (let n = 0; n < 101; n++) post('one', { chipid: A, payload: n });
@@ -155,7 +155,7 @@ describe('several devices at once', () => {
     assert.deepEqual(out['failed'], [A]);
   });
 
-  it('report the outcome of each when the node closes, which the log says once', async () => {
+  it('report the outcome of each when the node closes, which is logged once', async () => {
     await start({ atOnce: 2 });
     cloud.fail('hang', { chipid: B });
     cloud.fail('hang', { chipid: C });
@@ -182,7 +182,7 @@ describe('several devices at once', () => {
     assert.deepEqual(arrivedAt('out'), []);
   });
 
-  it('are called no more than atOnce at a time', async () => {
+  it('are called at most atOnce at a time', async () => {
     let [running, most] = [0, 0];
     const service = await keep(
       httpService((response, request, count) => {
@@ -200,7 +200,7 @@ describe('several devices at once', () => {
     assert.equal(most, 3);
   });
 
-  it('are a thousand, some of them faulty', async () => {
+  it('may be a thousand, some of them faulty', async () => {
     const first = 20_000_000;
     const chipids = Array.from({ length: 1000 }, (_, n) => String(first + n));
     const devices = chipids.map((chipid) => ({ chipid }));

@@ -64,7 +64,7 @@ describe('a node that is not configured', () => {
   }
 
   for (const [what, properties] of Object.entries(APPS)) {
-    it(`shows and says so: ${what}`, async () => {
+    it(`shows and reports it: ${what}`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud), ...users(properties)]);
       await checkRefusal(cloud, ['push', 'server', 'listen']);
@@ -72,7 +72,7 @@ describe('a node that is not configured', () => {
   }
 
   for (const [what, wrong] of Object.entries(WRONG)) {
-    it(`shows and says so: ${what}`, async () => {
+    it(`shows and reports it: ${what}`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud, wrong(cloud)), ...users()]);
       await checkRefusal(cloud, ['push', 'server', 'listen']);
@@ -86,7 +86,7 @@ describe('a node that is not configured', () => {
     ['a variable for the app key that is not set', {}, { ...CANARIES, appkey: UNSET }],
   ];
   for (const [what, properties, keys] of OPEN_MISSING) {
-    it(`leaves the server API alone: ${what}`, async () => {
+    it(`does not affect the server API: ${what}`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud, properties), ...users()], { app: keys });
       await checkRefusal(cloud, ['push', 'listen']);
@@ -102,7 +102,7 @@ describe('a node that is not configured', () => {
     ['a variable for the password that is not set', { serverPassword: UNSET }],
   ];
   for (const [what, keys] of SERVER_MISSING) {
-    it(`leaves the open API alone: ${what}`, async () => {
+    it(`does not affect the open API: ${what}`, async () => {
       const cloud = await startCloud();
       await load([cloudApp(cloud), ...users()], { app: { ...CANARIES, ...keys } });
       await checkRefusal(cloud, ['server']);
@@ -112,7 +112,7 @@ describe('a node that is not configured', () => {
     });
   }
 
-  it('shows and says so: no credentials at all', async () => {
+  it('shows and reports it: no credentials at all', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), ...users()], {});
     await checkRefusal(cloud, ['push', 'server', 'listen']);

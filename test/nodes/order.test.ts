@@ -20,7 +20,7 @@ describe('the order of commands', () => {
   }
   const texts = (device = chipid) => cloud.device(device).received.map(({ text }) => text);
 
-  it('is that of arrival, one at a time, whichever nodes they come from', async () => {
+  it('is that of arrival, one at a time, from any node', async () => {
     await start({});
     const sent = numbers(20).map((n) => send(n % 3 === 0 ? 'a' : 'b', { chipid, payload: n }));
     await Promise.all(sent);

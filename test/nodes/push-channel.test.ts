@@ -16,7 +16,7 @@ describe('push over the channel', () => {
     await load([cloudApp(cloud), node('push', channel)]);
   }
 
-  it('opens the channel and brings the text to the device', async () => {
+  it('opens the channel and delivers the text to the device', async () => {
     await start({ format: 'MSG' });
     const { _msgid, ...out } = await call('push', { chipid: 10000001, payload: 'hi', topic: 't' });
     assert.ok(_msgid);
@@ -26,7 +26,7 @@ describe('push over the channel', () => {
     assert.equal(cloud.device(chipid).received[0]?.text, 'hi');
   });
 
-  it('sends the very bytes, in order, over one channel', async () => {
+  it('sends the exact bytes, in order, over one channel', async () => {
     await start();
     const pushes: [format: string, payload: unknown, bytes: Buffer][] = [
       ['MSG', 'grün 😀\u0000', Buffer.from('grün 😀\u0000')],
@@ -69,7 +69,7 @@ describe('push over the channel', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('says that the channel is down, and pushes again once it is up', async () => {
+  it('reports that the channel is closed, and works again once it is open', async () => {
     await start({ format: 'MSG', timeout: '1.5' });
     const heal = cloud.fail('reset-upgrade');
     const msg = { chipid, payload: 'lost', statusCode: 200 };
@@ -96,7 +96,7 @@ describe('push over the channel', () => {
     assert.equal(cloud.requests.filter(({ path }) => path === '/noticed/peer').length, 1);
   });
 
-  it('sends to an application as a whole over HTTP only', async () => {
+  it('is sent to an application as a whole over HTTP only', async () => {
     await start({ target: 'app', format: 'MSG' });
     const out = await call('push', { payload: 'all' });
     assert.deepEqual(out.payload, { msg: 'success' });

@@ -4,7 +4,7 @@ import { cloudApp, load, node } from './support/flow';
 import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
-describe('push', () => {
+describe('the push node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -48,7 +48,7 @@ describe('push', () => {
     assert.equal(received()?.text, payload);
   });
 
-  it('keeps every digit of a chip number of twenty', async () => {
+  it('keeps every digit of a 20-digit chip number', async () => {
     const long = '98765432109876543210';
     cloud = await startCloud({ devices: [{ chipid: long }] });
     await load([cloudApp(cloud), node('push')]);
@@ -72,7 +72,7 @@ describe('push', () => {
     ['B64', Buffer.from([0xff, 0xfe]), Buffer.from([0xff, 0xfe])],
   ];
 
-  it('brings each form of payload to the device in each format', async () => {
+  it('delivers each form of payload to the device in each format', async () => {
     await start({ format: 'msg' });
     for (const [format, payload, bytes] of FORMATS) {
       const out = await call('push', { chipid, payload, format });
@@ -83,13 +83,13 @@ describe('push', () => {
     }
   });
 
-  it('takes the format of the node when one is set, whatever the message says', async () => {
+  it('uses the format of the node if one is set, whatever the message says', async () => {
     await start({ format: 'HEX' });
     await call('push', { chipid, payload: 'c0ffee', format: 'AT' });
     assert.deepEqual(received()?.bytes, Buffer.from('c0ffee', 'hex'));
   });
 
-  it('refuses what the format does not take, before anything is sent', async () => {
+  it('refuses a payload that the format does not accept, before anything is sent', async () => {
     await start({ format: 'msg' });
     const bad: [format: unknown, payload: unknown][] = [
       ['HEX', 'abc'],

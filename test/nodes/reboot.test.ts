@@ -4,7 +4,7 @@ import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('reboot', () => {
+describe('the reboot node', () => {
   useNodeRed();
 
   it('resets the device once and passes the answer on', async () => {
@@ -22,7 +22,7 @@ describe('reboot', () => {
     assert.equal(cloud.requests[0].method, 'POST');
   });
 
-  it('is never repeated, though nobody knows whether the device acted', async () => {
+  it('never repeats the call, even if it is unknown whether the device acted', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('reboot')]);
     cloud.fail('gateway', { acts: true });

@@ -4,7 +4,7 @@ import { call, fail, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('refresh', () => {
+describe('the refresh node', () => {
   useNodeRed();
 
   it('reports an online device', async () => {
@@ -45,7 +45,7 @@ describe('refresh', () => {
     assert.ok(!('online' in caught));
   });
 
-  it('takes no answer of the device for one, if it is to', async () => {
+  it('outputs a missing answer of the device as offline, if configured', async () => {
     const cloud = await startCloud();
     const hasty = node('refresh', { id: 'hasty', offline: 'answer', timeout: 0.3 });
     await load([cloudApp(cloud), node('refresh', { offline: 'answer' }), hasty]);
@@ -65,7 +65,7 @@ describe('refresh', () => {
     await fail('refresh', { chipid: '10000001' }, 'NOT_FOUND');
   });
 
-  it('takes none for an answer only of a call that was sent', async () => {
+  it('outputs a missing answer as offline only for a call that was sent', async () => {
     const cloud = await startCloud();
     const app = cloudApp(cloud, { connections: '1' });
     const slow = node('refresh', { id: 'slow', timeout: 60 });

@@ -5,7 +5,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, call, fail, post, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 
-describe('request', () => {
+describe('the request node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -74,7 +74,7 @@ describe('request', () => {
     ['calls itself indefinitely', '($f := function() { $f() }; upload.n = 5 or $f())'],
     ['nests indefinitely', '($f := function() { 1 + $f() }; upload.n = 5 or $f() = 0)'],
   ] as const) {
-    it(`goes on while an expression ${what} on an upload, which is not the reply`, async () => {
+    it(`keeps waiting if an expression ${what} on an upload, which is not the reply`, async () => {
       await start({ match: 'jsonata', expression }, node('devices'));
       const out = call('request', { chipid, payload: 1 });
       await pushed();
@@ -85,7 +85,7 @@ describe('request', () => {
     });
   }
 
-  it('takes the next upload if it is set to', async () => {
+  it('accepts any upload if configured', async () => {
     await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
     const out = call('request', { chipid });
     await pushed();
@@ -129,7 +129,7 @@ describe('request', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('ends each message with one error when it is closed, and leaves nothing', async () => {
+  it('ends each message with one error when it is closed, and leaves nothing behind', async () => {
     await start(byId, node('devices'));
     const waiting = { chipid, payload: { id: 1 } };
     post('request', waiting);

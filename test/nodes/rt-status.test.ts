@@ -16,7 +16,7 @@ const VALUES: Record<string, unknown> = {
   'a b&c=%2F/ä😀': 'odd key',
 };
 
-describe('rt-status', () => {
+describe('the rt-status node', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';

@@ -31,7 +31,7 @@ describe('the check for secrets', () => {
     for (const place of places) assert.ok(findSecret(place), String(place));
   });
 
-  it('finds nothing where there is no secret', () => {
+  it('finds nothing in text without a secret', () => {
     const harmless = ['', 'f'.repeat(31), 'f'.repeat(64), { _msgid: '0123456789abcdef' }, null];
     for (const text of harmless) assert.equal(findSecret(text), undefined);
   });
@@ -39,7 +39,7 @@ describe('the check for secrets', () => {
 
 const chipid = '10000001';
 
-describe('a service that repeats everything it was sent, and all it knows', () => {
+describe('a service that repeats everything that it was sent and that it knows', () => {
   useNodeRed();
 
   for (const status of [301, 400, 401, 403, 404, 429, 500, 502, 504]) {
@@ -73,11 +73,11 @@ describe('a service that repeats everything it was sent, and all it knows', () =
   }
 });
 
-describe('a service whose answers hold a key where something else is due', () => {
+describe('a service whose answers contain a key in place of another value', () => {
   useNodeRed();
   const secret = `${CANARIES.appkey}\n${CANARIES.serverPassword}`;
 
-  it('keeps it out of every error, status and log', async () => {
+  it('reveals it in no error, status or log', async () => {
     const { baseUrl } = await keep(answerServer([{ id: secret, body: '{', chipid: secret }]));
     await load([
       cloudApp({ baseUrl, appid: '10001' }),

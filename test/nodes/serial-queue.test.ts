@@ -45,7 +45,7 @@ describe('a serial queue', () => {
     assert.deepEqual(log, order);
   });
 
-  it('goes on after a task that throws or rejects, whose caller alone gets the error', async () => {
+  it('continues after a task that throws or rejects, and passes the error to its caller only', async () => {
     const queue = new SerialQueue();
     const thrown = queue.add(() => {
       throw new Error('thrown');

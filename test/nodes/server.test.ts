@@ -5,7 +5,7 @@ import { call, fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { CANARIES } from './support/secrets';
 
-describe('server', () => {
+describe('the server node', () => {
   useNodeRed();
   let cloud: Simulator;
   const deviceid = '10000001';
@@ -32,7 +32,7 @@ describe('server', () => {
     assert.match(String(request().headers['sign']), /^[0-9a-f]{32}$/);
   });
 
-  it('asks for a page of the list', async () => {
+  it('requests a page of the list', async () => {
     await start({ page: '3', pageType: 'num', count: 'size', countType: 'msg' });
     const out = await call('server', { size: 1 });
     assert.deepEqual(out.payload, { page: 3, count: 1, total: 3, devices: ['10000003'] });
@@ -64,7 +64,7 @@ describe('server', () => {
     assert.equal(cloud.device(deviceid).received[0]?.via, 'server-api');
   });
 
-  it('reads uploads with whatever query it is given', async () => {
+  it('reads uploads with any query', async () => {
     await start({ operation: 'uploads', query: '{"page":1,"count":2}', queryType: 'json' });
     for (const body of ['a', 'b', 'c']) cloud.upload(deviceid, body);
     const out = await call('server', {});

@@ -8,7 +8,7 @@ import { arrivedAt, call, post, send } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
-describe('inputs that have to be waited for', () => {
+describe('inputs that are not available at once', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -22,7 +22,7 @@ describe('inputs that have to be waited for', () => {
   }
   const texts = () => cloud.device(chipid).received.map(({ text }) => text);
 
-  it('come from a context store on another machine, and the order holds', async () => {
+  it('may come from a remote context store, and keep the order of messages', async () => {
     await start({ chipid: 'device', chipidType: 'flow' });
     await Promise.all([0, 1, 2, 3].map((payload) => send('push', { payload })));
     assert.deepEqual(texts(), ['0', '1', '2', '3']);
@@ -40,7 +40,7 @@ describe('inputs that have to be waited for', () => {
     assert.deepEqual(texts(), ['a', 'b', 'c']);
   });
 
-  it('that are not there yet when the node closes leave nothing to be sent', async () => {
+  it('that are still missing when the node closes cause no request', async () => {
     await start({ chipid: 'device', chipidType: 'flow' });
     // A store that never answers again.
     holdContextStore();

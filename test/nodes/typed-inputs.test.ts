@@ -7,7 +7,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 
 const ENV = 'DEVICE_CLOUD_TEST_VALUE';
 
-describe('typed inputs', () => {
+describe('a node with typed inputs', () => {
   useNodeRed();
   let cloud: Simulator;
   const chipid = '10000001';
@@ -38,7 +38,7 @@ describe('typed inputs', () => {
   ];
 
   for (const [chipidType, value, msg] of DEVICES) {
-    it(`takes the device from ${chipidType} ${value}`, async () => {
+    it(`reads the device from ${chipidType} ${value}`, async () => {
       await start({ chipid: value, chipidType });
       contextOf().flow.set('device', chipid);
       contextOf().flow.set('deep', { device: [10000001] });
@@ -75,7 +75,7 @@ describe('typed inputs', () => {
     });
   }
 
-  it('takes pin and level of fixed values', async () => {
+  it('accepts fixed values for pin and level', async () => {
     cloud = await startCloud();
     const fixed = { pin: '4', pinType: 'num', level: 'true', levelType: 'bool' };
     await load([cloudApp(cloud), node('gpio', fixed)]);
@@ -83,7 +83,7 @@ describe('typed inputs', () => {
     assert.equal(cloud.device(chipid).levels[4], '1');
   });
 
-  it('pushes the current time when it is set to', async () => {
+  it('pushes the current time if configured', async () => {
     await start({ message: '', messageType: 'date' });
     const before = Date.now();
     await call('push', { chipid });
@@ -122,7 +122,7 @@ describe('typed inputs', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('says which property could not be read', async () => {
+  it('names the property that could not be read', async () => {
     await start({ message: '{"a":', messageType: 'json' });
     const caught = await fail('push', { chipid }, 'INVALID_INPUT');
     assert.match(caught.error.message, /"message"/);

@@ -22,12 +22,12 @@ describe('an environment variable in a property', () => {
     ...[' ${DEVICE}', '${DEVICE} ', 'x${DEVICE}', '${DEVICE}\n', '', '10000001'],
   ];
   for (const value of PROPERTIES) {
-    it(`is what Node-RED takes for one: ${JSON.stringify(value)}`, () => {
+    it(`is what Node-RED recognises as one: ${JSON.stringify(value)}`, () => {
       assert.equal(variableName(value), lookedUp(value));
     });
   }
 
-  it('is not a number, an object or nothing at all', () => {
+  it('is not a number, an object or a missing value', () => {
     for (const value of [7, null, undefined, {}, ['${DEVICE}']]) {
       assert.equal(variableName(value), undefined);
     }

@@ -55,7 +55,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual((await waiting).payload, { result: 'OK' });
   });
 
-  it('fails when it expires, and was not sent', async () => {
+  it('fails without being sent when it expires', async () => {
     await start('upload', { expires: '0.2' });
     await fail('push', { chipid, payload: 'x' }, 'EXPIRED');
     assert.deepEqual(commands(), []);
@@ -81,7 +81,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual([commands(), arrivedAt('out')], [[], []]);
   });
 
-  it('does not hold up one that is sent now', async () => {
+  it('does not delay one that is sent now', async () => {
     cloud = await startCloud();
     await load([cloudApp(cloud), node('push', { when: 'upload' }), node('gpio')]);
     const waiting = call('push', { chipid, payload: 'x' });

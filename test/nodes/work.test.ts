@@ -8,7 +8,7 @@ import { startCloud, useNodeRed } from './support/node-red';
 describe('the work node without a cluster', () => {
   useNodeRed();
 
-  it('is not configured, and says in the log why', async () => {
+  it('is not configured, and logs the reason', async () => {
     await load([cloudApp(await startCloud()), node('work')]);
     await shows('work', 'status.not-configured');
     const line = () => journal.logs.find(({ id }) => id === 'work');

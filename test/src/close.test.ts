@@ -29,7 +29,7 @@ describe('closing a client', () => {
     await gone(before);
   });
 
-  it('closes idle connections and channels, those of pushes too, and leaves nothing', async () => {
+  it('closes idle connections and channels, those of pushes too, and leaves nothing behind', async () => {
     const service = await simulator();
     const before = resources();
     const client = clientOf(service.baseUrl, { deviceGap: 60_000 });
@@ -58,14 +58,14 @@ describe('closing a client', () => {
     assert.deepEqual(listener.texts(), []);
   });
 
-  it('may be done twice, and before anything was done', async () => {
+  it('may be done twice, or before the first call', async () => {
     const client = clientOf('http://127.0.0.1:9');
     await client.close();
     await Promise.all([client.close(), client.close()]);
     await failure(client.devices(), 'UNREACHABLE');
   });
 
-  it('is for good: later calls and channels open nothing', async () => {
+  it('is permanent: later calls and channels open nothing', async () => {
     const service = await simulator();
     const before = resources();
     const client = clientOf(service.baseUrl);

@@ -32,14 +32,14 @@ function snippets(): Snippet[] {
   return found;
 }
 
-/** What a snippet prints, as its comments say; `…` stands for anything. */
+/** The expected output of a snippet, by its comments; `…` matches anything. */
 function promised(code: string): RegExp {
   const lines = [...code.matchAll(/^ *\/\/ → (.*)$/gm)].map(([, text = '']) => `${text}\n`);
   const pattern = lines.join('').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return new RegExp(`^${pattern.replaceAll('…', '[^\\n]*')}$`);
 }
 
-/** Runs one module after the other; a thread of its own, so that one that never ends can be ended. */
+/** Runs one module after the other, in a thread, so that one that never ends can be stopped. */
 const RUNNER = `
   const { parentPort } = require('node:worker_threads');
   let printed = '';

@@ -6,7 +6,7 @@ import { repository } from '../../tooling/repository';
 
 const ENTRIES = ['dist/src/index.d.ts', 'dist/src/simulator/index.d.ts'];
 
-/** Everything that stands as code in docs/client.md, as words. */
+/** The words of all code in docs/client.md. */
 const named = new Set(
   [
     ...readFileSync(join(repository, 'docs', 'client.md'), 'utf8').matchAll(
@@ -30,7 +30,7 @@ describe('what the package exports, by its declarations', () => {
 
   before(() => {
     const files = ENTRIES.map((entry) => join(repository, entry));
-    // What the declarations take from Node.js is of no interest here, and takes long to read.
+    // Declarations of Node.js are of no interest here, and take long to read.
     const options = { module: ts.ModuleKind.Node16, strict: true, types: [], noLib: true };
     const program = ts.createProgram(files, options);
     checker = program.getTypeChecker();
@@ -67,7 +67,7 @@ describe('what the package exports, by its declarations', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('has a word for each in its declaration', () => {
+  it('has a comment for each in its declaration', () => {
     const missing = [...exported, ...members].filter((one) => docOf(one) === '');
     assert.deepEqual(
       missing.map(({ path }) => path),
@@ -75,7 +75,7 @@ describe('what the package exports, by its declarations', () => {
     );
   });
 
-  it('says of each call what its parameters are and where the document describes it', () => {
+  it('documents the parameters of each call and the section that describes it', () => {
     const calls = members.filter(
       ({ path, symbol }) =>
         path.startsWith('DeviceCloudClient.') && (symbol.flags & ts.SymbolFlags.Method) !== 0,

@@ -65,7 +65,7 @@ describe('the reason of a broken connection', () => {
 });
 
 describe('the library', () => {
-  it('gives what its users need', () => {
+  it('exports what its users need', () => {
     const names = [
       'DeviceCloudClient',
       'DeviceCloudError',

@@ -28,7 +28,7 @@ describe('the search for secrets of these tests', () => {
     }
   });
 
-  it('says where and how', () => {
+  it('reports the place and the form', () => {
     const found = find(`x=${encodeURIComponent(CANARY)}&y=1`);
     assert.equal(found?.form, 'percent-encoded');
     assert.match(found.around, /^x=Canary.*&y=1$/);
@@ -45,7 +45,7 @@ describe('the search for secrets of these tests', () => {
     }),
   );
 
-  it('finds none where there is none', () => {
+  it('finds nothing in text without secrets', () => {
     const harmless = ['', 'Canary-Key', 'f'.repeat(32), JSON.stringify({ a: CANARY.slice(1) })];
     for (const text of harmless) assert.equal(find(text), undefined);
   });

@@ -24,7 +24,7 @@ describe("a client's settings", () => {
     });
   });
 
-  it('know both interfaces by their keys', () => {
+  it('enable both interfaces with their keys', () => {
     const { openApi, serverApi } = read({ ...KEYS, appid: 10001 });
     assert.deepEqual(openApi, { appid: '10001', appkey: KEYS.appkey });
     assert.deepEqual(serverApi, {
@@ -33,7 +33,7 @@ describe("a client's settings", () => {
     });
   });
 
-  it('know neither with half of its keys', () => {
+  it('enable neither with half of its keys', () => {
     for (const half of [{ appid: '1' }, { appkey: 'k' }, { appid: '', appkey: 'k' }]) {
       assert.equal(read(half).openApi, undefined);
     }
@@ -69,12 +69,12 @@ describe("a client's settings", () => {
     });
   }
 
-  it('take 0 for a heartbeat, a ping and a gap that are off', () => {
+  it('accept 0 to turn off the heartbeat, the ping and the gap', () => {
     const { heartbeat, ping, deviceGap } = read({ heartbeat: 0, ping: 0, deviceGap: 0 });
     assert.deepEqual([heartbeat, ping, deviceGap], [0, 0, 0]);
   });
 
-  it('check the time-out of one call, too', () => {
+  it('apply the same checks to the time-out of one call', () => {
     assert.equal(readTimeout(undefined, 15), 15);
     assert.equal(readTimeout(0.05, 15), 0.05);
     thrown(() => readTimeout(-1, 15), 'NOT_CONFIGURED');

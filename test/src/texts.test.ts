@@ -23,7 +23,7 @@ describe('the texts of the editor', () => {
       }
     });
 
-    it(`of ${node} are all there`, () => {
+    it(`of ${node} all exist`, () => {
       const known = Object.keys(catalogue(node, 'en-US'));
       const { named, patterns } = usedKeys([`nodes/${node}`, ...SHARED]);
       assert.ok(named.size > 20, 'hardly a key was found in the sources');
@@ -41,7 +41,7 @@ describe('the texts of the editor', () => {
       );
     });
 
-    it(`of ${node} have a status for each error code, short enough to stand below a node`, () => {
+    it(`of ${node} have a status for each error code, short enough to be shown below a node`, () => {
       for (const language of ['en-US', 'zh-CN']) {
         const texts = catalogue(node, language);
         for (const code of ERROR_CODES) {

@@ -4,7 +4,7 @@ import { failure, failures } from './support/failure';
 import { httpService, json } from '../../tooling/servers/http-service';
 
 describe('a client without its keys', () => {
-  it('is NOT_CONFIGURED for the interface that needs them, and touches no network', async () => {
+  it('is NOT_CONFIGURED for the interface that needs them, and sends nothing', async () => {
     const service = await httpService(json([]));
     const open = clientOf(service.baseUrl, { serverKey: '', serverPassword: '' });
     const server = clientOf(service.baseUrl, { appid: '', appkey: '' });

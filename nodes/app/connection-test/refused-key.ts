@@ -1,6 +1,6 @@
 import { isDeviceCloudError, type Explanation, type KeyWarning } from '../../../src/index';
 
-/** What helps with a refused key: what looks wrong about it, and what was sent. */
+/** Help with a refused key: what looks wrong about it, and what was sent. */
 export interface Help {
   warnings?: KeyWarning[];
   /** Its warnings are those that are not about keys. */

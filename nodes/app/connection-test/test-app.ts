@@ -153,7 +153,7 @@ async function testCloud(
   }
 }
 
-/** What a test needs besides the settings. */
+/** The context of a test besides the settings. */
 interface TestDeps {
   simulator: SharedSimulator;
   /** Whether the user may change flows. */

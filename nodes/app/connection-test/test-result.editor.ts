@@ -24,7 +24,7 @@ interface Outcome {
   clockSkew?: number | null;
 }
 
-/** What the test route answers; null stands for an interface whose keys are not given. */
+/** The answer of the test route; null for an interface whose keys are not given. */
 export interface TestAnswer {
   openApi: Outcome | null;
   serverApi: Outcome | null;

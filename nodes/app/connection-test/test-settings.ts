@@ -36,7 +36,7 @@ export interface TestSettings {
 
 type Setting = 'baseUrl' | 'appid' | keyof AppCredentials;
 
-/** What each interface needs besides the address: its id, and the secret that belongs to it. */
+/** The settings of each interface besides the address: its id, and the secret that belongs to it. */
 const NEEDS: Readonly<Record<Api, readonly Exclude<Setting, 'baseUrl'>[]>> = {
   open: ['appid', 'appkey'],
   server: ['serverKey', 'serverPassword'],

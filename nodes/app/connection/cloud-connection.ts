@@ -100,7 +100,7 @@ export class CloudConnection implements Connection {
       ({ client }) => {
         if (this.#joining === joining) this.#client = client;
       },
-      // Whoever needs the client next tries again.
+      // The next user of the client tries again.
       () => {
         if (this.#joining === joining) this.#joining = undefined;
       },

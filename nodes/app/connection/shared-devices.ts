@@ -9,7 +9,7 @@ import { dropLeadingZeros } from '../../../src/input';
 import { findCluster, noCluster } from '../../cluster/cluster-node';
 import type { MembershipUse } from '../../cluster/memberships';
 
-/** What tells the applications of a cluster apart. */
+/** The key by which the applications of a cluster are distinguished. */
 const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
   `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
 

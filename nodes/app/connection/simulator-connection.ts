@@ -59,7 +59,7 @@ export class SimulatorConnection implements Connection {
       ({ client }) => {
         if (this.#starting === starting) this.#client = client;
       },
-      // Whoever needs the client next tries again.
+      // The next user of the client tries again.
       () => {
         if (this.#starting === starting) this.#use = this.#starting = undefined;
         return use.leave();

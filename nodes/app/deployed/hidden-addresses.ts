@@ -61,7 +61,7 @@ export async function addressHider(
   return replacer(hidden);
 }
 
-/** Makes a function that takes every address out of a message: for what is published. */
+/** Makes a function that removes every address from a message that will be published. */
 export const withoutAddresses = (
   RED: NodeAPI,
   id: string | undefined,

@@ -13,7 +13,7 @@ import {
 import type { ExplainRequest } from './explain-request';
 import { clientOptions } from '../connection/options';
 
-/** What stands for settings that are given by a variable, for users who may not read it. */
+/** The placeholder of a setting that is given by a variable, for users who may not read it. */
 const PLACEHOLDERS = { baseUrl: 'https://base-url.invalid', appid: '0' } as const;
 
 /** The client of an application, or one that differs from it in what the user may not see. */

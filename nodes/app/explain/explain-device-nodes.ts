@@ -8,7 +8,7 @@ import type { Explained, ExplainedNode } from './explained-node';
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
 const PIN_INPUT = { pin: ['pin', 'msg'] } as const;
 
-/** The device of a message, or the first of several if the node takes them. */
+/** The device of a message, or the first of several if the node accepts them. */
 function deviceOf({ config, inputs, note }: Explained): Chipid {
   const given = inputs['chipid'];
   if (!Array.isArray(given) || config['many'] !== true) return given as Chipid;

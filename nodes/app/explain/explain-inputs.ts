@@ -12,7 +12,7 @@ const PLAIN_TYPES = ['msg', 'str', 'num', 'bool', 'json', 'bin', 'date'];
 /** Milliseconds to wait for a value: a context store may never answer. */
 const PATIENCE = 10_000;
 
-/** What stands for a value that is not read, so that the rest can be explained. */
+/** The placeholder of a value that is not read, so that the rest can be explained. */
 function placeholderOf(name: string, format: unknown): string | number | object {
   switch (name) {
     case 'chipid':
@@ -65,7 +65,7 @@ async function within<T>(work: T | Promise<T>): Promise<T> {
   }
 }
 
-/** The inputs of a node: those to read, with the properties to read them by, and what stands for the others. */
+/** The inputs of a node: those to read, with the properties to read them by, and placeholders for the others. */
 interface Sorted {
   table: Record<string, InputTable<string>[string]>;
   saved: Record<string, unknown>;
@@ -102,7 +102,7 @@ async function sortInputs(
 
 /**
  * Reads the inputs of a node as its run time does. Environment variables, contexts and expressions are
- * read only for a user who may change flows; for others placeholders stand in their places.
+ * read only for a user who may change flows; for others placeholders are used instead.
  * @param mayWriteFlows called only if the answer matters
  * @throws DeviceCloudError as the node's run time does
  */

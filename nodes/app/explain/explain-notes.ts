@@ -1,6 +1,6 @@
 import type { Explanation, ExplainWarning } from '../../../src/index';
 
-/** What should be known of a node's request, apart from what the client knows of the call. */
+/** Notes on a node's request, besides those of the client on the call. */
 export interface NodeNote {
   /**
    * - `placeholder`: a property is read only for users who may change flows, or only once it is deployed.
@@ -21,7 +21,7 @@ export interface NodeExplanation extends Omit<Explanation, 'warnings'> {
   warnings: (ExplainWarning | NodeNote)[];
 }
 
-/** What stands for a value that is not read. */
+/** The placeholder of a value that is not read. */
 export const placeholderNote = (property: string, value: string): NodeNote => ({
   code: 'placeholder',
   message:

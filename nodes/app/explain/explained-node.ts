@@ -6,13 +6,13 @@ import type { NodeNote } from './explain-notes';
 /** Properties of a node as the editor saves them; no input is anything else. */
 export type SavedProperties = Readonly<Record<string, string | number | boolean>>;
 
-/** What a node is explained by: its properties as saved, and what it reads of the message. */
+/** The basis of an explanation: the properties as saved, and the values that the node reads of the message. */
 export interface Explained {
   client: DeviceCloudClient;
   config: SavedProperties;
   inputs: Readonly<Partial<Record<string, unknown>>>;
   msg: Readonly<Record<string, unknown>>;
-  /** Takes what should be known besides. */
+  /** Adds a note. */
   note: (note: NodeNote) => void;
 }
 

@@ -11,14 +11,14 @@ import { runningApps, serviceOf, type RunningApp } from '../deployed/running-app
 /** Errors of all applications together. */
 const ERRORS = 20;
 
-/** What is needed to help with a problem, without secrets. */
+/** The facts that help with a problem, without secrets. */
 export interface Diagnostics {
   versions: { package: string; nodeRed: string; node: string; os: string };
   apps: AppDiagnostics[];
   errors: (ReportedError & { app: string })[];
 }
 
-/** An application: neither its name nor its address, which are nobody else's concern. */
+/** An application, without its name and its address, which are private. */
 export interface AppDiagnostics {
   id: string;
   settings: Record<string, string | number | boolean>;
@@ -76,7 +76,7 @@ function countsOf({ node }: RunningApp): AppDiagnostics['counts'] {
 }
 
 function errorsOf(RED: NodeAPI, { saved, node }: RunningApp): Diagnostics['errors'] {
-  // What is copied from here is often published.
+  // Diagnostics that are copied are often published.
   const shown = withoutAddresses(RED, saved.id);
   return (node.fleet()?.errors() ?? []).map(({ chipid, code, message, at }) => ({
     ...{ app: saved.id, chipid, code, at },

@@ -10,7 +10,7 @@ interface Holder {
   readonly changed: number | undefined;
 }
 
-/** What is needed of a fleet and of a membership. */
+/** The parts of a fleet and a membership that are needed. */
 export interface FleetProcessesDeps {
   fleet: () => Pick<Fleet, 'snapshot'> | undefined;
   cluster: () => Pick<ClusterMember, 'owners'> | undefined;

@@ -1,13 +1,13 @@
 import type { Fleet } from '../../../src/index';
 
-/** Seconds that a fleet is kept up to date for after somebody has asked for it. */
+/** Seconds for which a fleet is kept up to date after a request. */
 const KEPT = 60;
 /** Seconds between two readings of the list meanwhile. */
 const INTERVAL = 30;
 
-/** What a view needs. */
+/** The dependencies of a view. */
 export interface FleetViewDeps {
-  /** That of the client as it is now. */
+  /** The fleet of the current client. */
   fleet: () => Fleet | undefined;
   /** Whether the list can be read. */
   mayPoll: () => boolean;
@@ -18,8 +18,8 @@ export interface FleetViewDeps {
 }
 
 /**
- * Keeps a fleet up to date while somebody looks at it: polls the list of online devices and announces each
- * change. It ends by itself a minute after the last look.
+ * Keeps a fleet up to date while it is viewed: polls the list of online devices and announces each
+ * change. It ends a minute after the last request.
  */
 export class FleetView {
   readonly #deps: FleetViewDeps;
@@ -33,7 +33,7 @@ export class FleetView {
     this.#deps = deps;
   }
 
-  /** Begins, or goes on for another minute. */
+  /** Begins, or continues for another minute. */
   look(): void {
     const fleet = this.#deps.fleet();
     if (!fleet) return;
@@ -51,7 +51,7 @@ export class FleetView {
     this.#leave = this.#polled = undefined;
   }
 
-  /** A client that was closed and made anew has a fleet of its own. */
+  /** A client that was closed and made anew has another fleet. */
   #poll(fleet: Fleet): void {
     if (fleet === this.#polled || !this.#deps.mayPoll()) return;
     this.#leave?.();

@@ -6,7 +6,7 @@ export function t(key: string, values?: Record<string, unknown>): string {
   const text = known.get(key);
   if (text !== undefined && values === undefined) return text;
   const found = RED._(`${CATALOGUE}:${key}`, values);
-  // One that is missing may come yet.
+  // A missing one may be loaded later.
   if (values === undefined && !found.endsWith(key)) known.set(key, found);
   return found;
 }

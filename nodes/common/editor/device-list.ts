@@ -5,7 +5,7 @@ import { deviceName, pickDevice, whenKnown } from './picker';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
 import { chipNumber, type Check } from './validators';
 
-/** What a node has whose devices may be a list. */
+/** The properties of a node whose devices may be a list. */
 export interface DeviceListConfig {
   devices: string;
   chipids: string[];
@@ -81,7 +81,7 @@ export function prepareList(chipids: string[], changed: () => void): void {
 
 /** The chip numbers in the list, without empty rows and without repetition. */
 export function listed(): string[] {
-  // A row that has been removed fades out before it goes.
+  // A removed row fades out before it is gone.
   const rows = list().children(':not(.red-ui-editableList-item-deleting)');
   const inputs = rows.find('.device-cloud-chipid').toArray();
   // As at run time: a number is the same device with and without zeros in front.

@@ -1,3 +1,4 @@
+import { isObject } from '../values';
 import { said, t } from './catalogue';
 import { plain } from './plain';
 import { getRoute } from './routes';
@@ -27,7 +28,7 @@ const FRESH = 10_000;
 /** Devices by the id of their config node. */
 type Known = Map<string, Device[]>;
 
-/** Each node's editor half is a script of its own, so what they know is shared through the page. */
+/** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
 interface Shared {
   [SHARED]: { tested: Known; seen: Known } | undefined;
@@ -47,10 +48,6 @@ RED.events.on('workspace:clear', () => {
   last = undefined;
 });
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function text(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
@@ -59,7 +56,7 @@ function text(value: unknown): string {
 export function readDevices(value: unknown): Device[] {
   if (!Array.isArray(value)) return [];
   const now = Date.now();
-  return value.filter(isRecord).map((device) => ({
+  return value.filter(isObject).map((device) => ({
     chipid: text(device['chipid']),
     name: plain(text(device['name'])),
     latest: plain(text(device['latest'])),
@@ -74,7 +71,7 @@ export function rememberDevices(app: string, devices: Device[]): void {
   last = undefined;
 }
 
-/** What the last list said of a device. Asks for none: too many calls may reset devices (section 8). */
+/** A device in the last list. It requests none: too many calls may reset devices (section 8). */
 export function knownDevice(app: string, chipid: string): Device | undefined {
   return seen.get(app)?.find((device) => device.chipid === chipid);
 }
@@ -85,15 +82,15 @@ export interface Needed {
   forbidden: string;
 }
 
-/** Node-RED answers 401 both to who is not permitted and to who is no longer logged in. */
+/** Node-RED answers 401 both to users without the permission and to users who are no longer logged in. */
 const refusal = ({ permission, forbidden }: Needed, status: number): string =>
   status === 401 && RED.user.hasPermission(permission) ? t('common.picker.expired') : forbidden;
 
 /** Says in words what an admin route's `{code, message}` means; without one, by the HTTP status. */
 function explain(error: unknown, status: number, needed: Needed): Problem {
-  if (isRecord(error) && text(error['message']) !== '') {
+  if (isObject(error) && text(error['message']) !== '') {
     const code = text(error['code']);
-    // Where a code has no words of its own, its message has to do.
+    // A code without a text is shown by its message.
     const words = code === '' ? '' : wordsFor(code);
     if (words === '') return { reason: text(error['message']) };
     return { reason: words, detail: text(error['message']) };
@@ -111,22 +108,22 @@ const statusText = (code: string): string =>
 
 /** What an unsuccessful answer of an admin route says. */
 export function explainFailure(failure: unknown, needed: Needed): Problem {
-  if (!isRecord(failure)) return explain(undefined, 0, needed);
+  if (!isObject(failure)) return explain(undefined, 0, needed);
   const body = failure['responseJSON'];
-  return explain(isRecord(body) ? body['error'] : undefined, Number(failure['status']), needed);
+  return explain(isObject(body) ? body['error'] : undefined, Number(failure['status']), needed);
 }
 
 /** The runtime does not know a node yet that has only been drawn. */
 function isUndeployed(failure: unknown, changed: boolean): boolean {
-  const body = isRecord(failure) ? failure['responseJSON'] : undefined;
-  const error = isRecord(body) ? body['error'] : undefined;
-  return changed && isRecord(error) && error['code'] === 'NOT_CONFIGURED';
+  const body = isObject(failure) ? failure['responseJSON'] : undefined;
+  const error = isObject(body) ? body['error'] : undefined;
+  return changed && isObject(error) && error['code'] === 'NOT_CONFIGURED';
 }
 
 async function ask(app: string, changed: boolean): Promise<DeviceList> {
   try {
     const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?ages`);
-    const list = isRecord(answer) && 'devices' in answer ? answer['devices'] : answer;
+    const list = isObject(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
     seen.set(app, devices);
     return { devices };

@@ -1,3 +1,4 @@
+import { parseJsonObject } from '../values';
 import { said, t } from './catalogue';
 import { explainFailure } from './devices';
 import { showExplanation, type Explanation } from './explanation';
@@ -5,7 +6,7 @@ import { field, fieldValue } from './form';
 import type { EditorNode, EditorNodeBase } from './red';
 import { postRoute } from './routes';
 
-/** What a message may have for each property that is read from it. */
+/** A sample for each property that may be read from a message. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   chipid: 10000001,
   pin: 4,
@@ -37,7 +38,7 @@ function setPath(msg: Record<string, unknown>, path: string, value: unknown): vo
   at[last] = value;
 }
 
-/** A message with all that the node reads from it as the dialog is filled in. */
+/** A message with everything that the node reads from it as the dialog is filled in. */
 function sampleMessage(type: string): string {
   const msg: Record<string, unknown> = {};
   for (const property of properties(type)) {
@@ -62,15 +63,8 @@ function typedNode(node: EditorNodeBase): Record<string, unknown> {
   return { ...Object.fromEntries(typed), id: node.id, type: node.type };
 }
 
-function parseMessage(text: string): object | undefined {
-  try {
-    const msg: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
-    if (typeof msg === 'object' && msg !== null && !Array.isArray(msg)) return msg;
-  } catch {
-    // Said by the caller.
-  }
-  return undefined;
-}
+const parseMessage = (text: string): object | undefined =>
+  parseJsonObject(text.trim() === '' ? '{}' : text);
 
 function showProblem(target: JQuery, text: string, detail = ''): void {
   const box = $('<div>', { class: 'device-cloud-explanation' }).text(text);

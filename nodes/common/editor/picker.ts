@@ -6,10 +6,10 @@ import type { Completion, TypeDefinition } from './red';
 import { textType } from './typed';
 import { chipNumber } from './validators';
 
-/** A row that only says something. Return and Tab take the first row's value: it is what was typed. */
+/** A row without a device. Return and Tab select the first row's value: it is what was typed. */
 function remark(typed: string, text: string, detail = ''): Completion {
   const label = $('<i>', { class: 'device-cloud-remark' }).text(text);
-  // As text, always: it comes from a server that may be anyone's.
+  // Always as text: it comes from a server that may not be trusted.
   if (detail !== '') $('<small>').text(detail).appendTo(label);
   return { value: typed, label, onselect: () => undefined };
 }
@@ -51,7 +51,7 @@ export function completions(typed: string, list: DeviceList): Completion[] {
   return [...first, ...matching.map(row)];
 }
 
-/** Notifies what shows names that a list has arrived. */
+/** Notifies the fields that show names that a list has arrived. */
 const LISTED = 'device-cloud-listed';
 
 /** Calls `describe` now, and whenever more may be known of the devices. */
@@ -69,7 +69,7 @@ function search(typed: string, done: (completions: Completion[]) => void): void 
 
 const ARROW_DOWN = 40;
 
-/** The list also opens at a click into an empty field: not everybody tries the arrow key. */
+/** The list also opens at a click into an empty field, since the arrow key is not obvious. */
 function openAtClick(input: JQuery, completes: () => boolean): void {
   input.on('click', () => {
     const event = $.Event('keyup', { keyCode: ARROW_DOWN });

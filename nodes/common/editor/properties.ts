@@ -9,7 +9,7 @@ import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { DYNAMIC, typedInput } from './typed';
 import { chipNumber, orDefault, seconds, typedValidator, validator } from './validators';
 
-/** What every node has. */
+/** The properties of every node. */
 export interface Named {
   name: string;
 }
@@ -20,10 +20,10 @@ export function appProperty(): { value: ''; type: string; required: true; label:
 }
 
 /**
- * A new node takes the only application there is: with one, there is nothing to choose. Called by
+ * Selects the only application for a new node, since there is nothing to choose from. Called by
  * Node-RED as `onadd`, when the node comes from the palette.
  */
-export function takeOnlyApp(this: EditorNode<{ app: string }>): void {
+export function selectOnlyApp(this: EditorNode<{ app: string }>): void {
   const apps: string[] = [];
   RED.nodes.eachConfig(({ id, type, z, d }) => {
     const reachable = z === undefined || z === '' || z === this.z;

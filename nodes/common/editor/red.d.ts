@@ -119,11 +119,11 @@ interface EditorRed {
   plugins: { registerPlugin(id: string, definition: { onadd: () => void }): void };
   sidebar: { addTab(tab: SidebarTab): void };
   comms: {
-    subscribe(topic: string, hear: (topic: string, data: unknown) => void): void;
-    /** `connect`: also after the connection was lost, or somebody has logged in again. */
-    on(event: 'connect', hear: () => void): void;
+    subscribe(topic: string, listener: (topic: string, data: unknown) => void): void;
+    /** `connect`: also after the connection was lost, or a user has logged in again. */
+    on(event: 'connect', listener: () => void): void;
   };
-  events: { on(event: string, hear: () => void): void };
+  events: { on(event: string, listener: () => void): void };
   i18n: { lang(): string };
   search: { show(text: string): void };
   user: { hasPermission(permission: string): boolean };

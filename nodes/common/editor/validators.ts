@@ -79,7 +79,7 @@ function usual(node: EditorNodeBase, property: string): string {
 
 /**
  * Validates the property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: by the
- * check given for the type, else as Node-RED does. The default stands for what is missing.
+ * check given for the type, else as Node-RED does. A missing value means the default.
  */
 export function typedValidator<T>(
   typeProperty: keyof T & `${string}Type`,

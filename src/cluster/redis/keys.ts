@@ -1,6 +1,6 @@
 import { queueTopic } from '../store';
 
-/** The names of everything that a cluster keeps for one application. */
+/** The names of all keys that a cluster uses for one application. */
 export interface Keys {
   readonly state: string;
   readonly members: string;

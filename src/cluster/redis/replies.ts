@@ -15,13 +15,23 @@ export function beatArgs(
   request: BeatRequest,
   pools: Readonly<Record<Pool, readonly [number, number]>>,
 ): string[] {
-  const { member, beat, lease, takes, holdings, release, dead, settled = '', generation } = request;
+  const {
+    member,
+    beat,
+    lease,
+    claims,
+    holdings,
+    release,
+    dead,
+    settled = '',
+    generation,
+  } = request;
   const pairs = (list: readonly { slot: number; epoch: number }[]): number[][] =>
     list.map(({ slot, epoch }) => [slot, epoch]);
   return [
     JSON.stringify({
       ...{ member, beat, lease, settled, generation },
-      takes: takes.map((pool) => LETTERS[pool]).join(''),
+      claims: claims.map((pool) => LETTERS[pool]).join(''),
       pools: [pools.devices, pools.queue],
       holdings: pairs(holdings),
       release: pairs(release),
@@ -42,7 +52,7 @@ export function readTexts(value: unknown): string[] {
 
 const split = (text: string): string[] => (text === '' ? [] : text.split(','));
 
-/** A member's record is "beat takes lease"; one of an earlier version has no lease. */
+/** A member's record is "beat claims lease"; one of an earlier version has no lease. */
 function memberBeat(member: string, record: string): MemberBeat {
   const [beat = '', , lease] = record.split(' ');
   return { member, beat: Number.parseInt(beat, 10), lease: Number(lease) || undefined };

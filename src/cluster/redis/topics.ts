@@ -6,7 +6,7 @@ const PING = 5000;
 
 type Listener = (text: string) => void;
 
-/** Subscriptions, on a connection of their own, since it takes no other commands. */
+/** Subscriptions, on a separate connection, since it accepts no other commands. */
 export class Topics {
   private readonly topics = new Map<string, Set<Listener>>();
   private opened: { connection: Connection; commands: Commands } | undefined;

@@ -34,7 +34,7 @@ function parseObject(text: string): Record<string, unknown> {
 }
 
 /** Takes a frame from the application (section 6). What it cannot read, it ignores. */
-function takeFrame(service: Service, chipid: string, text: string): void {
+function handleFrame(service: Service, chipid: string, text: string): void {
   const { type, body } = parseObject(text);
   if (type !== 'msgpush' || typeof body !== 'string' || !decodeBase64(body)) return;
   const device = service.devices.get(chipid);
@@ -59,11 +59,11 @@ function open(
   socket.on('message', (data: RawData, isBinary: boolean) => {
     if (isBinary || !Buffer.isBuffer(data)) return;
     log.frame(chipid, data);
-    takeFrame(service, chipid, data.toString('utf8'));
+    handleFrame(service, chipid, data.toString('utf8'));
   });
 }
 
-/** Interface C: takes upgrades and keeps the channels (section 4.3). */
+/** Interface C: accepts upgrades and keeps the channels (section 4.3). */
 export function createChannelServer(service: Service, log: RequestLog) {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -95,7 +95,7 @@ export function createChannelServer(service: Service, log: RequestLog) {
     };
     try {
       checkLocal(request.headers);
-      const fault = service.faults.takeUpgrade(aim);
+      const fault = service.faults.claimUpgrade(aim);
       if (fault) record.status = fault(wire);
       else connect(request, wire, head, record);
     } catch (error) {

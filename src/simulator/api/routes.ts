@@ -1,7 +1,7 @@
 import { STATUS } from '../assumptions';
 import { badRequest, notFound, Refusal } from '../transport/refusal';
 
-/** One row of a route table. `:name` in the path stands for one segment. */
+/** One row of a route table. `:name` in the path matches one segment. */
 export interface Route<Run> {
   readonly method: string;
   readonly path: string;

@@ -6,7 +6,7 @@ import type { Reading } from '../sensors/sensor';
 export interface Received {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Which way it came: endpoint 3, endpoint 4, the server API, or a channel. */
+  /** The way of the push: endpoint 3, endpoint 4, the server API, or a channel. */
   readonly via: 'open-api' | 'app-push' | 'server-api' | 'channel';
   /** As it was given; `B64` over a channel. */
   readonly format: PushFormat;
@@ -20,7 +20,7 @@ export interface Received {
 export interface SimulatedDevice {
   /** Chip number, as digits. */
   readonly chipid: string;
-  /** What somebody called it, if anybody did. */
+  /** The name that it was given, if any. */
   readonly name: string | number | null;
   /** Whether it is on, awake, not disabled and not away for a reboot. */
   readonly online: boolean;

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Answer } from '../transport/incoming';
 import { sendAnswer } from '../transport/send-answer';
 
-/** What an answer fault has at hand. */
+/** The means of an answer fault. */
 export interface Exchange {
   readonly response: ServerResponse;
   /** The connection below the response. */
@@ -34,7 +34,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const HUGE = 70 * 1024 * 1024;
 const DRIP = 100;
 
-/** Writes the start of an answer that promises more than it brings. */
+/** Writes the start of an answer that announces more than it contains. */
 function startBody({ response }: Exchange, then: () => void): void {
   response.writeHead(200, { 'content-type': JSON_TYPE, 'content-length': 1000 });
   response.write('{"msg":"OK","rest":"', then);

@@ -18,7 +18,7 @@ const FIN_TEXT = 0x81;
 const FIN_CLOSE = 0x88;
 const RSV1 = 0x40;
 const MASKED = 0x80;
-/** Base64 of more than a client that keeps to frames of 16 MiB takes. */
+/** Base64 of more than a client accepts whose limit is frames of 16 MiB. */
 const BIG = 17 * 1024 * 1024;
 /** Levels of nesting that a recursive clone or comparison does not survive. */
 const DEEP = 2500;

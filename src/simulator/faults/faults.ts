@@ -43,9 +43,9 @@ export interface Faults {
    * @throws RangeError, OptionError
    */
   add(name: FaultName, options: FaultOptions): () => void;
-  takeAnswer(aim: Aim): { run: AnswerFault; acts: boolean } | undefined;
-  takeUpgrade(aim: Aim): UpgradeFault | undefined;
-  takeEvent(chipid: string): EventFault | undefined;
+  claimAnswer(aim: Aim): { run: AnswerFault; acts: boolean } | undefined;
+  claimUpgrade(aim: Aim): UpgradeFault | undefined;
+  claimEvent(chipid: string): EventFault | undefined;
   /** Whether a device's channels send neither events nor pongs. */
   silent(chipid: string): boolean;
   /** Removes all. */
@@ -61,7 +61,7 @@ const has = <T extends object>(table: T, name: PropertyKey): name is keyof T =>
 export function createFaults(): Faults {
   const standing = new Set<Standing>();
 
-  const take = <T extends object>(
+  const claim = <T extends object>(
     table: T,
     aim: Aim,
   ): { run: T[keyof T]; acts: boolean } | undefined => {
@@ -89,10 +89,10 @@ export function createFaults(): Faults {
       if (left > 0) standing.add(fault);
       return () => void standing.delete(fault);
     },
-    takeAnswer: (aim) => take(ANSWER_FAULTS, aim),
-    takeUpgrade: (aim) => take(UPGRADE_FAULTS, aim)?.run,
-    takeEvent: (chipid) =>
-      take(EVENT_FAULTS, { path: '', concerns: (other) => other === chipid })?.run,
+    claimAnswer: (aim) => claim(ANSWER_FAULTS, aim),
+    claimUpgrade: (aim) => claim(UPGRADE_FAULTS, aim)?.run,
+    claimEvent: (chipid) =>
+      claim(EVENT_FAULTS, { path: '', concerns: (other) => other === chipid })?.run,
     silent: (chipid) =>
       [...standing].some(
         (fault) =>

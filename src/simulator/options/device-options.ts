@@ -66,7 +66,7 @@ export function readDevices(options: readonly DeviceOptions[]): DeviceSettings[]
   return devices;
 }
 
-/** The error for a chip number that is taken. */
+/** The error for a chip number that is already in use. */
 export const twice = (chipid: string): OptionError =>
   new OptionError('chipid of a device', `${chipid} is there twice`);
 

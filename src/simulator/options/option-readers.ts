@@ -1,6 +1,6 @@
 /** An invalid option: its name, and what is wrong with it. */
 export class OptionError extends RangeError {
-  /** Tells the class where `instanceof` cannot. */
+  /** Identifies the class where `instanceof` cannot. */
   override readonly name = 'OptionError';
   constructor(
     /** The option's name. */
@@ -12,7 +12,7 @@ export class OptionError extends RangeError {
   }
 }
 
-/** A number between two bounds, both included. */
+/** A number between two limits, both included. */
 export function numberIn(
   option: string,
   value: number,

@@ -1,7 +1,7 @@
 import type { Sensor } from './sensor';
 
 const COLDEST = 16;
-/** Above this somebody opens a window, below the other closes it: 25 °C is crossed with no rule either. */
+/** Above the first a window is opened, below the other it is closed: 25 °C is crossed without any rule, too. */
 const OPEN_WINDOW = 28;
 const CLOSE_WINDOW = 23;
 const COOLING = -0.5;

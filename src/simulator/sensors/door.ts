@@ -1,9 +1,9 @@
 import type { Sensor } from './sensor';
 
-/** How often somebody has come through between two readings. */
+/** How often the door was used between two readings. */
 const MOVES = 0.3;
 const EMPTY = 5;
-/** What a reading takes out of the battery, in %. */
+/** The battery charge that a reading uses, in %. */
 const DRAIN = 0.02;
 
 /** A contact at a door, on a battery: whether it is open, and what is left of the battery (%). */

@@ -4,7 +4,7 @@ const HIGHEST_BASE = 320;
 const LOWEST_BASE = 90;
 /** What the relay switches, in watts. */
 const HEATER = 1500;
-/** How much time a reading stands for, in hours: five seconds. */
+/** The time that a reading represents, in hours: five seconds. */
 const STEP = 5 / 3600;
 
 const tenths = (value: number): number => Math.round(value * 10) / 10;

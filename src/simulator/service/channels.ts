@@ -42,14 +42,14 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
       const event = eventOf(upload);
       const frame = JSON.stringify(event);
       for (const channel of of(upload.chipid).filter(keepsUp)) {
-        const fault = faults.takeEvent(channel.chipid);
+        const fault = faults.claimEvent(channel.chipid);
         if (fault) fault(channel, event);
         else channel.socket.send(frame);
       }
     },
     close(chipid, { code = 1001, terminate = false }) {
       for (const { socket } of of(chipid)) {
-        // No side can send 1006: it stands for a connection that broke off.
+        // No side can send 1006: it means a connection that was cut.
         if (terminate || code === 1006) socket.terminate();
         else socket.close(code);
       }

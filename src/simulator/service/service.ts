@@ -71,7 +71,7 @@ export function createService(settings: Settings, faults: Faults): Service {
   const startReadings = (device: Device, index: number): void => {
     const ms = (device.settings.interval ?? settings.interval) * 1000;
     if (ms === 0) return;
-    // Spread over the interval, so that the devices do not speak all at once.
+    // Spread over the interval, so that the devices do not all upload at once.
     const first = ms * (0.2 + 0.8 * ((index * 0.618) % 1));
     const stop = timers.every(ms, first, () => uploadReading(device));
     uploadTimers.set(device.chipid, stop);

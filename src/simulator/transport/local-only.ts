@@ -7,9 +7,9 @@ const HOST = new RegExp(`^${LOOPBACK_HOST}$`, 'i');
 const ORIGIN = new RegExp(`^https?://${LOOPBACK_HOST}$`, 'i');
 
 /**
- * Refuses what a web page of somebody else can make a browser on this machine send. Listening on
+ * Refuses requests that a foreign web page can make a browser on this machine send. Listening on
  * loopback alone does not keep such a page out:
- * - by DNS rebinding its own name resolves to 127.0.0.1, and then the name stands in `Host`;
+ * - by DNS rebinding its own name resolves to 127.0.0.1, and then the name is in `Host`;
  * - a script's POST or WebSocket goes to loopback directly, with the page's `Origin`, or `null`;
  * - an image or a link of the page sends no `Origin`, but browsers add `Sec-Fetch-Site`.
  * A page that itself comes from loopback, such as Node-RED's editor, may call.

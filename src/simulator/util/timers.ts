@@ -4,7 +4,7 @@ export interface Timers {
   after(ms: number, run: () => void): () => void;
   /** Runs every `ms`, the first time after `first`. @returns a function that cancels it */
   every(ms: number, first: number, run: () => void): () => void;
-  /** Clears every timer and takes no further one. */
+  /** Clears every timer and sets no further one. */
   close(): void;
 }
 

@@ -24,7 +24,7 @@ async function get(id: string): Promise<{ status: number; body: unknown; text: s
 describe('the list of devices for the editor', () => {
   useNodeRed();
 
-  it('names the online devices of an application, and not their keys', async () => {
+  it('contains the online devices of an application without their keys', async () => {
     const long = '98765432109876543210';
     const devices = [
       { chipid: 10000001, name: 'Greenhouse', vertype: 3, devkey: 'device-key-1' },
@@ -76,7 +76,7 @@ describe('the list of devices for the editor', () => {
     ['a service that refuses', 'app', 'UNAUTHORIZED'],
   ];
   for (const [what, id, code] of FAILURES) {
-    it(`says what is wrong: ${what}`, async () => {
+    it(`reports what is wrong: ${what}`, async () => {
       const cloud = await startCloud();
       cloud.fail('unauthorized');
       const keyless = cloudApp(cloud, { id: 'app2', appid: '' });
@@ -90,7 +90,7 @@ describe('the list of devices for the editor', () => {
     });
   }
 
-  it('is read once for all who ask at the same time', async () => {
+  it('is read once for simultaneous requests', async () => {
     let asked = 0;
     const spy = (RED: NodeAPI): void => {
       RED.auth.needsPermission = () => (_request, _response, next) => {
@@ -120,7 +120,7 @@ describe('the list of devices for the editor', () => {
 
   // Node-RED replaces both.
   for (const variable of ['${DEVICE_CLOUD_TEST_PROXY}', '$(DEVICE_CLOUD_TEST_PROXY)']) {
-    it(`and the test name a proxy saved as ${variable} by that variable alone`, async () => {
+    it(`refers to a proxy saved as ${variable} only by that variable, and so does the test`, async () => {
       const address = `http://localhost:${await freePort()}`;
       process.env['DEVICE_CLOUD_TEST_PROXY'] = address;
       for (const mayWrite of [false, true]) {

@@ -9,10 +9,10 @@ import { ARRIVES, CHIPID, emitted, NOTHING, rowsOf, said, WORKS, type Row } from
 
 const row = rowsOf('Node-RED');
 
-/** Something that takes its time, in the middle of which a flow is stopped. */
+/** A slow operation, during which a flow is stopped. */
 interface Stage {
   nodes: FlowNode[];
-  /** Brings the flow, just deployed, into the middle of it. */
+  /** Brings the flow, just deployed, to the middle of the operation. */
   reach(cloud: Simulator): Promise<void>;
   /** Shows that a flow deployed in place of it works. */
   works(cloud: Simulator): Promise<void>;

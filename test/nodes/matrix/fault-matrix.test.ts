@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
 const outcomes: Line[] = [];
 
 describe('fault matrix', function () {
-  // Each step has a bound of its own; two rows have many steps.
+  // Each step has its own time limit; two rows have many steps.
   this.timeout(400_000);
 
   let observed: Outcome | undefined;

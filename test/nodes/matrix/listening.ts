@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
-import type { Position } from '../../../src/recovery/position';
+import type { Position } from '../../../src/recovery/position/position';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';

@@ -137,7 +137,7 @@ const closed = row('node closed while it waits', '`CONNECTION_LOST`', WORKS, asy
   post('request', ask(1));
   await shows('request', 'status.awaiting-reply');
   await deploy([cloudApp(cloud), node('request', { ...byId, name: 'second' })]);
-  // Nobody's any more.
+  // No longer awaited.
   cloud.upload(CHIPID, { id: 1 });
   await works(cloud, []);
   assert.deepEqual(pushes(cloud), ['{"id":1}', '{"id":100}']);

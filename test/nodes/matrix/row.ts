@@ -38,7 +38,7 @@ export interface Row {
   run: () => Promise<Outcome>;
 }
 
-/** Makes the rows of an area. A row gives back what was said; `then` holds if its run comes to the end. */
+/** Makes the rows of an area. A row returns its messages; `then` is shown if its run completes. */
 export const rowsOf =
   (area: Area) =>
   (fault: string, said: string, then: string, run: () => Promise<string>): Row => ({
@@ -76,7 +76,7 @@ const WARN = 30;
 
 /**
  * What the nodes have said so far: lines in the log, warnings or worse, and the codes of errors. The log
- * has the error of a message whose node was closed, too: its code stands for both.
+ * also has the error of a message whose node was closed: its code represents both.
  */
 export function said(): string {
   const ends = new Set(journal.endings.map(({ error }) => error));

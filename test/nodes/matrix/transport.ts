@@ -54,7 +54,7 @@ export const TRANSPORT: readonly Row[] = [
   }),
   row('DNS failure', '`UNREACHABLE`', FIXED, async () => {
     const cloud = await startCloud();
-    // A label of 64 characters: no resolver asks anybody for it.
+    // A label of 64 characters, which resolvers refuse without a query.
     await load([at(`http://${'a'.repeat(64)}.invalid`), node('push')]);
     const failed = await failing();
     await deploy([at(cloud.baseUrl), node('push')]);

@@ -22,7 +22,7 @@ export function holdContextStore(): () => void {
   };
 }
 
-/** A store that takes its time, as one on another machine does, and of two readings answers the later first. */
+/** A slow store, like one on another machine, which answers the later of two readings first. */
 const slowStore = () => {
   const values = new Map<string, unknown>();
   const nothing = (): Promise<void> => Promise.resolve();

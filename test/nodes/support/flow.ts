@@ -19,7 +19,7 @@ const manifest = loadModule('./package.json') as {
   'node-red': { nodes: Record<string, string> };
 };
 
-/** Every node of the package, as Node-RED finds them, and those of its own that tests need. */
+/** Every node of the package, as Node-RED finds them, and the core nodes that tests need. */
 const MODULES: readonly Module[] = [
   ...Object.values(manifest['node-red'].nodes).map((path) => loadModule(`./${path}`) as Module),
   splitAndJoin,
@@ -27,7 +27,7 @@ const MODULES: readonly Module[] = [
   httpProxy,
 ];
 
-/** Without x and y Node-RED takes a node for a config node. */
+/** Without x and y Node-RED treats a node as a config node. */
 const PLACE = { z: 'tab', x: 0, y: 0 } as const;
 
 /** A node as a hand-written flow may have it: `app` and the given properties, nothing else. */
@@ -104,7 +104,7 @@ export function watchSinks(): void {
   }
 }
 
-/** Credentials by the id of the config node; anew each time, since Node-RED takes from them what it drops. */
+/** Credentials by the id of the config node; a new object each time, since Node-RED removes entries from it. */
 const keys = (): object => ({ app: { ...CANARIES }, app2: { ...CANARIES } });
 
 /**

@@ -1,6 +1,6 @@
 import { until } from '../../../tooling/until';
 
-/** What the process holds open: sockets, timers and the like, counted by kind. */
+/** The open resources of the process, such as sockets and timers, counted by kind. */
 export type Held = Readonly<Record<string, number>>;
 
 function count(): Record<string, number> {

@@ -49,7 +49,7 @@ const onWarning = (warning: Error): void => {
   if (warning.name !== 'DeprecationWarning') journal.warnings.push(warning);
 };
 const onStatus = ({ id, status }: { id: string; status?: NodeStatus }): void => {
-  // Node-RED itself takes the status of a removed node away, without one.
+  // Node-RED itself removes the status of a removed node, without a message.
   if (status) journal.statuses.push({ id, status });
 };
 

@@ -17,7 +17,7 @@ export async function startCloud(options: SimulatorOptions = {}): Promise<Simula
   return cloud;
 }
 
-/** A service for one test that takes connections and never answers. */
+/** A service for one test that accepts connections and never answers. */
 export async function startSilence(): Promise<SilentServer> {
   const silence = await startSilentServer();
   clouds.push(silence);

@@ -7,7 +7,7 @@ const paths = (requests: readonly { path: string }[]): string[] =>
   requests.map(({ path }) => path.replace('/openapi/devices/', ''));
 
 describe('the list of the online devices, whose address the document gives in two spellings', () => {
-  it('is asked for under the first', async () => {
+  it('is requested at the first', async () => {
     const service = await simulator({ devicesPath: 'list', devices: 1 });
     const client = clientOf(service.baseUrl);
     assert.equal((await client.devices()).body.length, 1);
@@ -15,14 +15,14 @@ describe('the list of the online devices, whose address the document gives in tw
     assert.deepEqual(paths(service.requests), ['list/', 'list/']);
   });
 
-  it('is asked for under the second if the first is 404, and from then on', async () => {
+  it('is requested at the second if the first is 404, and from then on', async () => {
     const service = await simulator({ devicesPath: 'lists', devices: 1 });
     const client = clientOf(service.baseUrl);
     for (let call = 0; call < 3; call++) assert.equal((await client.devices()).body.length, 1);
     assert.deepEqual(paths(service.requests), ['list/', 'lists/', 'lists/', 'lists/']);
   });
 
-  it('is asked for under the first again if the second is then 404', async () => {
+  it('is requested at the first again if the second is then 404', async () => {
     let known = 'lists';
     const service = await httpService((response, request, count) => {
       const found = request.path === `/openapi/devices/${known}/`;
@@ -45,7 +45,7 @@ describe('the list of the online devices, whose address the document gives in tw
     assert.deepEqual(paths(service.requests), ['list/', 'lists/', 'list/', 'lists/']);
   });
 
-  it('is not asked for twice on any other failure', async () => {
+  it('is not requested again after any other failure', async () => {
     const service = await httpService(raw('', 401));
     await failure(clientOf(service.baseUrl).devices(), 'UNAUTHORIZED');
     assert.deepEqual(paths(service.requests), ['list/']);

@@ -24,7 +24,7 @@ const HOSTILE: readonly [what: string, text: string][] = [
   ['what means something in a query or to curl', '&sign=x=y?#[]{}@file+;%41'],
 ];
 
-// What signs and quotes is checked by `explain.test.ts` and the properties everywhere; that a shell takes it, where there is one.
+// `explain.test.ts` and the properties check signatures and quotes everywhere; that a shell accepts them is checked where there is one.
 if (SHELL === undefined) {
   describe('the command that an explanation prints', () => {
     it('is not run: this machine has no POSIX shell', () => undefined);
@@ -67,7 +67,7 @@ function runs(): void {
     assert.equal(await pushed(), "it's");
   });
 
-  it('takes a message that is longer than an argument of a command may be', async () => {
+  it('accepts a message that is longer than an argument of a command may be', async () => {
     const text = '😀'.repeat(15_000);
     await succeeds(client.explain('push', DEVICE, text));
     assert.equal(await pushed(), text);

@@ -84,20 +84,20 @@ describe('the explanation of a call', () => {
     assert.match(seconds.signed, /timestamp=1700000000&/);
   });
 
-  it('has nothing in the command that a terminal would obey', () => {
+  it('has no control characters for a terminal in the command', () => {
     const { curl } = of().explain('push', '1', 'a\u0003\u001b[31m\r\n\0\u009b\u202eb\\ %s');
     // oxlint-disable-next-line no-control-regex
     assert.doesNotMatch(curl, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     assert.match(curl, /a\\003\\033\[31m\\015\\012\\000\\302\\233\\342\\200\\256b\\\\ %%s&/);
   });
 
-  it('says what the command does not have', () => {
+  it('lists what the command lacks', () => {
     const client = of({ proxy: { url: 'http://127.0.0.1:1' }, tls: {}, serverPassword: 'PÄSS' });
     assert.deepEqual(codes(client.explain('devices')), ['tls', 'proxy', 'spelling']);
     assert.deepEqual(codes(client.explain('serverDevice', 'a')), ['tls', 'proxy', 'password-case']);
   });
 
-  it('warns of a key that looks wrong, of the interface that uses it', () => {
+  it('warns of a key that looks wrong, for the interface that is used', () => {
     const client = of({ appkey: ' Key-Of-The-App\n', serverPassword: 'Ｐassword' });
     const { warnings } = client.explain('app');
     const texts = warnings.map(({ message }) => message);

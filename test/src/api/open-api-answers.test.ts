@@ -6,7 +6,7 @@ import { httpService, raw } from '../../../tooling/servers/http-service';
 const LONG = '18446744073709551615';
 const CHIPID = 10000001;
 
-describe('what the calls of the open API give', () => {
+describe('the results of calls of the open API', () => {
   it("app: the application's name and its online devices", async () => {
     const service = await simulator({ appName: 'Greenhouses', devices: 2 });
     const { statusCode, body } = await clientOf(service.baseUrl).app();

@@ -42,7 +42,7 @@ describe('a pulse', () => {
     assert.equal(level(), '1');
   });
 
-  it('keeps other commands to the device back until its end, and no other device', async () => {
+  it('delays other commands to the device until its end, but no other device', async () => {
     await start();
     const controller = new AbortController();
     const options = { ...LONG, signal: controller.signal };
@@ -64,7 +64,7 @@ describe('a pulse', () => {
     assert.deepEqual(edges(), []);
   });
 
-  it('ends with the first level if that was certainly not set', async () => {
+  it('fails after the first call if that certainly set nothing', async () => {
     await start();
     cloud.fail('not-found', { times: 1 });
     const error = await failure(client.pulseGpio(CHIPID, PIN, 1, SHORT), 'NOT_FOUND');
@@ -82,7 +82,7 @@ describe('a pulse', () => {
     assert.deepEqual([edges(), level()], [['1', '0'], '0']);
   });
 
-  it('says that the pin may have been left if both outcomes are unknown', async () => {
+  it('reports that the pin may have been left if both outcomes are unknown', async () => {
     await start();
     cloud.fail('reset', { acts: true });
     const error = await failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
@@ -90,7 +90,7 @@ describe('a pulse', () => {
     assert.deepEqual(edges(), ['1', '0']);
   });
 
-  it('says that the pin was left if the second was certainly not carried out', async () => {
+  it('reports that the pin was left if the second call certainly set nothing', async () => {
     await start();
     cloud.fail('not-found', { path: `/${PIN}/0/` });
     const error = await failure(client.pulseGpio(CHIPID, PIN, 1, SHORT), 'NOT_FOUND');
@@ -99,7 +99,7 @@ describe('a pulse', () => {
     assert.deepEqual([edges(), level()], [['1', '0'], '1']);
   });
 
-  it('never calls it unsent once it has begun', async () => {
+  it('is never reported as unsent once it has begun', async () => {
     await start();
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, { duration: 1500 }), 'CONNECTION_LOST');
     await until(() => level() === '1', 'the first level is set');
@@ -130,7 +130,7 @@ describe('a pulse', () => {
     assert.match((await waiting).message, /cut short: the client was closed/);
   });
 
-  it('is set back though the close comes while the first level is on its way', async () => {
+  it('is set back even if the client is closed while the first level is being sent', async () => {
     await start({ answerDelay: 200 });
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
     await began();
@@ -139,7 +139,7 @@ describe('a pulse', () => {
     assert.match((await pulse).message, /was left at low \(0\)\.$/);
   });
 
-  it('delays a close by at most 3 s if nobody answers', async () => {
+  it('delays a close by at most 3 s if there is no answer', async () => {
     await start();
     const pulse = failure(client.pulseGpio(CHIPID, PIN, 1, LONG), 'CONNECTION_LOST');
     await until(() => level() === '1', 'the first level is set');

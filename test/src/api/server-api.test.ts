@@ -78,7 +78,7 @@ describe('a call of the server API, as the strict simulator receives it', () => 
     });
   }
 
-  it('encodes a query, which takes no part in the signature', async () => {
+  it('encodes a query, which is not signed', async () => {
     const service = await httpService(json([]));
     await clientOf(service.baseUrl).serverUploads({ 'a b': 'ä&=', on: true, n: 1.5 });
     assert.equal(service.requests[0]?.search, 'a%20b=%C3%A4%26%3D&on=true&n=1.5');
@@ -93,7 +93,7 @@ describe('a call of the server API, as the strict simulator receives it', () => 
   }
 });
 
-describe('what the calls of the server API give', () => {
+describe('the results of calls of the server API', () => {
   it('the lists and records, and what was changed', async () => {
     const service = await simulator({ devices: 2 });
     const client = clientOf(service.baseUrl);
@@ -110,7 +110,7 @@ describe('what the calls of the server API give', () => {
     assert.equal((uploads as { messages: { body: string }[] }).messages[0]?.body, 'up');
   });
 
-  it('UNAUTHORIZED if this clock is three hours off, with a word about the clock', async () => {
+  it('UNAUTHORIZED if this clock is three hours off, with a hint about the clock', async () => {
     const service = await simulator();
     for (const hours of [-3, 3]) {
       const now = (): number => Date.now() + hours * 3_600_000;
@@ -138,7 +138,7 @@ describe('what the calls of the server API give', () => {
     });
   }
 
-  it('no compressed answer, since nobody asked for one', async () => {
+  it('no compressed answer, since none was requested', async () => {
     const service = await httpService(raw('x', 202, { 'content-encoding': 'gzip' }));
     await failure(clientOf(service.baseUrl).serverDevice('a'), 'INVALID_RESPONSE');
   });

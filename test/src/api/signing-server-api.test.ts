@@ -62,7 +62,7 @@ describe('the signature of the server API (section 5.1)', () => {
     assert.notEqual(signServerApi(request, PASSWORD, 'unicode'), md5);
   });
 
-  it('takes a password in any case, unlike the open API its key', () => {
+  it('does not depend on the case of the password, unlike that of the open API on its key', () => {
     const request = { method: 'GET', path: '/api/server/devices', key: KEY, timestamp: 1 };
     assert.equal(signServerApi(request, 'SECRET'), signServerApi(request, 'secret'));
   });

@@ -105,7 +105,7 @@ describe('the signature of the open API (section 5.2)', () => {
     );
   });
 
-  it('takes a parameter whose name every object has', () => {
+  it('accepts a parameter with the name of a property of every object', () => {
     const params = JSON.parse('{"__proto__":"1","constructor":"2"}') as Params;
     assert.equal(canonicalParams(params), 'constructor=2&__proto__=1');
   });

@@ -75,7 +75,7 @@ describe('a failed attempt', () => {
     ],
   };
   for (const [meaning, reasons] of Object.entries(meanings)) {
-    it(`with ${reasons.join(', ')} is taken for: ${meaning}`, () => {
+    it(`with ${reasons.join(', ')} counts as: ${meaning}`, () => {
       assert.deepEqual([...new Set(reasons.map(attemptFailure))], [meaning]);
     });
   }

@@ -48,7 +48,7 @@ describe('closing a client while a channel connects', () => {
     assert.equal(service.opened(), 1);
   });
 
-  it('ends the tunnels that a proxy never makes', async () => {
+  it('ends tunnels that a proxy never completes', async () => {
     const through = await proxy('hang');
     const before = resources();
     const client = clientOf('http://inside.invalid', { proxy: { url: through.url } });

@@ -30,7 +30,7 @@ const disconnects = ({ changes }: Listener) =>
 
 describe('a frame that is not what section 6 describes', () => {
   for (const [fault, report] of BAD_FRAMES) {
-    it(`is reported once and left out if it is ${fault}; the next upload arrives`, async () => {
+    it(`is reported once and ignored if it is ${fault}; the next upload arrives`, async () => {
       const service = await simulator();
       const listener = listen(clientOf(service.baseUrl));
       await listener.state('connected');
@@ -104,7 +104,7 @@ describe('a frame that is not what section 6 describes', () => {
     ['of one byte', ' '],
     ['that are empty', ''],
   ] as const) {
-    it(`that comes in endless pieces ${what} ends the connection, and the next upload arrives`, async () => {
+    it(`that arrives in endless pieces ${what} ends the connection, and the next upload arrives`, async () => {
       const upload = {
         type: 'data_upload',
         appid: '1',

@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import { FlushQueue } from '../../../src/channel/flush';
 import { PingAnswers } from '../../../src/channel/keepalive';
 
-describe('flushing what a peer has sent', () => {
+describe('a flush of what a peer has sent', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
@@ -32,7 +32,7 @@ describe('flushing what a peer has sent', () => {
     assert.equal(flushed.length, 3);
   });
 
-  it('waits for a network that stalls, since what it holds back would come twice', () => {
+  it('waits while the network stalls, since delayed frames would be emitted twice', () => {
     const { flushed, queue, add } = start({});
     add('flush');
     queue.heard();

@@ -95,7 +95,7 @@ describe('a frame of the channel (section 6)', () => {
   }
 
   for (const appid of [null, undefined, '', {}, 'app', 1.5, -1, 1e21, '9'.repeat(1_000_000)]) {
-    it(`is the channel's application's if it names ${nameOf(appid)}`, () => {
+    it(`belongs to the application of the channel if it names ${nameOf(appid)}`, () => {
       const frame = read({ appid });
       assert.ok('upload' in frame);
       assert.equal(frame.upload.appid, '10001');
@@ -114,13 +114,13 @@ describe('a frame of the channel (section 6)', () => {
     [10000001, '10000001'],
   ];
   for (const [chipid, channel] of sameDevice) {
-    it(`of ${JSON.stringify(chipid)} is of the channel of ${channel}, by its name`, () => {
+    it(`of ${JSON.stringify(chipid)} belongs to the device ${channel} of the channel`, () => {
       const frame = readText(JSON.stringify({ ...event, chipid }), channel);
       assert.equal('upload' in frame && frame.upload.chipid, channel);
     });
   }
 
-  it('is not an upload by inherited properties', () => {
+  it('is not an upload because of inherited properties', () => {
     const inherited = `{"__proto__":${JSON.stringify(event)},"constructor":{}}`;
     assert.ok('fault' in readText(inherited));
     const own = `{"__proto__":{"body":"QQ==","chipid":"9"},${JSON.stringify(event).slice(1)}`;
@@ -139,7 +139,7 @@ describe('a frame of the channel (section 6)', () => {
     assert.ok('fault' in readText(of(long), '18446744073709552000'));
   });
 
-  it('is of the same device with zeros in front of its number', () => {
+  it('belongs to the same device with leading zeros in its number', () => {
     const frame = read({ chipid: `00${CHIPID}` });
     assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
   });

@@ -68,10 +68,10 @@ describe('the keepalive of a channel', () => {
     });
   });
 
-  describe('the watch for a peer that has gone silent', () => {
+  describe('the detection of a silent peer', () => {
     const watch = (ping: number, answers = answering()) => start({ ping }, 0.999, answers);
 
-    it('finds it within 90 s with a ping every 30 s, after two pings', () => {
+    it('takes at most 90 s with a ping every 30 s, after two pings', () => {
       const { seen } = watch(30);
       pass(60_000);
       assert.deepEqual(seen, { beats: 0, pings: 2, silent: 0 });
@@ -81,7 +81,7 @@ describe('the keepalive of a channel', () => {
       assert.deepEqual(seen, { beats: 0, pings: 2, silent: 1 }, 'it is reported once');
     });
 
-    it('goes on pinging one that has never answered a ping, until it has', () => {
+    it('continues to ping a peer that has never answered one, until it does', () => {
       const answers = new PingAnswers();
       const { seen, keepalive } = watch(30, answers);
       pass(60 * MINUTE);
@@ -93,7 +93,7 @@ describe('the keepalive of a channel', () => {
       assert.equal(seen.silent, 1);
     });
 
-    it('keeps a connection whose peer answers every other ping', () => {
+    it('does not end a connection whose peer answers every other ping', () => {
       const { seen, keepalive } = watch(30);
       for (let minute = 0; minute < 60; minute++) {
         pass(MINUTE);
@@ -103,7 +103,7 @@ describe('the keepalive of a channel', () => {
       assert.ok(seen.pings >= 119, `${seen.pings} pings in an hour`);
     });
 
-    it('expects answers of later connections, until none of five in a row has given any', () => {
+    it('expects answers on later connections, until five in a row had none', () => {
       const answers = answering();
       for (let connection = 0; connection < 4; connection++) {
         const { seen } = watch(30, answers);

@@ -4,7 +4,7 @@ import { KeptSubscriptions } from '../../../src/channel/kept-subscriptions';
 
 const MINUTE = 60_000;
 
-describe('subscriptions that commands keep', () => {
+describe('the subscriptions of commands', () => {
   let kept: KeptSubscriptions<{ release(): void }>;
   let [opened, released] = [0, 0];
   const use = () =>
@@ -35,7 +35,7 @@ describe('subscriptions that commands keep', () => {
     assert.deepEqual([opened, released], [1, 1]);
   });
 
-  it('are released once by the close, whether they are used or not', () => {
+  it('are released once when they are closed, whether they are used or not', () => {
     const used = use();
     kept.close();
     kept.leave('1', used);

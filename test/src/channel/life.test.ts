@@ -83,11 +83,11 @@ describe('a channel that is kept alive', () => {
     );
   });
 
-  it('is kept open, silent or not, by a service that never answers a ping', async () => {
+  it('stays open, silent or not, if the service never answers a ping', async () => {
     let pings = 0;
     const service = await channelService((channel) => {
       channel.on('ping', () => pings++);
-      // It may send pongs that nobody asked for: they are no answers (RFC 6455, 5.5.3).
+      // It may send unsolicited pongs, which are no answers (RFC 6455, 5.5.3).
       for (const data of ['', '0', '99']) channel.pong(data);
       fallSilent(channel);
     });

@@ -50,7 +50,7 @@ describe('a listener that throws', () => {
     ['rejects', async () => Promise.reject(new RangeError('Maximum call stack size exceeded'))],
   ];
   for (const [what, callback] of throwing) {
-    it(`gets a fault of its own when it ${what}; uploads go on, for it and for others`, async () => {
+    it(`receives the error as a fault when it ${what}; all listeners receive further uploads`, async () => {
       const { escaped } = watchProcess();
       const service = await simulator();
       const client = clientOf(service.baseUrl);
@@ -106,7 +106,7 @@ describe('a listener that throws', () => {
     ['a revoked proxy', revoked],
   ];
   for (const [what, result] of odd) {
-    it(`gets a fault of its own when it returns ${what}`, async () => {
+    it(`receives a fault when it returns ${what}`, async () => {
       const { escaped } = watchProcess();
       const faults: string[] = [];
       const listener = new IsolatedListener({
@@ -121,7 +121,7 @@ describe('a listener that throws', () => {
     });
   }
 
-  it('in onState does not keep the channel from its states', async () => {
+  it('in onState does not affect the states of the channel', async () => {
     const { escaped } = watchProcess();
     const service = await simulator();
     const client = clientOf(service.baseUrl);
@@ -158,7 +158,7 @@ describe('a listener that throws', () => {
   });
 
   for (const name of ['onUpload', 'onState', 'onGap', 'onFault'] as const) {
-    it(`in the getter of ${name} does not harm the channel or other listeners`, async () => {
+    it(`in the getter of ${name} does not affect the channel or other listeners`, async () => {
       const { escaped, warnings } = watchProcess();
       const service = await simulator();
       const client = clientOf(service.baseUrl);
@@ -220,7 +220,7 @@ describe('a listener that throws', () => {
 });
 
 describe('a listener that joins a channel twice', () => {
-  it('counts as two: one leaves, and the other stays', async () => {
+  it('counts as two, one of which can leave', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const uploads: string[] = [];
@@ -296,7 +296,7 @@ describe('a callback of a channel', () => {
       assert.equal(service.channels(), 1);
     });
 
-    it(`may close the client, and no other listener is called any more: ${name}`, async () => {
+    it(`may close the client, after which no other listener is called: ${name}`, async () => {
       const { escaped, service, client } = await acting(() => void client.close());
       const other = listen(client);
       await until(() => service.channels() === 1 || service.requests.length > 0);
@@ -309,7 +309,7 @@ describe('a callback of a channel', () => {
     });
   }
 
-  it('that closes the client for a frame that is too large ends the channel for good', async () => {
+  it('that closes the client because of a frame that is too large ends the channel permanently', async () => {
     const { escaped } = watchProcess();
     const service = await channelService((channel) => {
       channel.send(Buffer.alloc(16 * 1024 * 1024 + 1));

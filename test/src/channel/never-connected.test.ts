@@ -42,7 +42,7 @@ async function tunnelOfAChannelThatTrickles(): Promise<void> {
   assert.ok(through.sockets() <= 1, 'the one of the next attempt alone');
 }
 
-describe('a connection that is never made', () => {
+describe('a connection that is never established', () => {
   // Side by side, since each takes the five seconds that a connection may take.
   it('times out: TLS, the tunnel of a call, the tunnel of a channel', async () => {
     await Promise.all([

@@ -69,14 +69,14 @@ describe('a push over the channel', () => {
     assert.equal(service.requests.length, 1);
   });
 
-  it('waits for the channel through a failed attempt', async () => {
+  it('waits for the channel beyond a failed attempt', async () => {
     const service = await simulator();
     service.fail('answer-upgrade', { times: 2 });
     await clientOf(service.baseUrl).pushOverChannel(CHIPID, 'x');
     await until(() => service.device(CHIPID).received.length === 1);
   });
 
-  it('is NOT_CONNECTED if the channel does not come up in its time, and says why', async () => {
+  it('is NOT_CONNECTED if the channel does not open in time, and says why', async () => {
     const client = clientOf(`http://127.0.0.1:${await freePort()}`);
     const expire = heldTimers();
     const push = failure(client.pushOverChannel(CHIPID, 'x', { timeout: HOUR }), 'NOT_CONNECTED');
@@ -107,7 +107,7 @@ describe('a push over the channel', () => {
     assert.match((await push).message, /\(401\)/);
   });
 
-  it('is NOT_CONNECTED when it is aborted while it waits, and never sent later', async () => {
+  it('is NOT_CONNECTED if it is aborted while it waits, and is never sent', async () => {
     const service = await simulator();
     const lift = service.fail('answer-upgrade');
     const client = clientOf(service.baseUrl);

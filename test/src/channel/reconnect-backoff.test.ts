@@ -45,7 +45,7 @@ describe('the pause before a channel reconnects', () => {
     return Array.from({ length: times }, () => Math.round(backoff.pause(openFor)));
   };
 
-  it('is anything up to a limit, which doubles from 1 s up to 60 s while attempts fail', () => {
+  it('is random up to a limit, which doubles from 1 s up to 60 s while attempts fail', () => {
     assert.deepEqual(
       limits(0, 9),
       [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000],
@@ -55,7 +55,7 @@ describe('the pause before a channel reconnects', () => {
     assert.equal(new ReconnectBackoff(() => 0.25).pause(0), 250);
   });
 
-  it('is bounded by what the last connection was worth', () => {
+  it('has a limit that falls with the time that the last connection was open', () => {
     const after = (openFor: number): number => Math.round(limits(openFor, 20).at(-1)!);
     assert.deepEqual(
       [0, 1, 5, 10, 20, 24, 60].map((seconds) => after(seconds * SECOND)),
@@ -70,7 +70,7 @@ describe('the pause before a channel reconnects', () => {
     assert.equal(backoff.pause(0), 2000);
   });
 
-  it('is 30 s to 60 s after a refusal that only a person can put right', () => {
+  it('is 30 s to 60 s after a refusal that only a person can fix', () => {
     assert.deepEqual(
       [0, 0.5, 1].map((random) => new ReconnectBackoff(() => random).slowPause()),
       [30_000, 45_000, 60_000],

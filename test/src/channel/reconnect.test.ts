@@ -43,7 +43,7 @@ describe('a channel that the service closes', () => {
     assert.equal(most, 1);
   });
 
-  it('reconnects later each time, and soon again after a connection that lasted', async () => {
+  it('reconnects later each time, but soon after a connection that lasted', async () => {
     atEnd(() => mock.reset());
     const pauses: number[] = [];
     const realNow = performance.now.bind(performance);
@@ -90,7 +90,7 @@ describe('a channel that does not open', () => {
     ['reset-upgrade', 'ECONNRESET'],
   ] as const;
   for (const [fault, reason] of refusals) {
-    it(`after ${fault} says ${reason} and opens as soon as it can`, async () => {
+    it(`after ${fault} reports ${reason} and opens as soon as it can`, async () => {
       const service = await simulator();
       service.fail(fault, { times: 2 });
       const listener = listen(clientOf(service.baseUrl));
@@ -110,7 +110,7 @@ describe('a channel that does not open', () => {
     });
   }
 
-  it('because of its keys reports 401 and waits long before it tries again', async () => {
+  it('because of its keys reports 401 and waits long before the next attempt', async () => {
     const service = await simulator();
     const listener = listen(clientOf(service.baseUrl, { appkey: 'Wrong-Key-Of-The-App' }));
     await listener.state('disconnected');
@@ -140,7 +140,7 @@ describe('a channel that does not open', () => {
     assert.match(String(listener.changes[0]?.reason), /^HPE_/);
   });
 
-  it('because nothing listens opens once something does', async () => {
+  it('because nothing listens opens once the service listens', async () => {
     const port = await freePort();
     const listener = listen(clientOf(`http://127.0.0.1:${port}`));
     await listener.state('disconnected', 3);

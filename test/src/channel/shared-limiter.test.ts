@@ -21,7 +21,7 @@ function freshClient(): typeof DeviceCloudClient {
 describe('the attempts of all clients of a process', () => {
   afterEach(() => mock.reset());
 
-  it('are at most 50 a second together to one service, and each client has its turns', async () => {
+  it('are together at most 50 a second to one service, with turns for each client', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     let clock = 0;
     mock.method(performance, 'now', () => clock);

@@ -47,7 +47,7 @@ describe('a connection of a channel', () => {
   it('does not pile up pongs for a service that pings and reads nothing', async () => {
     const service = await channelService((channel) => {
       channel.pause();
-      // More pongs than the system takes for a connection whose other side does not read.
+      // More pongs than the system buffers for a connection whose other side does not read.
       for (let ping = 0; ping < 100_000; ping++) channel.ping(Buffer.alloc(125));
       channel.send('the end');
     });
@@ -60,7 +60,7 @@ describe('a connection of a channel', () => {
     assert.ok(most < 128 * 1024, `${most} bytes wait to be sent`);
   });
 
-  it('ends soon if the service does not end it after the closing handshake', async () => {
+  it('ends soon if the service does not close it after the closing handshake', async () => {
     const service = await channelService((channel) => {
       // A frame over the limit, which makes the client close; then nothing, whatever it says.
       channel.send(Buffer.alloc(16 * 1024 * 1024 + 1));
@@ -80,7 +80,7 @@ describe('a connection of a channel', () => {
     assert.deepEqual(seen, { opened: 1, frames: 1, ends: [] });
   });
 
-  it('reads several of the frames that have come at once in a turn, but not all', async () => {
+  it('reads several of the frames that arrive at once in one turn, but not all', async () => {
     const frames = 1000;
     const service = await channelService((channel) => {
       for (let frame = 0; frame < frames; frame++) channel.send('x');

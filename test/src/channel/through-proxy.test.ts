@@ -22,7 +22,7 @@ describe('a channel through a proxy', () => {
     }
   });
 
-  it('is checked for the certificate of the service, not of the proxy', async () => {
+  it('verifies the certificate of the service, not of the proxy', async () => {
     const service = await tlsChannelService(LOOPBACK);
     const through = await proxy('tunnel', service.port);
     for (const host of ['inside.invalid', '192.0.2.1']) {

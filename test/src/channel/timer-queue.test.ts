@@ -19,7 +19,7 @@ describe('the deadlines of many connections on one timer', () => {
     },
   });
 
-  it('come in the order of their times, each at its own', () => {
+  it('are called in order, each at its time', () => {
     const timers = new TimerQueue(Date.now);
     // In an order that moves entries up and down the heap.
     const times = [70, 10, 50, 20, 90, 40, 30, 80, 60, 100];
@@ -33,7 +33,7 @@ describe('the deadlines of many connections on one timer', () => {
     assert.equal(timers.size, 0);
   });
 
-  it('are left out once removed, wherever they stand', () => {
+  it('are not called once removed, from any place in the queue', () => {
     const timers = new TimerQueue(Date.now);
     const all = Array.from({ length: 100 }, (_, index) => timed(String(index)));
     all.forEach((each, index) => timers.set(each, 1 + ((index * 37) % 100)));
@@ -62,7 +62,7 @@ describe('the deadlines of many connections on one timer', () => {
     ]);
   });
 
-  it('may set and remove others when they come', () => {
+  it('may set and remove others when they are called', () => {
     const timers = new TimerQueue(Date.now);
     const gone = timed('gone');
     const again = timed('again', () => {
@@ -80,7 +80,7 @@ describe('the deadlines of many connections on one timer', () => {
     );
   });
 
-  it('go on after one that throws', () => {
+  it('continue after one that throws', () => {
     const timers = new TimerQueue(Date.now);
     timers.set(
       timed('throws', () => {

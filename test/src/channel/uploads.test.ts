@@ -118,7 +118,7 @@ describe('the channel of a device with several listeners', () => {
     assert.notEqual(listeners[0]!.uploads[0], listeners[1]!.uploads[0]);
   });
 
-  it('goes on when one leaves, and closes with the last', async () => {
+  it('stays open when one leaves, and closes with the last', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const one = listen(client);
@@ -132,7 +132,7 @@ describe('the channel of a device with several listeners', () => {
     await until(() => service.sockets() === 0, 'the end of the channel');
   });
 
-  it('survives a listener that leaves twice, and is opened anew for a later one', async () => {
+  it('survives a listener that leaves twice, and opens again for a later one', async () => {
     const service = await simulator();
     const client = clientOf(service.baseUrl);
     const first = listen(client);

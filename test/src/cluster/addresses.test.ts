@@ -17,7 +17,7 @@ describe('the address of a cluster', () => {
     assert.deepEqual([beside.user, beside.password], ['c', 'd']);
   });
 
-  it('is several URLs of a Redis Cluster', () => {
+  it('may be several URLs of a Redis Cluster', () => {
     const { hosts } = readAddress({ url: 'redis://a, redis://b:7001' });
     assert.deepEqual(
       hosts.map(({ host, port }) => `${host}:${port}`),
@@ -25,7 +25,7 @@ describe('the address of a cluster', () => {
     );
   });
 
-  it('is those of Sentinels, and the name of the primary', () => {
+  it('may be those of Sentinels, with the name of the primary', () => {
     const { hosts, master } = readAddress({ sentinels: 's1, s2:26380', master: 'primary' });
     assert.deepEqual(
       [hosts[0], hosts[1]?.port, master],
@@ -33,7 +33,7 @@ describe('the address of a cluster', () => {
     );
   });
 
-  it('is refused with what is wrong, and without repeating it', () => {
+  it('is refused with the reason, without being repeated', () => {
     const wrong = [
       {},
       { url: 'http://:secret@host' },
@@ -58,7 +58,7 @@ describe('the address of a cluster', () => {
 });
 
 describe('the client library of the cluster', () => {
-  it('is loaded by one file, when it is needed', () => {
+  it('is loaded by one file, and only when it is needed', () => {
     const source = join(repository, 'src');
     const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),

@@ -57,7 +57,7 @@ describe('a cluster on a real server', () => {
     assert.equal(await b.loadPosition(emitting(b).find((chipid) => chipid !== mine)!), undefined);
   });
 
-  it('emits nothing while the server is stopped, and goes on as before', async () => {
+  it('emits nothing while the server is stopped, and continues afterwards', async () => {
     const cluster = await join({ url });
     await shared(cluster);
     const epochs = DEVICES.map((chipid) => cluster.epochOf(chipid));
@@ -79,7 +79,7 @@ describe('a cluster on a real server', () => {
     );
   });
 
-  it('puts everything back into a server that was restarted without its content', async () => {
+  it('restores everything in a server that was restarted without its content', async () => {
     const cluster = await join({ url });
     await shared(cluster);
     const epochs = DEVICES.map((chipid) => cluster.epochOf(chipid));
@@ -113,7 +113,7 @@ describe('a cluster on a real server', () => {
     assert.deepEqual([done, most], [30, 1]);
   });
 
-  it('hands an upload of the queue to a member that works, until it is acknowledged by any', async () => {
+  it('delivers an upload of the queue to a working member until any member acknowledges it', async () => {
     const [a, b] = await Promise.all([join({ url }), join({ url })]);
     await shared(a, b);
     const job = manual<string>();
@@ -135,7 +135,7 @@ describe('a cluster on a real server', () => {
     assert.equal(await a.acknowledge('no token'), false);
   });
 
-  it('passes messages to one member, and to all others', async () => {
+  it('sends messages to one member, and to all others', async () => {
     const [a, b] = await Promise.all([join({ url }), join({ url })]);
     await shared(a, b);
     const [from, to] = [a, b].map((each) => each.openBus()) as [Bus, Bus];
@@ -157,7 +157,7 @@ describe('a cluster on a real server', () => {
 });
 
 describe('a cluster behind Sentinels', () => {
-  it('goes on with the replica that takes the place of the primary', async () => {
+  it('continues with the replica that replaces the primary', async () => {
     const primary = await startRedis();
     atEnd(() => primary.end('SIGKILL').catch(() => undefined));
     const replica = await startRedis({ config: [`replicaof 127.0.0.1 ${primary.port}`] });
@@ -193,7 +193,7 @@ describe('a cluster behind Sentinels', () => {
     ],
   ];
   for (const [what, user, config] of WANTED) {
-    it(`finds the primary through those that want ${what}`, async () => {
+    it(`finds the primary through Sentinels that require ${what}`, async () => {
       const { password } = login;
       const own =
         user === undefined ? `requirepass ${password}` : `user ${user} on >${password} ~* &* +@all`;
@@ -207,7 +207,7 @@ describe('a cluster behind Sentinels', () => {
     });
   }
 
-  it('says that they do not take the password, and does not show it', async () => {
+  it('reports that the Sentinels refuse the password, without showing it', async () => {
     const primary = await startRedis();
     atEnd(() => primary.end());
     const sentinel = await startSentinel(primary.port, ['requirepass other']);

@@ -9,7 +9,7 @@ import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
 
-/** An empty store in a time of its own, and members that join it. */
+/** An empty store in virtual time, and members that join it. */
 function emptyStore() {
   const time = new VirtualTime();
   const store = new MemoryStore(() => time.now);
@@ -22,7 +22,7 @@ function emptyStore() {
 }
 
 describe('a cluster', () => {
-  it('puts the positions that it knows back into a store that was lost, new uploads or none', async () => {
+  it('restores the positions that it knows in a store that lost them, with or without new uploads', async () => {
     const { time, store, start } = emptyStore();
     const cluster = start('m');
     await time.runTo(2 * LEASE);
@@ -33,7 +33,7 @@ describe('a cluster', () => {
     assert.deepEqual(await store.load(['1']), ['here']);
   });
 
-  it('says why it cannot be reached, once it has not been for a while', async () => {
+  it('reports why its store cannot be reached, after some time', async () => {
     const { time, store, start } = emptyStore();
     let isAway = true;
     const { beat } = MemoryStore.prototype;
@@ -51,7 +51,7 @@ describe('a cluster', () => {
     assert.deepEqual([cluster.state, faults.length], ['member', 1]);
   });
 
-  it('gives away nothing of a member with a longer lease after a loss, before it could put that back', async () => {
+  it('reassigns no slot of a member with a longer lease after a loss before that member can restore it', async () => {
     const { time, store, start } = emptyStore();
     const slow = start('slow', 60);
     const quick = start('quick', 2);
@@ -77,7 +77,7 @@ describe('a cluster', () => {
     );
   });
 
-  it('judges another member by the longer lease of both, since settings are changed one by one', async () => {
+  it('judges another member by the longer lease of the two, since settings are changed one by one', async () => {
     const { time, start } = emptyStore();
     const slow = start('slow', 60);
     await time.runTo(120_000);
@@ -94,7 +94,7 @@ describe('a cluster', () => {
     );
   });
 
-  it('writes what its listeners save when they hear that a device goes to another member', async () => {
+  it('writes what its listeners save when they learn that a device moves to another member', async () => {
     const { time, store, start } = emptyStore();
     const first = start('first');
     const chipids = Array.from({ length: 50 }, (_, index) => String(index));
@@ -120,7 +120,7 @@ describe('a cluster', () => {
     );
   });
 
-  it('says why nothing is emitted if positions cannot be written, though it is a member', async () => {
+  it('reports why nothing is emitted if positions cannot be written, although beats are answered', async () => {
     const { time, store, start } = emptyStore();
     let isWrong = false;
     const save = store.save.bind(store);
@@ -142,7 +142,7 @@ describe('a cluster', () => {
     assert.deepEqual(await store.load(['1']), ['p']);
   });
 
-  it('writes and leaves when it is closed, and acts no more', async () => {
+  it('writes everything, leaves and stops acting when it is closed', async () => {
     const { time, store, start } = emptyStore();
     const cluster = start('m');
     await time.runTo(2 * LEASE);
@@ -178,7 +178,7 @@ describe('a cluster in which some processes only work on the queue', () => {
     return { time, working, ends, shares };
   }
 
-  it('gives the devices to those that listen, and to the others as soon as they do, too', async () => {
+  it('assigns devices to those that listen, and to others as soon as they do', async () => {
     const { time, working, shares } = await world();
     assert.deepEqual(await shares(), [
       [50, 8],
@@ -191,7 +191,7 @@ describe('a cluster in which some processes only work on the queue', () => {
     assert.ok(first[0]! > 0 && second[0]! > 0);
   });
 
-  it('passes the queue to the others within two beats when one no longer works', async () => {
+  it('reassigns the queue within two beats when a process stops working', async () => {
     const { time, ends, shares } = await world();
     ends[0]?.();
     await time.runTo(time.now + (2 * LEASE) / 5 + 100);
@@ -201,7 +201,7 @@ describe('a cluster in which some processes only work on the queue', () => {
 });
 
 describe('a member that holds more than its share', () => {
-  it('frees slots only when everything of them is written, and acts for them no more meanwhile', async () => {
+  it('frees slots only once everything of them is written, and does not act for them meanwhile', async () => {
     const time = new VirtualTime();
     const store = new MemoryStore(() => time.now);
     const { clock } = new Process(time, 1);
@@ -209,10 +209,10 @@ describe('a member that holds more than its share', () => {
     const lost: number[] = [];
     const join = (member: string, flush: () => Promise<void>): Membership => {
       const membership = new Membership({
-        ...{ store, clock, member, lease: LEASE, takes: () => ['devices'], flush },
+        ...{ store, clock, member, lease: LEASE, claims: () => ['devices'], flush },
         ...{ generation: () => 'g', restore: () => Promise.resolve(false) },
         ...{ gained: () => undefined, ended: () => undefined },
-        ...{ validity: () => undefined, beaten: () => undefined, lost: (slot) => lost.push(slot) },
+        ...{ validity: () => undefined, replied: () => undefined, lost: (slot) => lost.push(slot) },
       });
       membership.start();
       return membership;
@@ -242,7 +242,7 @@ describe('the slots of a member', () => {
     assert.deepEqual(slots.update(reply({ mine }), true).gained, mine);
   });
 
-  it('are used again only when the store knows them under the same epoch', () => {
+  it('are used again only if the store has them under the same epoch', () => {
     const slots = new HeldSlots();
     slots.update(reply({ mine: [{ slot: 1, epoch: 5 }] }), true);
     const { behind, lost } = slots.update(reply({ behind: [1], isSettled: false }), true);

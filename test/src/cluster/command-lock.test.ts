@@ -37,7 +37,7 @@ describe('the lock around a command', () => {
       return Promise.resolve('sent');
     });
 
-  it('waits for another process’s command, and is ended after this one', async () => {
+  it('waits for the command of another process, and is released after this one', async () => {
     answers = ['busy', 'unsettled', 'locked'];
     const sent = send();
     await settled();
@@ -46,7 +46,7 @@ describe('the lock around a command', () => {
     assert.deepEqual(calls, ['lock 7 m:1', 'lock 7 m:1', 'lock 7 m:1', 'send', 'unlock 7 m:1']);
   });
 
-  it('is ended after a command that fails, with the command’s own error', async () => {
+  it('is released after a command that fails, and passes its error on', async () => {
     answers = ['locked'];
     const error = new DeviceCloudError('TIMEOUT', 'no answer');
     await assert.rejects(
@@ -56,7 +56,7 @@ describe('the lock around a command', () => {
     assert.equal(calls.at(-1), 'unlock 7 m:1');
   });
 
-  it('does not send if the lock cannot be acquired, and releases a lock of unknown state', async () => {
+  it('prevents the command if it cannot be acquired, and is released if its state is unknown', async () => {
     const failed = async (sent: Promise<string>): Promise<void> =>
       assert.rejects(sent, (error) => isDeviceCloudError(error, 'UNREACHABLE') && !error.uncertain);
     answers = [new StoreError('No answer.', true)];
@@ -70,13 +70,13 @@ describe('the lock around a command', () => {
     assert.ok(!calls.includes('send') && !calls.some((call) => call.startsWith('unlock')));
   });
 
-  it('is put back as long as its command runs', async () => {
+  it('is restored while its command runs', async () => {
     answers = ['locked'];
     await lock.run('7', times, async () => {
-      await lock.putBack();
+      await lock.restore();
       calls.push('sent');
     });
-    await lock.putBack();
+    await lock.restore();
     assert.deepEqual(calls, ['lock 7 m:1', 'again 7 m:1', 'sent', 'unlock 7 m:1']);
   });
 });

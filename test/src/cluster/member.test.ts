@@ -22,7 +22,7 @@ function joinOne(store = new MemoryStore()): { store: MemoryStore; member: Clust
 }
 
 describe('the membership in a cluster', () => {
-  it('refuses settings that are wrong, and repeats no value of them', async () => {
+  it('refuses invalid settings without repeating their values', async () => {
     const wrong: [Partial<ClusterSettings>, RegExp][] = [
       [{ lease: 1 }, /lease .* from 2 to 60/],
       [{ lease: NaN }, /lease/],
@@ -38,7 +38,7 @@ describe('the membership in a cluster', () => {
     }
   });
 
-  it('shows the members and who holds which device', async () => {
+  it('shows the members, and which of them holds each device', async () => {
     const { store, member } = joinOne();
     let changes = 0;
     member.listen({ onMembers: () => changes++ });
@@ -51,7 +51,7 @@ describe('the membership in a cluster', () => {
     assert.ok(owner !== undefined && member.members.includes(owner));
   });
 
-  it('delivers the queue, drops what is no upload, and acknowledges by token', async () => {
+  it('delivers the queue, drops entries that are not uploads, and acknowledges by token', async () => {
     const { member } = joinOne();
     const faults: string[] = [];
     member.listen({ onFault: (fault) => faults.push(fault) });
@@ -78,7 +78,7 @@ describe('the membership in a cluster', () => {
     member.work({ deliver: () => undefined })();
   });
 
-  it('says UNREACHABLE when the engine does not answer', async () => {
+  it('fails with UNREACHABLE if the engine does not answer', async () => {
     const { store, member } = joinOne();
     const gone = (): Promise<never> => Promise.reject(new StoreError('Not connected.', false));
     Object.assign(store, { info: gone, owners: gone, acknowledge: gone });

@@ -10,7 +10,7 @@ export interface OwnedSlot {
 export interface KnownMember {
   beat: number;
   lease: number | undefined;
-  takes: readonly Pool[];
+  claims: readonly Pool[];
 }
 
 /** What a store in memory keeps of members and slots. */
@@ -41,12 +41,12 @@ export function applyBeat(state: MembersState, request: BeatRequest): BeatReply 
   state.generation ??= request.generation;
   if (request.settled === incarnationOf(state)) state.settled = request.settled;
   if (state.left.has(member) || beat <= (state.members.get(member)?.beat ?? 0)) return undefined;
-  state.members.set(member, { beat, lease: request.lease, takes: request.takes });
+  state.members.set(member, { beat, lease: request.lease, claims: request.claims });
   for (const { epoch } of request.holdings) state.top = Math.max(state.top, epoch);
   release(state, member, request.release);
   if (isSettled(state)) {
     remove(state, member, request.dead);
-    for (const pool of request.takes) claim(state, member, pool);
+    for (const pool of request.claims) claim(state, member, pool);
   }
   return replyTo(state, request);
 }
@@ -72,8 +72,8 @@ function remove(
 /** The share of one member: a whole number, the same for all. */
 function shareOf({ members }: MembersState, pool: Pool): number {
   const [first, end] = POOLS[pool];
-  const takers = [...members.values()].filter(({ takes }) => takes.includes(pool)).length;
-  return takers === 0 ? 0 : Math.ceil((end - first) / takers);
+  const claimants = [...members.values()].filter(({ claims }) => claims.includes(pool)).length;
+  return claimants === 0 ? 0 : Math.ceil((end - first) / claimants);
 }
 
 function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] {
@@ -86,7 +86,7 @@ function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] 
   return held;
 }
 
-/** Claims what nobody holds, up to the member's share. */
+/** Claims slots without a holder, up to the member's share. */
 function claim(state: MembersState, member: string, pool: Pool): void {
   const [first, end] = POOLS[pool];
   let room = shareOf(state, pool) - heldIn(state, member, pool).length;
@@ -98,11 +98,11 @@ function claim(state: MembersState, member: string, pool: Pool): void {
   }
 }
 
-function replyTo(state: MembersState, { member, holdings, takes }: BeatRequest): BeatReply {
+function replyTo(state: MembersState, { member, holdings, claims }: BeatRequest): BeatReply {
   const settled = isSettled(state);
   const held = POOL_NAMES.map((pool) => heldIn(state, member, pool));
   const surplus = POOL_NAMES.map((pool, index) => {
-    const share = takes.includes(pool) ? shareOf(state, pool) : 0;
+    const share = claims.includes(pool) ? shareOf(state, pool) : 0;
     return [pool, settled ? Math.max(0, (held[index] ?? []).length - share) : 0] as const;
   });
   return {

@@ -9,7 +9,7 @@ const PARTITION = 3;
 const MANY = 600;
 
 describe('the reader of a stream', () => {
-  it('delivers the other devices’ uploads past a device that is not acknowledged, and all of that one later', async () => {
+  it('delivers uploads of other devices while one is not acknowledged, and all of that one later', async () => {
     const upload = (index: number, chipid: string): QueueEntry => ({
       ...{ id: `17-${index}`, chipid, upload: String(index) },
     });

@@ -72,7 +72,7 @@ describe('the writer of positions', () => {
     assert.equal(store.writes.length, 2);
   });
 
-  it('is late when a write takes longer than 250 ms, its repetitions included', async () => {
+  it('is late if a write takes longer than 250 ms, retries included', async () => {
     await save('1', 'a');
     await time.runTo(249);
     assert.equal(writer.isPrompt, true);
@@ -84,7 +84,7 @@ describe('the writer of positions', () => {
     assert.equal(writer.isPrompt, true);
   });
 
-  it('is no longer late with what has become another process’s', async () => {
+  it('is no longer late once the device belongs to another process', async () => {
     await save('1', 'a');
     await time.runTo(300);
     epochs.delete(slotOf('1'));
@@ -94,7 +94,7 @@ describe('the writer of positions', () => {
     assert.equal(writer.isPrompt, true);
   });
 
-  it('gives up a slot that is another’s, and keeps what an older store does not know', async () => {
+  it('gives up a slot of another process, and keeps positions that a store set back does not have', async () => {
     await save('1', 'a');
     await save('2', 'a');
     await store.answer('fenced');

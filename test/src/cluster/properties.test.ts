@@ -59,7 +59,7 @@ function apply(world: World, { kind, member: index, lasts }: Fault): void {
   else if (kind === 'leave' && alive.length > 1) member.leave();
   else if (kind === 'join' && alive.length < 4) world.join();
   else if (kind === 'step') {
-    // Its clock is set while it is cut off, so that nothing else tells it that its time is over.
+    // Its clock is set while it is cut off, so that nothing else shows that its lease has expired.
     process.step += (lasts % 4 === 0 ? 1 : -1) * ms * 10;
     during({ isCut: true }, { isCut: false });
   } else if (kind === 'command') member.command('20', Math.min(ms, 8000));
@@ -97,9 +97,9 @@ async function afterFaults(
 
 const seeds = fc.nat();
 
-describe('a cluster whose processes and lines fail', () => {
+describe('a cluster whose processes and connections fail', () => {
   holds(
-    'has one process at most that may emit for a device, never saves an older position, and loses nothing',
+    'has at most one process that may emit for a device, never saves an older position, and loses nothing',
     40,
     fc.asyncProperty(seeds, faultsOf(KINDS, 10), async (seed, faults) => {
       const world = await afterFaults(seed, faults, 0.002);
@@ -109,7 +109,7 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
-    'has one at most, too, when the store is lost or set back at any moment',
+    'has at most one also if the store is lost or set back at any time',
     60,
     fc.asyncProperty(
       seeds,
@@ -122,7 +122,7 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
-    'has one at most when the store is set back to before devices were moved',
+    'has at most one also if the store is set back to before devices were moved',
     30,
     fc.asyncProperty(
       seeds,
@@ -144,7 +144,7 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
-    'sends one command to a device at a time, though the store is lost or set back meanwhile',
+    'sends one command to a device at a time, even if the store is lost or set back meanwhile',
     15,
     fc.asyncProperty(seeds, fc.constantFrom<Kind>('wipe', 'set back'), async (seed, kind) => {
       const world = new World(seed, 3);
@@ -168,7 +168,7 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
-    'loses and doubles nothing when processes join and leave, though writes take their time',
+    'loses and repeats nothing when processes join and leave, even if writes are slow',
     10,
     fc.asyncProperty(seeds, faultsOf(['join', 'leave'], 4), async (seed, faults) => {
       const world = await afterFaults(seed, faults, 0, 400);
@@ -178,7 +178,7 @@ describe('a cluster whose processes and lines fail', () => {
   );
 
   holds(
-    'loses and doubles nothing, and moves no device, when the store is away, lost or set back while all live',
+    'loses and repeats nothing, and moves no device, if the store is away, lost or set back while all processes live',
     20,
     fc.asyncProperty(
       seeds,

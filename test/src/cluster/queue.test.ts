@@ -108,7 +108,7 @@ describe('the queue of a cluster whose processes fail', () => {
   );
 
   holds(
-    'is worked on in order per device, and each upload that was appended is acknowledged',
+    'is processed in order per device, and each appended upload is acknowledged',
     15,
     fc.asyncProperty(fc.nat(), faults, async (seed, list) => {
       const world = new QueueWorld(randomFrom(seed));

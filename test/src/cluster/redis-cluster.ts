@@ -5,7 +5,7 @@ import { redisCli } from './redis-cli';
 
 /** A Redis Cluster of one node. @param config further lines of its configuration */
 export async function startRedisCluster(config: readonly string[] = []): Promise<RedisProcess> {
-  // By itself it would take the port 10,000 above its own, which may be anybody's.
+  // The default is the port 10,000 above its own, which may be in use.
   const bus = await freePort();
   const own = ['cluster-enabled yes', 'cluster-announce-ip 127.0.0.1', `cluster-port ${bus}`];
   const redis = await startRedis({ config: [...own, ...config] });

@@ -38,13 +38,13 @@ describe('a store on Redis', () => {
     wipe: async () => void (await redisCli(redis.port, 'FLUSHALL')),
   }));
 
-  it('says what would lose positions', async () => {
+  it('reports settings that would lose positions', async () => {
     const store = await connected(url());
     const { product, persistence, eviction, replicas } = await store.info();
     assert.deepEqual([product, persistence, eviction, replicas], [ENGINE, 'none', 'noeviction', 0]);
   });
 
-  describe('that has lost a part of its keys, or has others', () => {
+  describe('that has lost a part of its keys, or has foreign ones', () => {
     const chipid = '1';
     let application: string;
 
@@ -52,7 +52,7 @@ describe('a store on Redis', () => {
     async function owned(): Promise<[Store, FencedEntry]> {
       const store = await connected(url());
       application = String(applications);
-      const beat = { member: 'm', takes: ['devices'] as const, generation: 'g' };
+      const beat = { member: 'm', claims: ['devices'] as const, generation: 'g' };
       const none = { holdings: [], release: [], dead: [] };
       const first = await store.beat({ ...beat, ...none, beat: 1, settled: undefined });
       const reply = await store.beat({ ...beat, ...none, beat: 2, settled: first?.incarnation });
@@ -64,7 +64,7 @@ describe('a store on Redis', () => {
     const uploads = async (store: Store): Promise<string[]> =>
       (await store.read(partitionOf(chipid), undefined, 10)).map(({ upload }) => upload);
 
-    it('goes on from a position of a later epoch than any that it still knows', async () => {
+    it('continues from a position of a later epoch than any that it still has', async () => {
       const [store, entry] = await owned();
       await redisCli(redis.port, 'HSET', key('positions'), chipid, '9999 9 old');
       assert.deepEqual(await store.save('m', [entry]), ['saved']);
@@ -76,7 +76,7 @@ describe('a store on Redis', () => {
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
       await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
-      const request = { member: 'm', beat: 3, takes: ['devices'], generation: 'g' } as const;
+      const request = { member: 'm', beat: 3, claims: ['devices'], generation: 'g' } as const;
       const none = { holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
       assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);
@@ -118,7 +118,7 @@ describe('a store on a Redis Cluster', () => {
 });
 
 describe('a Redis that fails', () => {
-  it('has its error shown without the user and the password, though it repeats them', async () => {
+  it('has its error shown without the user and the password, although it contains them', async () => {
     const [user, password] = ['canary-user', 'Canary+Password%20='];
     const config = ['rename-command AUTH ""', 'rename-command HELLO ""'];
     const redis = await startRedis({ config });
@@ -135,7 +135,7 @@ describe('a Redis that fails', () => {
     assert.doesNotMatch(said, /canary/i);
   });
 
-  it('says that it is a replica, or is not ready yet, and not how its client is set', async () => {
+  it('is reported as a replica, or as not ready yet, without advice on settings of the client library', async () => {
     const redis = await startRedis();
     atEnd(() => redis.end());
     const store = await connected(`redis://127.0.0.1:${redis.port}`, 500);
@@ -152,7 +152,7 @@ describe('a Redis that fails', () => {
     );
   });
 
-  it('rejects every command in its time, and works again by itself', async () => {
+  it('has every command rejected within its time limit, and recovers without help', async () => {
     let redis = await startRedis();
     atEnd(() => redis.end());
     const { port } = redis;

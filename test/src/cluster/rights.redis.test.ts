@@ -57,7 +57,7 @@ describe('a user of the engine with few rights', () => {
     return rights ?? [];
   }
 
-  describe('that are those of the page', () => {
+  describe('as documented', () => {
     before(() => allow(documented()));
     storeContract(async () => {
       const store = await open();
@@ -71,7 +71,7 @@ describe('a user of the engine with few rights', () => {
     });
   });
 
-  it('finds each one that is missing', async () => {
+  it('is shown each one that is missing', async () => {
     const rights = documented();
     assert.ok(rights.length > 20);
     for (const right of rights) {
@@ -114,7 +114,7 @@ describe('a user of the engine with few rights', () => {
     await look([], /'cluster\|slots' command/);
   });
 
-  it('leaves nothing behind', async () => {
+  it('has nothing left behind by the check', async () => {
     await redisCli(redis.port, 'FLUSHALL');
     await allow(documented());
     assert.deepEqual(await forbidden(), []);
@@ -135,7 +135,7 @@ describe('a user of the engine with few rights', () => {
   const saysMissing = (faults: readonly string[], right: string): Promise<void> =>
     until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
 
-  it('has it said in the log, whether the cluster works or not', async () => {
+  it('has missing rights logged, whether the cluster works or not', async () => {
     for (const right of ['+subscribe', '+info']) {
       await without(right);
       const { faults } = await member();
@@ -144,7 +144,7 @@ describe('a user of the engine with few rights', () => {
     }
   });
 
-  it('reports a revoked right at once, and recovers when it is granted', async () => {
+  it('has a revoked right reported at once, and recovers when it is granted', async () => {
     await allow(documented());
     const { cluster, faults } = await member();
     await until(() => cluster.state === 'member');

@@ -18,12 +18,12 @@ class Hand {
   constructor(
     private readonly store: Store,
     readonly member: string,
-    private readonly takes: readonly Pool[] = ['devices'],
+    private readonly claims: readonly Pool[] = ['devices'],
   ) {}
 
   async try(request: Partial<BeatRequest> = {}): Promise<BeatReply | undefined> {
     const reply = await this.store.beat({
-      ...{ member: this.member, beat: ++this.number, takes: this.takes, generation: 'g1' },
+      ...{ member: this.member, beat: ++this.number, claims: this.claims, generation: 'g1' },
       ...{ holdings: [], release: [], dead: [], settled: undefined, ...request },
     });
     this.incarnation = reply?.incarnation ?? this.incarnation;
@@ -71,7 +71,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     return { ...held, chipid, sequence, position: `p${sequence}`, ...more };
   };
 
-  it('gives nothing away before somebody has seen it for long enough, then everything', async () => {
+  it('assigns nothing before a member has observed it for long enough, then everything', async () => {
     const first = await a.beat();
     assert.deepEqual([first.isSettled, first.mine], [false, []]);
     const { isSettled, mine } = await a.beat({ settled: first.incarnation });
@@ -79,7 +79,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(new Set(mine.map(({ epoch }) => epoch)).size, 256);
   });
 
-  it('shares the slots evenly: what is above a share is released, and then claimed', async () => {
+  it('shares the slots evenly: those above a share are released, and then claimed', async () => {
     const { mine } = await a.settle();
     assert.deepEqual((await b.beat()).mine, []);
     const { surplus, members } = await a.beat({ holdings: mine });
@@ -95,7 +95,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     );
   });
 
-  it('shares the queue among those alone who work on it', async () => {
+  it('shares the queue only among members that work on it', async () => {
     const worker = new Hand(store, 'w', ['devices', 'queue']);
     await a.settle();
     const { mine } = await worker.beat();
@@ -111,7 +111,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal((await a.beat({ release: old })).mine.length, 256);
   });
 
-  it('has no ear for a beat that comes after a later one, or from a member that has left', async () => {
+  it('ignores a beat that arrives after a later one, or from a member that has left', async () => {
     await a.settle();
     a.number = 1;
     assert.equal(await a.try(), undefined);
@@ -121,7 +121,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal((await b.beat()).mine.length, 256, 'what it left is free at once');
   });
 
-  it('removes a dead member, unless it has beaten since', async () => {
+  it('removes a dead member, unless it has sent a beat since', async () => {
     const { mine } = await a.settle();
     const before = await b.beat();
     const dead = before.members.filter(({ member }) => member === 'a');
@@ -132,7 +132,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(after.mine.length, 256);
   });
 
-  it('after a loss takes back what holders know, and removes and gives nothing until then', async () => {
+  it('restores after a loss what holders know, and removes and assigns nothing until then', async () => {
     const { mine, incarnation } = await a.settle();
     await subject.wipe();
     const lost = await a.beat({ holdings: mine, generation: 'g2', settled: incarnation });
@@ -158,7 +158,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual([late.behind, late.mine.length], [[], 128]);
   });
 
-  it('writes a position under the epoch of its slot alone', async () => {
+  it('writes a position only under the epoch of its slot', async () => {
     const reply = await a.settle();
     const entry = entryOf(reply, '7', 1);
     const outcomes = await store.save('a', [
@@ -173,7 +173,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual(await store.save('a', [entry]), ['behind']);
   });
 
-  it('keeps the later of two writes of a member, whichever comes first', async () => {
+  it('keeps the later of two writes of a member, whichever arrives first', async () => {
     const reply = await a.settle();
     await store.save('a', [entryOf(reply, '7', 2)]);
     await store.save('a', [
@@ -183,7 +183,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual(await store.load(['7', '8']), ['p2', '5 6 "€\n']);
   });
 
-  it('appends an upload with its position, once however often it is written', async () => {
+  it('appends an upload with its position once, even if it is written several times', async () => {
     const reply = await a.settle();
     const partition = slotOf('7') % 16;
     const first = entryOf(reply, '7', 1, { upload: '{"a":"é"}' });
@@ -213,7 +213,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.deepEqual((await store.read(partition, undefined, 10)).length, 1);
   });
 
-  it('locks for one at a time, and unlocks for its holder alone', async () => {
+  it('locks for one holder at a time, and unlocks only for that holder', async () => {
     assert.equal(await store.lock('7', 'mine', 60_000), 'unsettled');
     await a.settle();
     assert.equal(await store.lock('7', 'mine', 60_000), 'locked');
@@ -227,7 +227,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     await until(async () => (await store.lock('8', 'mine', 60_000)) === 'locked');
   });
 
-  it('lets a holder put its lock back after a loss, before anybody gets a new one', async () => {
+  it('lets a holder restore its lock after a loss, before new ones are granted', async () => {
     await a.settle();
     await store.lock('7', 'mine', 60_000);
     await subject.wipe();
@@ -237,7 +237,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(await store.lock('7', 'yours', 60_000), 'busy');
   });
 
-  it('passes texts to all who have subscribed, until they end it', async () => {
+  it('passes texts to all subscribers until they unsubscribe', async () => {
     const heard: string[] = [];
     const end = store.subscribe('t', (text) => heard.push(`1 ${text}`));
     store.subscribe('t', (text) => heard.push(`2 ${text}`));
@@ -256,7 +256,7 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     assert.equal(heard.includes('1 z'), false);
   });
 
-  it('says what it is', async () => {
+  it('describes its engine and its members', async () => {
     await a.beat();
     const { product, members, time } = await store.info();
     assert.ok(product !== '' && time > 0);

@@ -47,7 +47,7 @@ describe('a server with TLS', () => {
   const GOOD = /an answer/;
   const WRONG = /self-signed certificate/;
 
-  it('is reached with its authority, and says what is wrong with another or none', async () => {
+  it('is reached with its certificate authority, and with another or none the reason is reported', async () => {
     const port = await freePort();
     const redis = await startRedis({ config: shows('loopback', port, 'no') });
     atEnd(() => redis.end());
@@ -59,7 +59,7 @@ describe('a server with TLS', () => {
     await answer({ url, tls: { ca, servername: 'elsewhere.test' } }, /does not match certificate/);
   });
 
-  it('takes a client that shows a certificate of its authority', async () => {
+  it('accepts a client with a certificate of its authority', async () => {
     const port = await freePort();
     const redis = await startRedis({ config: shows('loopback', port, 'yes') });
     atEnd(() => redis.end());
@@ -69,7 +69,7 @@ describe('a server with TLS', () => {
     await answer({ url, tls: { ca, ...ELSEWHERE } }, /alert unknown ca/);
   });
 
-  it('is found by way of Sentinels that have it as well', async () => {
+  it('is found through Sentinels with TLS', async () => {
     const [port, own] = [await freePort(), await freePort()];
     const redis = await startRedis({ config: shows('loopback', port, 'no') });
     atEnd(() => redis.end());

@@ -10,7 +10,7 @@ import { settled } from '../../../tooling/until';
 
 const LEASE = 5000;
 
-/** Time stands still: nothing looks again by itself. */
+/** The time does not advance: nothing is repeated by a timer. */
 const still: Clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
 
 class CountingStore extends MemoryStore {
@@ -34,7 +34,7 @@ async function world(
   inFlight: number,
 ): Promise<{ store: CountingStore; worker: Worker; jobs: Job[] }> {
   const store = new CountingStore();
-  const beat = { member: 'm', lease: LEASE, takes: ['devices'], generation: 'g' } as const;
+  const beat = { member: 'm', lease: LEASE, claims: ['devices'], generation: 'g' } as const;
   const none = { holdings: [], release: [], dead: [] };
   const { incarnation } = (await store.beat({ ...beat, ...none, beat: 1, settled: undefined }))!;
   const { mine } = (await store.beat({ ...beat, ...none, beat: 2, settled: incarnation }))!;
@@ -59,7 +59,7 @@ async function world(
 }
 
 describe('a worker on many streams', () => {
-  it('reads nothing but its own stream for the next upload when one is acknowledged, by whomever', async () => {
+  it('reads only the stream of an upload that was acknowledged, by any process, for the next one', async () => {
     const { store, worker, jobs } = await world(100);
     assert.equal(jobs.length, 16);
     for (const by of [worker, undefined]) {

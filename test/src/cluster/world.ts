@@ -171,7 +171,7 @@ export class World implements Surroundings {
     }
   }
 
-  /** Numbers of uploads that nobody has emitted. */
+  /** Numbers of uploads that no process has emitted. */
   get lost(): string[] {
     return this.devices.flatMap((chipid) => {
       const count = this.uploads(chipid) - 1;

@@ -46,7 +46,7 @@ describe('the fleet of a client', () => {
     assert.equal(fleet.device(CHIPID)?.channel, null);
   });
 
-  it('learns from the record of the application, too', async () => {
+  it('also uses the record of the application', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
     await client.app();
@@ -71,7 +71,7 @@ describe('the fleet of a client', () => {
     assert.throws(() => client.fleet.pollList(1, none), { code: 'INVALID_INPUT' });
   });
 
-  it('is there without keys, and says so when the list is read', async () => {
+  it('exists without keys, and reports them as missing when the list is read', async () => {
     const { appid, serverKey, serverPassword } = KEYS;
     const baseUrl = 'http://127.0.0.1:1';
     const client = new DeviceCloudClient({

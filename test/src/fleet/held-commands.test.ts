@@ -13,7 +13,7 @@ describe('a command that waits for its device', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('with `online` goes at once if the list has the device, without opening its channel', async () => {
+  it('with `online` is sent at once if the list has the device, without opening its channel', async () => {
     const world = heldWorld();
     world.list.online = ['1'];
     const { promise } = world.run('a', 'online');
@@ -43,7 +43,7 @@ describe('a command that waits for its device', () => {
       assert.equal(states(fate), 'awaiting-device calling');
     });
 
-  it('with `upload` goes after the next upload, in the same moment, and not because it is listed', async () => {
+  it('with `upload` is sent in the same turn as the next upload, and not because the device is listed', async () => {
     const world = heldWorld();
     world.list.online = ['1'];
     world.run('a', 'upload');
@@ -56,7 +56,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['b', 'a']);
   });
 
-  it('waits on while the list cannot be read, and hears uploads also while a reading hangs', async () => {
+  it('keeps waiting while the list cannot be read, and notices uploads also while a reading hangs', async () => {
     const world = heldWorld();
     world.list.isBroken = true;
     world.run('a', 'online');
@@ -72,7 +72,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['b', 'a']);
   });
 
-  it('goes in the order of arrival, one at a time; a listing is a sign for `online` alone', async () => {
+  it('is sent in the order of arrival, one at a time; a listing counts for `online` only', async () => {
     const world = heldWorld();
     const fates = [
       world.run('u1', 'upload'),
@@ -94,7 +94,7 @@ describe('a command that waits for its device', () => {
   });
 
   for (const code of ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'] as const)
-    it(`waits for the next sign after one before it ended with ${code}`, async () => {
+    it(`waits for the next sign of life after an earlier one ended with ${code}`, async () => {
       const world = heldWorld();
       const fates = ['a', 'b', 'c'].map((name) => world.run(name, 'upload'));
       world.channels.upload('1');
@@ -109,7 +109,7 @@ describe('a command that waits for its device', () => {
       assert.deepEqual(world.started, ['a', 'b', 'c']);
     });
 
-  it('goes on after one before it that the service refused, or that its caller broke off', async () => {
+  it('is sent after an earlier one that the service refused, or that its caller aborted', async () => {
     const world = heldWorld();
     const controller = new AbortController();
     world.run('a', 'upload');
@@ -122,7 +122,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['a', 'b', 'c']);
   });
 
-  it('also waits for the next sign after one sent `now` got no answer', async () => {
+  it('also waits for the next sign of life after one sent `now` got no answer', async () => {
     const world = heldWorld();
     world.run('now', 'now');
     world.run('a', 'upload');
@@ -133,7 +133,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['now', 'a']);
   });
 
-  it('takes no list for a sign that was read before the device was lost', async () => {
+  it('ignores a list that was read before the device was lost', async () => {
     const world = heldWorld();
     world.list.online = ['1'];
     world.run('a', 'online');
@@ -205,7 +205,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
-  it('ends as UNREACHABLE when it is aborted, waiting or queued, and takes nothing with it', async () => {
+  it('ends as UNREACHABLE if it is aborted, waiting or queued, without affecting others', async () => {
     const world = heldWorld();
     const [first, second] = [new AbortController(), new AbortController()];
     const waiting = world.run('a', 'upload', { signal: first.signal });
@@ -225,7 +225,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
-  it('does not act if its caller breaks it off in the moment in which its turn comes', async () => {
+  it('is not sent if its caller aborts it just as its turn comes', async () => {
     const world = heldWorld();
     const controller = new AbortController();
     const onProgress = ({ state }: { state: string }): void => {
@@ -238,7 +238,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, ['b']);
   });
 
-  it('keeps nothing if it is broken off while it is taken out of the queue', async () => {
+  it('leaves nothing behind if it is aborted while it is removed from the queue', async () => {
     const world = heldWorld();
     const controller = new AbortController();
     world.list.online = ['1'];
@@ -259,7 +259,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
-  it('has room for 100 of a device, apart from those of the queue; the next is QUEUE_FULL', async () => {
+  it('can wait with 99 others of a device, besides those in the queue; the next is QUEUE_FULL', async () => {
     const world = heldWorld();
     const names = Array.from({ length: 100 }, (_, index) => `held ${index}`);
     const fates = names.map((name) => world.run(name, 'upload'));
@@ -274,7 +274,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.started, [...now, ...names]);
   });
 
-  it('has room for a limited number in all', async () => {
+  it('is refused above a limit for all devices', async () => {
     const world = heldWorld();
     const expires = 1;
     for (let index = 0; index < MAX_HELD_IN_ALL; index++)
@@ -284,7 +284,7 @@ describe('a command that waits for its device', () => {
     assert.deepEqual(world.left(), [0, 0, 0, 0]);
   });
 
-  it('ends with the client, and later ones do at once', async () => {
+  it('ends with the client, and later ones end at once', async () => {
     const world = heldWorld();
     const fates = ['a', 'b'].map((name) => world.run(name, 'online'));
     world.run('now', 'now');

@@ -42,7 +42,7 @@ function wake(service: Simulator): void {
 }
 
 describe('a command for a device that sleeps', () => {
-  it('is the first thing that the device gets when it wakes, and lets its channel go', async () => {
+  it('is the first message that the device receives when it wakes, and releases its channel', async () => {
     const { service, client } = await asleep();
     const progress: CallProgress[] = [];
     const onProgress = (each: CallProgress): void => void progress.push(each);
@@ -58,7 +58,7 @@ describe('a command for a device that sleeps', () => {
     assert.equal(client.fleet.device(CHIPID)?.waiting, 0);
   });
 
-  it('waits with up to 99 others, which go one at a time in the order of arrival', async () => {
+  it('waits with up to 99 others, which are sent one at a time in the order of arrival', async () => {
     const { service, client } = await asleep();
     const all = hold(client, texts(100));
     await failure(client.reboot(CHIPID, { when: 'upload' }), 'QUEUE_FULL');
@@ -69,7 +69,7 @@ describe('a command for a device that sleeps', () => {
     assert.equal(service.device(CHIPID).maxInFlight, 1);
   });
 
-  it('is not spent when the device falls asleep again before its turn', async () => {
+  it('keeps waiting if the device falls asleep again before its turn', async () => {
     const { service, client } = await asleep();
     const [first, ...others] = hold(client, texts(3));
     await connected(client);
@@ -104,7 +104,7 @@ describe('a command for a device that sleeps', () => {
     assert.deepEqual(received(service), ['later']);
   });
 
-  it('goes with `online` at once to a device that is listed, and waits for one that is not', async () => {
+  it('with `online` is sent at once to a device that is listed, and waits for one that is not', async () => {
     const { service, client } = await asleep({ devices: 2 });
     const other = '10000002';
     await client.setGpioEdge(other, 5, 1, { when: 'online' });
@@ -112,14 +112,14 @@ describe('a command for a device that sleeps', () => {
     const rebooted = client.reboot(CHIPID, { when: 'online' });
     await connected(client);
     service.switchOn(CHIPID);
-    // The list, read by anybody of this client, is a sign, too.
+    // The list, read by any part of this client, is a sign, too.
     await client.fleet.readList();
     await rebooted;
     assert.equal(service.device(CHIPID).boots, 1);
   });
 
   for (const fault of ['html', 'reset'] as const)
-    it(`waits on while the list is not to be had (${fault})`, async () => {
+    it(`keeps waiting while the list cannot be read (${fault})`, async () => {
       const { service, client } = await asleep();
       service.fail(fault, { path: '/devices/' });
       const [held] = hold(client, ['a'], { when: 'online' });
@@ -139,7 +139,7 @@ describe('a command for a device that sleeps', () => {
     assert.deepEqual(received(service).toSorted(), ['a', 'b']);
   });
 
-  it('is overtaken by one that is sent now, and outlives its failure', async () => {
+  it('is overtaken by one that is sent now, and stays if that fails', async () => {
     const { service, client } = await asleep();
     const [held] = hold(client, ['held']);
     await connected(client);
@@ -162,7 +162,7 @@ describe('a command for a device that sleeps', () => {
     assert.equal(client.fleet.device(CHIPID)?.lastError?.code, 'EXPIRED');
   });
 
-  it('ends with the client, and nothing is left', async () => {
+  it('ends with the client, and leaves nothing behind', async () => {
     const { service } = await asleep();
     const before = resources();
     const client = clientOf(service.baseUrl);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newestUpload } from '../../../src/fleet/latest-history';
-import { HistoryFacts } from '../../../src/recovery/facts';
-import type { Encoding, EncodingSetting } from '../../../src/recovery/facts';
+import { HistoryFacts } from '../../../src/recovery/records/facts';
+import type { Encoding, EncodingSetting } from '../../../src/recovery/records/facts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const HOUR = 3_600_000;
@@ -25,14 +25,14 @@ function newest(
 const bodyOf = (records: readonly unknown[]) => newest(records)?.body;
 
 describe('the newest upload of a history', () => {
-  it('is the one with the latest time, whichever end it stands at', () => {
+  it('is the one with the latest time, at either end', () => {
     const [a, b] = [record(1, '2026-01-01 00:00:01', 'a'), record(2, '2026-01-01 00:00:02', 'b')];
     assert.deepEqual([bodyOf([a, b]), bodyOf([b, a])], ['b', 'b']);
     const { timestamp, id } = newest([a, b])!;
     assert.deepEqual([timestamp, id], [Date.UTC(2025, 11, 31, 16, 0, 2), 2]);
   });
 
-  it('is, of one second, the one with the higher id, or at the newer end', () => {
+  it('is the one with the higher id, or at the newer end, if times are equal', () => {
     const time = '2026-01-01 00:00:02';
     const [a, b] = [record('9', time, 'a'), record('10', time, 'b')];
     assert.deepEqual([bodyOf([a, b]), bodyOf([b, a])], ['b', 'b']);
@@ -49,13 +49,13 @@ describe('the newest upload of a history', () => {
     assert.equal(newest([]), undefined);
   });
 
-  it('has the time of its reading if its own cannot be read, and comes after all with a time', () => {
+  it('has the time of the reading if its own is invalid, and counts only if none has a time', () => {
     assert.equal(newest([record(1, 'yesterday', 'a')])?.timestamp, NOW);
     const good = record(1, '2026-01-01 00:00:01', 'good');
     assert.equal(bodyOf([good, record(2, null, 'odd')]), 'good');
   });
 
-  it('is decoded as it is set, as it was learned, or as the bodies look', () => {
+  it('is decoded as configured, as learned, or as the bodies look', () => {
     const base64 = [record(1, '2026-01-01 00:00:01', Buffer.from('text').toString('base64'))];
     assert.equal(newest(base64, 'base64')?.body, 'text');
     assert.equal(newest(base64, 'auto')?.body, 'text');
@@ -67,7 +67,7 @@ describe('the newest upload of a history', () => {
     assert.equal(newest(plain, 'auto', { encoding: 'base64' })?.body, 'no Base64');
   });
 
-  it('has a time by the zone that was learned', () => {
+  it('has its time in the zone that was learned', () => {
     const records = [record(1, '2026-01-01 00:00:01', 'a')];
     assert.equal(newest(records, 'text', { zone: 0 })?.timestamp, Date.UTC(2026, 0, 1, 0, 0, 1));
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
 import { LatestReader } from '../../../src/fleet/latest-reader';
 import { FleetRegistry } from '../../../src/fleet/registry';
-import { HistoryFacts } from '../../../src/recovery/facts';
+import { HistoryFacts } from '../../../src/recovery/records/facts';
 import { sharedBy } from '../recovery/shared';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
@@ -40,7 +40,7 @@ function createSubject() {
 }
 
 describe('the latest upload that is read from the history', () => {
-  it('is read once, for all who ask at the same time and for those who ask later', async () => {
+  it('is read once, for simultaneous and for later requests', async () => {
     const { asked, ask, registry } = createSubject();
     const both = [ask(), ask()];
     asked[0]!.resolve([record('from the history')]);
@@ -59,7 +59,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(await asking, 'live');
   });
 
-  it('is not looked for again within a minute where there is none', async () => {
+  it('is not read again within a minute if there is none', async () => {
     const { asked, ask, pass } = createSubject();
     const first = ask();
     asked[0]!.resolve([]);
@@ -73,7 +73,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(await again, 'now');
   });
 
-  it('is looked for again after a reading that failed', async () => {
+  it('is read again after a reading that failed', async () => {
     const { asked, ask } = createSubject();
     const failing = assert.rejects(ask(), /failed/);
     asked[0]!.reject(new Error('failed'));
@@ -83,7 +83,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(await again, 'x');
   });
 
-  it('is asked for three times before an overloaded service is an error', async () => {
+  it('is requested three times before an overloaded service is an error', async () => {
     const { asked, ask } = createSubject();
     const refused = new DeviceCloudError('SERVER_ERROR', 'refused', 503);
     const asking = assert.rejects(ask(), refused);
@@ -95,7 +95,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(asked.length, 3);
   });
 
-  it('is read for two devices at a time, in order, however many are asked for', async () => {
+  it('is read for two devices at a time, in the order of the requests', async () => {
     const { asked, ask } = createSubject();
     const all = Array.from({ length: 5000 }, (_, number) => ask(String(number)));
     for (let number = 0; number < all.length; number += 2) {
@@ -110,7 +110,7 @@ describe('the latest upload that is read from the history', () => {
     );
   });
 
-  it('is an error for everybody who waits when the client is closed', async () => {
+  it('is an error for all waiting callers when the client is closed', async () => {
     const { asked, ask, reader } = createSubject();
     const all = Array.from({ length: 4 }, (_, number) =>
       assert.rejects(ask(String(number)), { code: 'UNREACHABLE' }),

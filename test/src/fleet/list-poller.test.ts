@@ -59,7 +59,7 @@ describe('the poller of the list', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
   afterEach(() => mock.timers.reset());
 
-  it('polls once for all users, as often as the most eager one wants, and stops with the last', async () => {
+  it('polls once for all users, at the shortest of their intervals, and stops with the last', async () => {
     const subject = createSubject();
     const [slow, fast] = [user(), user()];
     const leaveSlow = subject.poller.poll(60, slow);
@@ -87,7 +87,7 @@ describe('the poller of the list', () => {
     assert.equal(subject.readings(), 5);
   });
 
-  it('counts the readings of the poller alone as its turns', async () => {
+  it('counts only its own readings as turns', async () => {
     const subject = createSubject();
     subject.poller.poll(10, {});
     await subject.answer();
@@ -116,7 +116,7 @@ describe('the poller of the list', () => {
     assert.equal(subject.taken.at(-1)!.polled, true);
   });
 
-  it('shares a reading among those who ask at the same time, or for one that is young enough', async () => {
+  it('shares a reading among simultaneous requests, and those that accept its age', async () => {
     const subject = createSubject();
     const both = [subject.poller.read(), subject.poller.read()];
     await subject.answer('1', '007', { odd: true }, '1');
@@ -131,7 +131,7 @@ describe('the poller of the list', () => {
     assert.equal(subject.readings(), 2);
   });
 
-  it('reports a failed reading to its users, and goes on', async () => {
+  it('reports a failed reading to its users, and continues', async () => {
     const subject = createSubject();
     const polling = user();
     subject.poller.poll(10, polling);
@@ -146,7 +146,7 @@ describe('the poller of the list', () => {
     assert.deepEqual(polling.readings, [['1']]);
   });
 
-  it('does not take an error of a reading on demand for one of the poller', async () => {
+  it('does not report an error of a reading on demand as one of the poller', async () => {
     const subject = createSubject();
     const polling = user();
     subject.poller.poll(10, polling);
@@ -157,7 +157,7 @@ describe('the poller of the list', () => {
     assert.deepEqual([polling.errors, subject.failed], [[], []]);
   });
 
-  it('goes on when a callback of a user throws or leaves', async () => {
+  it('continues if a callback of a user throws or leaves', async () => {
     const subject = createSubject();
     const other = user();
     const warnings: Error[] = [];
@@ -178,7 +178,7 @@ describe('the poller of the list', () => {
     assert.equal(warnings.filter(({ message }) => message.includes('of a user')).length, 1);
   });
 
-  it('says nothing once it is closed, also in the middle of a reading', async () => {
+  it('calls nothing once it is closed, also in the middle of a reading', async () => {
     const subject = createSubject();
     const polling = user();
     subject.poller.poll(10, polling);

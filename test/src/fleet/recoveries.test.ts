@@ -8,7 +8,7 @@ const record = (id: number, body: string) => ({
   create_time: `2026-01-01 00:00:${String(id).padStart(2, '0')}`,
 });
 
-/** A recovery and what its observer hears. */
+/** A recovery, and the calls of its observer. */
 function observed() {
   const calls: string[] = [];
   const observer: RecoveryObserver = {
@@ -19,7 +19,7 @@ function observed() {
   return { calls, ...createSubject({ encoding: 'text' }, { observer }) };
 }
 
-describe('what a recovery tells its observer', () => {
+describe('what a recovery reports to its observer', () => {
   it('is nothing of the first connection, and then each gap with what was missed', async () => {
     const { recovery, calls, has } = observed();
     has(record(1, 'before'));
@@ -41,7 +41,7 @@ describe('what a recovery tells its observer', () => {
     assert.equal(calls.length, 5);
   });
 
-  it('is one recovery, however often the channel is lost in it', async () => {
+  it('is one recovery, even if the channel is lost during it', async () => {
     const { recovery, calls, has } = observed();
     recovery.onState('connected');
     await settled();

@@ -7,7 +7,7 @@ import type { DeviceRecord, Upload } from '../../../src/types';
 
 const START = Date.UTC(2026, 0, 2);
 
-/** A registry, its clock, and ways to tell it what happens. */
+/** A registry, its clock, and ways to report events to it. */
 function createSubject() {
   let now = START;
   const registry = new FleetRegistry(() => now, now * 1024);
@@ -33,7 +33,7 @@ function createSubject() {
 }
 
 describe('the registry of devices', () => {
-  it('knows who is listed, since when, and by which name', () => {
+  it('knows which devices are listed, since when, and their names', () => {
     const { registry, list, device, pass } = createSubject();
     list(['1', '2'], { name: 'gate' });
     pass(1000);
@@ -53,7 +53,7 @@ describe('the registry of devices', () => {
     }
   });
 
-  it('takes a device that uploads for online until a later list lacks it', () => {
+  it('treats a device that uploads as online until a later list lacks it', () => {
     const { registry, list, live, device, pass } = createSubject();
     live('1');
     assert.equal(registry.isOnline(device('1')), null, 'no list has been read');
@@ -68,7 +68,7 @@ describe('the registry of devices', () => {
     assert.equal(registry.isOnline(device('1')), false);
   });
 
-  it('ignores a list that was asked for before the latest one, unless the clock was set back', () => {
+  it('ignores a list that was requested before the latest one, unless the clock was set back', () => {
     const { list, device, pass, now } = createSubject();
     const earlier = now();
     pass(1000);
@@ -98,7 +98,7 @@ describe('the registry of devices', () => {
     assert.equal(device('1').reconnects, 1, 'another channel');
   });
 
-  it('keeps commands and the last error', () => {
+  it('counts commands, and keeps the last error', () => {
     const { registry, device } = createSubject();
     registry.onQueue('1', 2, 1);
     registry.onError('1', new DeviceCloudError('TIMEOUT', 'no answer'));
@@ -127,7 +127,7 @@ describe('the registry of devices', () => {
     assert.equal(device('1').recovered, 4);
   });
 
-  it('calls its watchers after it has taken things in, and not once they are removed', () => {
+  it('calls its watchers after each update, and not once they are removed', () => {
     const { registry, live, list } = createSubject();
     const calls: unknown[] = [];
     const remove = registry.addWatcher({
@@ -144,7 +144,7 @@ describe('the registry of devices', () => {
     ]);
   });
 
-  it('takes in nothing once it is closed', () => {
+  it('ignores everything once it is closed', () => {
     const { registry, live, list } = createSubject();
     registry.close();
     live('1');
@@ -157,7 +157,7 @@ describe('the registry of devices', () => {
 });
 
 describe('the latest upload of a device', () => {
-  it('is not touched by what becomes of the bytes, here and there', () => {
+  it('is not affected by later changes to the bytes on either side', () => {
     const { registry, body } = createSubject();
     const bytes = Buffer.from([0, 0xff, 0x80, 0x41]);
     registry.onLive({ chipid: '1', appid: '1', timestamp: START, body: bytes });
@@ -192,7 +192,7 @@ describe('the latest upload of a device', () => {
     assert.equal(body('1'), 'replay');
   });
 
-  it('is, of two in one second, the one after the gap', () => {
+  it('is the one after the gap if two have the same second', () => {
     const { registry, live, replay, body } = createSubject();
     registry.onState('1', 'connected', undefined);
     live('1', 'before');
@@ -216,8 +216,8 @@ describe('the latest upload of a device', () => {
   });
 });
 
-describe('the bounds of the registry', () => {
-  it('forgets the devices seen longest ago, those in use last', () => {
+describe('the registry, at its limits', () => {
+  it('forgets the devices seen longest ago, and those in use last', () => {
     const { registry, live } = createSubject();
     registry.onState('in use', 'connected', undefined);
     for (let number = 1; number < MAX_DEVICES; number++) live(String(number));
@@ -231,7 +231,7 @@ describe('the bounds of the registry', () => {
     assert.equal(registry.get('2'), undefined);
   });
 
-  it('keeps its bound, and the same devices, with a longer list', () => {
+  it('keeps the same devices with a longer list', () => {
     const { registry, list } = createSubject();
     const chipids = Array.from({ length: MAX_DEVICES + 5000 }, (_, number) => String(number));
     list(chipids);
@@ -241,7 +241,7 @@ describe('the bounds of the registry', () => {
     assert.equal(registry.revision, revision);
   });
 
-  it('says what has changed since a revision, and what was forgotten', () => {
+  it('lists what has changed since a revision, and what was forgotten', () => {
     const { registry, live } = createSubject();
     live('1');
     live('2');
@@ -261,7 +261,7 @@ describe('the bounds of the registry', () => {
     assert.ok(!registry.changesSince(revision).removed.includes('1'));
   });
 
-  it('gives all devices for a revision of which nothing is known', () => {
+  it('returns all devices for an unknown revision', () => {
     const earlier = createSubject();
     earlier.live('1');
     const { revision } = earlier.registry;
@@ -273,7 +273,7 @@ describe('the bounds of the registry', () => {
     }
   });
 
-  it('gives all devices once more have been forgotten than it remembers', () => {
+  it('returns all devices once more have been forgotten than it remembers', () => {
     const { registry, live } = createSubject();
     live('1');
     const { revision } = registry;

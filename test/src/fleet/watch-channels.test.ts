@@ -4,7 +4,7 @@ import { useClock, World } from './watch-subject';
 describe('a watch: silence', () => {
   useClock();
 
-  it('reports which device has not uploaded for a while on a connected channel, and when it is heard again', () => {
+  it('reports a device that has not uploaded for some time on a connected channel, and when it uploads again', () => {
     const world = new World();
     const subject = world.watch({ silence: 60 });
     world.read([1, 2]);
@@ -23,7 +23,7 @@ describe('a watch: silence', () => {
     assert.deepEqual(subject.emitted(), ['silent 1']);
   });
 
-  it('takes time without a channel for no silence', () => {
+  it('does not count time without a channel as silence', () => {
     const world = new World();
     const subject = world.watch({ silence: 60 });
     world.read([1]);
@@ -59,7 +59,7 @@ describe('a watch: channels', () => {
   useClock();
   const options = { events: ['channel' as const], settle: 10 };
 
-  it('reports one that is down for as long as it takes to settle, and why, and that it is back', () => {
+  it('reports one that stays down, with the reason, and that it is back', () => {
     const world = new World();
     const subject = world.watch(options);
     world.channel('1', 'connecting');
@@ -83,7 +83,7 @@ describe('a watch: channels', () => {
     assert.deepEqual(subject.emitted(), []);
   });
 
-  it('reports nothing of one that nobody needs any more, or that waits for its first attempt', () => {
+  it('reports nothing of one that is no longer needed, or that waits for its first attempt', () => {
     const world = new World();
     const subject = world.watch(options);
     world.channel('1', 'connected');

@@ -7,7 +7,7 @@ const HUGE = '12345678901234567890';
 describe('a watch: presence', () => {
   useClock();
 
-  it('emits nothing for what it finds at the start, and then who comes and goes', () => {
+  it('emits nothing for the state at the start, and then each change', () => {
     const world = new World();
     const subject = world.watch();
     world.read([1, 2]);
@@ -24,7 +24,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.watch.counts(), { devices: 3, online: 3 });
   });
 
-  it('says since when, the name, and the last upload', () => {
+  it('includes since when, the name, and the last upload', () => {
     const world = new World();
     const subject = world.watch();
     world.read([{ chipid: 1, name: 'Greenhouse' }]);
@@ -48,7 +48,7 @@ describe('a watch: presence', () => {
     ]);
   });
 
-  it('makes nobody offline by an upload in the same moment, or between two readings', () => {
+  it('makes no device offline that uploads during a reading, or between two readings', () => {
     const world = new World();
     const subject = world.watch({ misses: 1 });
     world.read([1]);
@@ -71,7 +71,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(flapping.emitted(), []);
   });
 
-  it('takes a live upload as a sign that a device is online, and a replayed one as none', () => {
+  it('counts a live upload as a sign that a device is online, but not a replayed one', () => {
     const world = new World();
     const subject = world.watch();
     world.read([]);
@@ -91,7 +91,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.emitted(), ['offline 7']);
   });
 
-  it('counts no reading on demand as one that lacks a device, but sees who is listed', () => {
+  it('counts a reading on demand for devices that it lists, but not for those that it lacks', () => {
     const world = new World();
     const subject = world.watch({ misses: 1 });
     world.read([1]);
@@ -103,7 +103,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.emitted(), ['offline 1']);
   });
 
-  it('takes an upload of the future for an old one: the clock was set back', () => {
+  it('treats an upload from the future as an old one: the clock was set back', () => {
     const presence = new Presence();
     presence.uploaded(5000);
     assert.equal(presence.absent(1000, 1010, 1), true);
@@ -111,7 +111,7 @@ describe('a watch: presence', () => {
     assert.equal(presence.absent(1000, 1010, 1), false);
   });
 
-  it('makes nobody offline by failures: they are unknown after three in a row, once, and known again', () => {
+  it('makes no device offline by failures: after three in a row all are unknown, once, and then known again', () => {
     const world = new World();
     const subject = world.watch({ misses: 1 });
     world.read([1]);
@@ -132,7 +132,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.emitted(), ['known']);
   });
 
-  it('watches the devices of a list alone', () => {
+  it('watches only the devices of a given list', () => {
     const world = new World();
     const subject = world.watch({ chipids: [1, '007'] });
     world.read([1, 2]);
@@ -143,7 +143,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.watch.counts(), { devices: 2, online: 1 });
   });
 
-  it('emits nothing of a group that was not asked for, and nothing after it was closed', () => {
+  it('emits nothing of a group that was not requested, and nothing after it was closed', () => {
     const world = new World();
     const subject = world.watch({ events: ['recovery'] });
     world.read([1]);
@@ -158,7 +158,7 @@ describe('a watch: presence', () => {
     assert.deepEqual(subject.emitted(), []);
   });
 
-  it('goes on when its listener throws, and ends when it closes it', () => {
+  it('continues if its listener throws, and ends if its listener closes it', () => {
     const world = new World();
     const emitted: string[] = [];
     const warnings = process.listenerCount('warning');
@@ -182,7 +182,7 @@ describe('a watch: presence', () => {
 describe('a watch: hostile lists', () => {
   useClock();
 
-  it('knows at most 10,000 devices, forgets only offline ones, and repeats nothing', () => {
+  it('keeps at most 10,000 devices, forgets only offline ones, and repeats nothing', () => {
     const world = new World();
     const subject = world.watch({ misses: 1 });
     const many = Array.from({ length: 100_000 }, (_, index) => index);

@@ -48,7 +48,7 @@ describe('a watch that runs in several processes', () => {
     assert.deepEqual(emitted(), ['silent']);
   });
 
-  it('emits silent once it may, and no heard without a silent before it', () => {
+  it('emits `silent` once it may, and no `heard` without a `silent` before it', () => {
     const { world, share, emitted } = silent();
     share.isAllowed = false;
     world.pass(101);
@@ -67,11 +67,11 @@ describe('a watch that runs in several processes', () => {
     assert.deepEqual(emitted(), ['silent', 'heard']);
   });
 
-  it('goes on where another process has emitted silent', () => {
+  it('continues where another process has emitted `silent`', () => {
     const { world, share, emitted } = silent();
     share.isAllowed = false;
     share.watch?.moved();
-    share.watch?.take(['1', true, 1, true, null, null]);
+    share.watch?.apply(['1', true, 1, true, null, null]);
     share.isAllowed = true;
     share.watch?.moved();
     world.pass(300);
@@ -85,7 +85,7 @@ describe('a watch that runs in several processes', () => {
     let changes = 0;
     const { watch } = world.watch({ silence: 100 }, { onState: () => changes++ }, share);
     share.isAllowed = false;
-    share.watch?.take(['1', true, 1, true, null, 'Pump']);
+    share.watch?.apply(['1', true, 1, true, null, 'Pump']);
     assert.equal(changes, 1);
     assert.deepEqual(Object.entries(watch.state()).at(-1), [
       'devices',

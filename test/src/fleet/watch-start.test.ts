@@ -95,7 +95,7 @@ describe('a watch: start and restart', () => {
     assert.deepEqual(subject.emitted(), ['known', 'online 2']);
   });
 
-  it('takes what was kept for another application, or is garbage, for nothing', () => {
+  it('ignores a saved state of another application, or an invalid one', () => {
     const state = { complete: true, unknown: true, devices: [['1', true, 1, false, null, null]] };
     const garbage = [[], null, ['x', true], ['1', 'yes', '2', 1, 1, {}], 5, ['2', true, NaN]];
     for (const kept of [
@@ -113,7 +113,7 @@ describe('a watch: start and restart', () => {
     }
   });
 
-  it('refuses options that cannot be', () => {
+  it('refuses invalid options', () => {
     const world = new World();
     for (const [options, message] of [
       [{ misses: 1.5 }, /misses must be a whole number/],

@@ -26,7 +26,7 @@ async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
 }
 
 describe('a watch over real connections', () => {
-  it('sees a device fall asleep, and wake by its upload before the next reading', async () => {
+  it('notices that a device falls asleep, and by its upload that it wakes, before the next reading', async () => {
     const service = await simulator({ devices: [{ chipid: HUGE, name: 'Pump' }, { chipid: 2 }] });
     const client = clientOf(service.baseUrl);
     await listen(client, HUGE).state('connected');
@@ -42,7 +42,7 @@ describe('a watch over real connections', () => {
     assert.equal(typeof events[1]?.lastUpload, 'number');
   });
 
-  it('sees a channel break and come back, and how much was recovered', async () => {
+  it('notices that a channel is lost and comes back, and how much was recovered', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl, { random: () => 0.01 });
     const chipid = [...service.devices.keys()][0]!;
@@ -75,7 +75,7 @@ describe('a watch over real connections', () => {
     assert.deepEqual(uploads, ['missed']);
   });
 
-  it('shares its readings with another one, and asks as often as the more impatient', async () => {
+  it('shares its readings with another one, at the shorter of both intervals', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
     const slow = await watch(client, { refresh: 3600 });
@@ -106,7 +106,7 @@ describe('a watch over real connections', () => {
     assert.deepEqual(emitted, []);
   });
 
-  it('has its state when the client was closed before it, as a deploy may do', async () => {
+  it('keeps its state if the client was closed before it, as a deploy may do', async () => {
     const service = await simulator({ devices: 2 });
     const client = clientOf(service.baseUrl);
     const first = await watch(client);

@@ -12,7 +12,7 @@ describe('the body of an answer', () => {
     }
   });
 
-  it('takes as many bytes as its limit and no more', () => {
+  it('accepts as many bytes as its limit and no more', () => {
     const body = new AnswerBody(20_000);
     assert.equal(body.add(Buffer.alloc(19_999, 'a')), true);
     assert.equal(body.add(Buffer.from('bc')), false);

@@ -42,7 +42,7 @@ const WRONG: Record<string, { script: Script; why: RegExp }> = {
   },
 };
 
-describe('a success whose body is not what is due', () => {
+describe('a success with an unexpected body', () => {
   for (const [name, { script, why }] of Object.entries(WRONG)) {
     it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
       const service = await httpService(inSequence(script, json({ msg: 'OK' })));
@@ -80,7 +80,7 @@ describe('a success whose body is not what is due', () => {
     });
   }
 
-  it('shows its msg, on one line and without secrets', async () => {
+  it('is reported with its msg, on one line and without secrets', async () => {
     const msg = `no such thing\nas ${KEYS.appkey}`;
     const service = await httpService(json({ msg }));
     const client = clientOf(service.baseUrl);
@@ -124,7 +124,7 @@ describe('a success whose body is not what is due', () => {
   });
 });
 
-describe('a push that is answered, but not with OK or success', () => {
+describe('a push with an answer other than OK or success', () => {
   const answers: [body: unknown, shown: string][] = [
     [{ msg: 'FAIL' }, 'the msg "FAIL"'],
     [{ msg: '' }, 'the msg ""'],
@@ -151,7 +151,7 @@ describe('a push that is answered, but not with OK or success', () => {
     });
   }
 
-  it('is a success with OK or success in any case, whoever it went to', async () => {
+  it('is a success with OK or success in upper or lower case, to a device or to all', async () => {
     for (const msg of ['OK', 'ok', 'Success', 'SUCCESS']) {
       const client = clientOf((await httpService(json({ msg }))).baseUrl);
       assert.deepEqual((await client.push(1, 'x')).body, { msg });
@@ -185,7 +185,7 @@ describe('an answer that is not HTTP', () => {
     });
   }
 
-  it('may come after others that only announce it', async () => {
+  it('may follow others that only announce it', async () => {
     const service = await wireService((socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}');

@@ -41,7 +41,7 @@ describe('commands to one device', () => {
     ]);
   });
 
-  it('do not wait for reads of the cloud, nor these for them', async () => {
+  it('do not wait for reads of the cloud, and reads do not wait for them', async () => {
     const service = await httpService((response, request, count) => {
       (request.method === 'POST' ? hang : json([]))(response, request, count);
     });
@@ -52,7 +52,7 @@ describe('commands to one device', () => {
     await Promise.all([client.close(), command]);
   });
 
-  it('have their time from when their turn comes', async () => {
+  it('have a time limit that begins with their turn', async () => {
     const late: Script = (response, request, count) => {
       setTimeout(() => ok(response, request, count), 1600);
     };
@@ -64,7 +64,7 @@ describe('commands to one device', () => {
     assert.equal(service.requests.length, 2);
   });
 
-  it('number 102 is QUEUE_FULL, and the others are not lost', async () => {
+  it('end with QUEUE_FULL from number 102 on, and the others are not lost', async () => {
     let answer = false;
     const service = await httpService((response, request, count) => {
       if (answer) ok(response, request, count);
@@ -81,7 +81,7 @@ describe('commands to one device', () => {
     assert.deepEqual(sent, texts(101));
   });
 
-  it('keep the gap that was set', async () => {
+  it('keep the configured gap', async () => {
     const times: number[] = [];
     const service = await httpService((response, request, count) => {
       times.push(performance.now());

@@ -9,7 +9,7 @@ const ok = json({ msg: 'OK' });
 const CONNECTIONS = 3;
 
 describe('the connections of a client', () => {
-  it('are no more than were set, and further calls follow as they become free', async () => {
+  it('are no more than configured, and further calls follow as they become free', async () => {
     const open = manual();
     let running = 0;
     let most = 0;
@@ -29,7 +29,7 @@ describe('the connections of a client', () => {
     assert.ok(service.connections() <= CONNECTIONS);
   });
 
-  it('all hung let a waiting call fail in its own time, not in theirs', async () => {
+  it('all hung let a waiting call fail after its own time limit, not theirs', async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { connections: CONNECTIONS, timeout: 1000 });
     const controller = new AbortController();
@@ -47,7 +47,7 @@ describe('the connections of a client', () => {
     await hung;
   });
 
-  it('all hung let a waiting call be broken off', async () => {
+  it('all hung let a waiting call be aborted', async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl, { connections: 1 });
     const hung = failure(client.reboot(1), 'CONNECTION_LOST');

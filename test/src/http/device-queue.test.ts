@@ -4,8 +4,8 @@ import { commands } from '../support/commands';
 import { failure } from '../support/failure';
 import { settled } from '../../../tooling/until';
 
-describe('the order of commands to a device', () => {
-  it('is that in which they came, one at a time', async () => {
+describe('the queue of a device', () => {
+  it('runs commands in the order of arrival, one at a time', async () => {
     const { started, run, end } = commands();
     const all = ['a', 'b', 'c'].map((name) => run('1', name));
     await settled();
@@ -17,7 +17,7 @@ describe('the order of commands to a device', () => {
     assert.deepEqual(await Promise.all(all), ['a', 'b', 'c']);
   });
 
-  it('does not hold another device up', async () => {
+  it('does not delay another device', async () => {
     const { started, run } = commands();
     void run('1', 'a');
     void run('1', 'b');
@@ -26,7 +26,7 @@ describe('the order of commands to a device', () => {
     assert.deepEqual(started, ['a', 'c']);
   });
 
-  it('goes on after a command that failed, or threw at once', async () => {
+  it('continues after a command that failed, or threw at once', async () => {
     const { queues, started, running, run } = commands();
     const failed = run('1', 'a');
     const threw = queues.run('1', () => {
@@ -57,7 +57,7 @@ describe('the order of commands to a device', () => {
     assert.deepEqual(started, ['0', 'x', '1']);
   });
 
-  it('loses a command that is no longer wanted while it waits', async () => {
+  it('removes a command that is aborted while it waits', async () => {
     const { started, run, end } = commands();
     const controller = new AbortController();
     void run('1', 'a');
@@ -71,7 +71,7 @@ describe('the order of commands to a device', () => {
     assert.equal(await last, 'c');
   });
 
-  it('never starts a command that was no longer wanted when it came', async () => {
+  it('never starts a command that was aborted before it was added', async () => {
     const { queues, started, run } = commands();
     await failure(run('1', 'a', AbortSignal.abort()), 'UNREACHABLE');
     assert.deepEqual(started, []);
@@ -100,7 +100,7 @@ describe('the order of commands to a device', () => {
     assert.equal(queues.size, 0);
   });
 
-  it('keeps nothing of a device that has nothing to do', async () => {
+  it('keeps nothing of an idle device', async () => {
     const { queues, run, end } = commands();
     void run('1', 'a');
     assert.equal(queues.size, 1);

@@ -4,7 +4,7 @@ import { createLimiter } from '../../../src/http/limiter';
 import { held } from '../support/garbage';
 import { settled } from '../../../tooling/until';
 
-describe('the calls that may run at once', () => {
+describe('the limiter of calls', () => {
   const started: Deadline[] = [];
   const start = (signal?: AbortSignal): Deadline => {
     const deadline = createDeadlines().start(60, signal);
@@ -16,7 +16,7 @@ describe('the calls that may run at once', () => {
     for (const deadline of started.splice(0)) deadline.clear();
   });
 
-  it('are as many as there are connections; the others follow in order', async () => {
+  it('runs as many calls as there are connections; the others follow in order', async () => {
     const limiter = createLimiter(2);
     assert.equal(limiter.acquire(start()), undefined);
     assert.equal(limiter.acquire(start()), undefined);
@@ -33,7 +33,7 @@ describe('the calls that may run at once', () => {
     assert.deepEqual(turns, ['a', 'b']);
   });
 
-  it('lose no place to one that gave up while it waited', async () => {
+  it('loses no place to a call that was aborted while it waited', async () => {
     const limiter = createLimiter(1);
     const controller = new AbortController();
     assert.equal(limiter.acquire(start()), undefined);
@@ -44,7 +44,7 @@ describe('the calls that may run at once', () => {
     assert.equal(limiter.acquire(start()), undefined, 'the place is free again');
   });
 
-  it('keep their order when some give up, wherever they stand', async () => {
+  it('keeps the order of the others when calls are aborted, from any place', async () => {
     const limiter = createLimiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     const turns: number[] = [];
@@ -63,7 +63,7 @@ describe('the calls that may run at once', () => {
     assert.equal(limiter.acquire(start()), undefined, 'nobody waits any more');
   });
 
-  it('refuse a call whose deadline has ended, and keep its place free', async () => {
+  it('refuses a call whose deadline has ended, and keeps its place free', async () => {
     const limiter = createLimiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     await assert.rejects(
@@ -74,7 +74,7 @@ describe('the calls that may run at once', () => {
     assert.equal(limiter.acquire(start()), undefined, 'the place is free again');
   });
 
-  it('forget the calls that are done, even while one always waits', async () => {
+  it('forgets calls that have ended, even while one always waits', async () => {
     const limiter = createLimiter(1);
     const deadlines = createDeadlines();
     const calls: WeakRef<Deadline>[] = [];
@@ -97,7 +97,7 @@ describe('the calls that may run at once', () => {
     assert.ok(kept < 20, `${kept} of ${calls.length} calls are kept`);
   });
 
-  it('forget the calls that gave up while no place was given', async () => {
+  it('forgets calls that were aborted while no place was free', async () => {
     const limiter = createLimiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     const calls: WeakRef<Deadline>[] = [];

@@ -32,7 +32,7 @@ describe('the progress of a command', () => {
     assert.equal(lineOf(seen), '3 2 1 calling');
   });
 
-  it('survives a callback that throws, rejects, or comes back with further commands', async () => {
+  it('survives a callback that throws, rejects, or sends further commands', async () => {
     const world = commands();
     void world.run('1', 'a');
     const thrower = isolatedProgress(() => {
@@ -57,7 +57,7 @@ describe('the progress of a command', () => {
     assert.equal(world.queues.size, 0);
   });
 
-  it('shows an observer what waits and runs of each device', async () => {
+  it('shows an observer how many commands of each device wait and run', async () => {
     const seen: string[] = [];
     const world = commands(0, (...load) => void seen.push(load.join(' ')));
     const controller = new AbortController();

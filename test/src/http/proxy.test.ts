@@ -15,18 +15,18 @@ describe('the proxy of the environment', () => {
     assert.equal(url(HTTP, all), 'http://b:2');
   });
 
-  it('may be in lower case, which comes first', () => {
+  it('may be in lower case, which takes precedence', () => {
     assert.equal(url(HTTPS, { ...all, https_proxy: 'http://c:3' }), 'http://c:3');
   });
 
-  it('may come without a scheme', () => {
+  it('may lack a scheme', () => {
     assert.equal(
       url(HTTPS, { HTTPS_PROXY: 'proxy.example.com:3128' }),
       'http://proxy.example.com:3128',
     );
   });
 
-  it('is none if nothing is set, or it is empty', () => {
+  it('is not used if no variable is set, or it is empty', () => {
     assert.equal(url(HTTPS, {}), undefined);
     assert.equal(url(HTTPS, { HTTPS_PROXY: '', HTTP_PROXY: 'http://b:2' }), undefined);
   });
@@ -42,7 +42,7 @@ describe('the proxy of the environment', () => {
     'other example.com',
     'cloud.example.com:443',
   ]) {
-    it(`is left out by NO_PROXY=${entry}`, () => {
+    it(`is bypassed with NO_PROXY=${entry}`, () => {
       assert.equal(url(HTTPS, { ...all, NO_PROXY: entry }), undefined);
     });
   }
@@ -59,7 +59,7 @@ describe('the proxy of the environment', () => {
     });
   }
 
-  it('is left out for loopback addresses that NO_PROXY names', () => {
+  it('is bypassed for loopback addresses that NO_PROXY names', () => {
     const environment = { HTTP_PROXY: 'http://b:2', NO_PROXY: 'localhost,127.0.0.1,[::1]' };
     for (const host of ['localhost', '127.0.0.1', '[::1]']) {
       assert.equal(url(`http://${host}:8080`, environment), undefined, host);
@@ -100,7 +100,7 @@ describe('an IPv6 address in NO_PROXY', () => {
 });
 
 describe('a proxy that was set', () => {
-  it('comes before the environment, and keeps its password apart from its address', () => {
+  it('takes precedence over the environment, and keeps its password apart from its address', () => {
     const settings = { url: 'http://me:pass%40word@proxy:3128/' };
     assert.deepEqual(proxyFor(HTTPS, settings, { HTTPS_PROXY: 'http://a:1' }), {
       url: 'http://proxy:3128',
@@ -108,7 +108,7 @@ describe('a proxy that was set', () => {
     });
   });
 
-  it('takes user name and password from the settings, in UTF-8', () => {
+  it('uses the user name and password of the settings, in UTF-8', () => {
     const found = proxyFor(
       HTTPS,
       { url: 'http://proxy:3128', username: 'mü', password: 'p:w' },
@@ -117,7 +117,7 @@ describe('a proxy that was set', () => {
     assert.equal(found?.authorization, `Basic ${Buffer.from('mü:p:w').toString('base64')}`);
   });
 
-  it('leaves out the hosts of NO_PROXY', () => {
+  it('is bypassed for the hosts of NO_PROXY', () => {
     const settings = { url: 'http://proxy:3128', noProxy: ['cloud.example.com'] };
     assert.equal(proxyFor(HTTPS, settings, {}), undefined);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { redactor } from '../../../src/http/redact';
 import { oneLine, show } from '../../../src/util/show';
 
-describe('what the service says, with secrets taken out', () => {
+describe('the redaction of what the service says', () => {
   const redact = redactor(['App-Key/Ä', undefined, 'PassWord']);
 
   it('hides the secrets, as they are, lowercased and percent-encoded', () => {
@@ -35,7 +35,7 @@ describe('what the service says, with secrets taken out', () => {
     assert.equal(redactor(['abcdef', 'abcdefgh'])('is abcdefgh'), 'is ***');
   });
 
-  it('takes a secret with $ signs literally, and one that no URL can hold', () => {
+  it('hides a secret with $ signs, and one that no URL can hold', () => {
     assert.equal(redactor(['$&$1$'])('x $&$1$ y'), 'x *** y');
     assert.equal(redactor(['half\ud800'])('x half\ud800 y'), 'x *** y');
   });
@@ -54,7 +54,7 @@ describe('what the service says, with secrets taken out', () => {
     }
   });
 
-  it('hides every part of secrets that overlap, and one that stands in another', () => {
+  it('hides every part of secrets that overlap, and one within another', () => {
     assert.equal(redactor(['abab'])('x abababab y'), 'x *** y');
     assert.equal(redactor(['abcd', 'cdef'])('x abcdef y'), 'x *** y');
     assert.equal(redactor(['abcdefgh', 'cdef'])('x abcdefgh, cdef y'), 'x ***, *** y');

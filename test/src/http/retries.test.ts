@@ -69,7 +69,7 @@ describe('a read that only touches the cloud', () => {
   }
 
   for (const [name, [script, code]] of Object.entries(PASSING)) {
-    it(`is tried again on ${name}, and gives the answer that then comes`, async () => {
+    it(`is tried again on ${name}, and returns the answer that follows`, async () => {
       const service = await httpService(inSequence(script, script, json([])));
       assert.deepEqual((await clientOf(service.baseUrl).uploads(1)).body, []);
       assert.equal(service.requests.length, 3);
@@ -127,7 +127,7 @@ describe('a read that only touches the cloud', () => {
     }
   });
 
-  it('is not tried again when its time is over', async () => {
+  it('is not tried again after its time limit', async () => {
     const service = await httpService(json({ msg: 'm' }, 503));
     const expire = heldTimers();
     // Asked for when the pause begins, which is longer than the time that is left.
@@ -140,7 +140,7 @@ describe('a read that only touches the cloud', () => {
     assert.equal(service.requests.length, 1);
   });
 
-  it('is not tried again when it is broken off in the pause', async () => {
+  it('is not tried again if it is aborted in the pause', async () => {
     const controller = new AbortController();
     const service = await httpService(json({}, 503));
     // Asked for when the pause begins.

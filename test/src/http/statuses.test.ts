@@ -49,7 +49,7 @@ describe('a status that is no success', () => {
     });
   }
 
-  it('says of a command that it may have acted if the service failed, and only then', async () => {
+  it('is reported with the hint that the command may have acted if the service failed, and only then', async () => {
     const failed = await httpService(json({ msg: 'm' }, 504));
     const call = clientOf(failed.baseUrl).reboot(1);
     assert.match((await failure(call, 'GATEWAY')).message, /acted is unknown/);
@@ -81,7 +81,7 @@ describe('a status that is no success', () => {
     }
   });
 
-  it('counts even if its body breaks off', async () => {
+  it('counts even if its body is cut off', async () => {
     const service = await httpService((response) => {
       response.writeHead(404, { 'content-length': 1000 });
       response.write('{"msg":"', () => response.destroy());
@@ -90,7 +90,7 @@ describe('a status that is no success', () => {
     assert.equal(error.statusCode, 404);
   });
 
-  it('fails at once though its body is endless', async () => {
+  it('fails at once even if its body is endless', async () => {
     const service = await httpService((response) => {
       response.writeHead(500);
       const pour = (): void => {
@@ -102,7 +102,7 @@ describe('a status that is no success', () => {
     await failure(clientOf(service.baseUrl).push(1, 'x'), 'SERVER_ERROR');
   });
 
-  it('of the server API is reported alike, and its 2XX are successes', async () => {
+  it('of the server API is reported in the same way, and its 2XX are successes', async () => {
     const service = await httpService(json({ msg: 'no such device' }, 404));
     const error = await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'NOT_FOUND');
     assert.match(error.message, /record of device a-1 failed.*"no such device"/);

@@ -29,7 +29,7 @@ describe('calls through a proxy', () => {
     }
   });
 
-  it('have the name of the service resolved by the proxy', async () => {
+  it('leave the name of the service to be resolved by the proxy', async () => {
     const service = await httpService(ok);
     const through = await proxy('tunnel', service.port);
     const client = clientOf('http://inside.invalid', { proxy: { url: through.url } });
@@ -37,7 +37,7 @@ describe('calls through a proxy', () => {
     assert.deepEqual(through.targets, ['inside.invalid:80']);
   });
 
-  it('are checked for the certificate of the service, not of the proxy', async () => {
+  it('verify the certificate of the service, not of the proxy', async () => {
     const service = await httpService(ok, LOOPBACK);
     const through = await proxy('tunnel', service.port);
     const client = clientOf('https://inside.invalid', { proxy: { url: through.url }, tls });
@@ -60,7 +60,7 @@ describe('calls through a proxy', () => {
     assert.equal(service.connections(), 0);
   });
 
-  it('are UNREACHABLE after one attempt if the tunnel speaks before it is spoken to', async () => {
+  it('are UNREACHABLE after one attempt if data arrives through the tunnel before the request', async () => {
     const through = await proxy('chatter');
     const service = await httpService(ok);
     const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });

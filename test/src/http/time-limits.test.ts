@@ -104,7 +104,7 @@ describe('the time a call may take', () => {
     assert.equal(service.requests.length, 2);
   });
 
-  it('ends an answer that trickles, though something comes all the time', async () => {
+  it('ends an answer that trickles, although data keeps arriving', async () => {
     const service = await httpService(inSequence(trickle, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
     await failure(client.push(1, 'x', { timeout: 1 }), 'TIMEOUT');
@@ -126,7 +126,7 @@ describe('the time a call may take', () => {
     await ended.promise;
   });
 
-  it('ends TLS that never comes about, and nothing was sent', async () => {
+  it('ends a TLS handshake that never completes, and nothing is sent', async () => {
     const service = await wireService(() => undefined);
     const client = clientOf(service.baseUrl.replace('http:', 'https:'));
     const { message } = await failure(client.push(1, 'x', { timeout: 0.1 }), 'TIMEOUT');
@@ -143,7 +143,7 @@ describe('the time a call may take', () => {
     await failure(clientOf(service.baseUrl).uploads(1, { timeout: 2 }), 'TIMEOUT');
   });
 
-  it('may be as long as one likes', async () => {
+  it('has no maximum', async () => {
     const service = await httpService(ok);
     assert.equal((await clientOf(service.baseUrl).push(1, 'x', { timeout: 1e6 })).statusCode, 200);
   });
@@ -160,8 +160,8 @@ describe('the time a call may take', () => {
   }
 });
 
-describe('a call that is broken off', () => {
-  it('was not sent if it was broken off before', async () => {
+describe('a call that is aborted', () => {
+  it('was not sent if it was aborted before', async () => {
     const service = await httpService(ok);
     const client = clientOf(service.baseUrl);
     const signal = AbortSignal.abort();
@@ -170,7 +170,7 @@ describe('a call that is broken off', () => {
     assert.equal(service.connections(), 0);
   });
 
-  it('is CONNECTION_LOST on its way, and its connection ends', async () => {
+  it('while it is under way is CONNECTION_LOST, and its connection ends', async () => {
     let ended = 0;
     const service = await httpService((response) => response.on('close', () => ended++));
     const client = clientOf(service.baseUrl);
@@ -214,7 +214,7 @@ describe('a call that is broken off', () => {
     });
   }
 
-  it('by the end of the client says so', async () => {
+  it('by the close of the client reports that', async () => {
     const service = await httpService(hang);
     const client = clientOf(service.baseUrl);
     const running = failure(client.push(1, 'x'), 'CONNECTION_LOST');
@@ -225,7 +225,7 @@ describe('a call that is broken off', () => {
     assert.match((await waiting).message, /the client was closed/);
   });
 
-  it('too late has no effect', async () => {
+  it('too late is not affected', async () => {
     const service = await httpService(ok);
     const client = clientOf(service.baseUrl);
     const controller = new AbortController();

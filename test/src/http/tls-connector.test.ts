@@ -60,7 +60,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       ['failed', new Error('reset')],
       ['was given up', undefined],
     ] as const) {
-      it(`are made anew after one that ${how}`, async () => {
+      it(`are established anew after one that ${how}`, async () => {
         const { port } = await serve(LOOPBACK);
         const open = tlsConnector({ ca: LOOPBACK.cert });
         await greeted(open({ host, port }));
@@ -71,7 +71,7 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
       });
     }
 
-    it('are made anew with a server that has forgotten the session', async () => {
+    it('are established anew with a server that has forgotten the session', async () => {
       const { port, close } = await serve(LOOPBACK);
       const open = tlsConnector({ ca: LOOPBACK.cert });
       await greeted(open({ host, port }));

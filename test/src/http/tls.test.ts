@@ -22,7 +22,7 @@ describe('a service over https', () => {
     assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
   });
 
-  it('is called with any certificate if that was set', async () => {
+  it('is called with any certificate if configured', async () => {
     const service = await httpService(ok, ELSEWHERE);
     const client = clientOf(service.baseUrl, { tls: { rejectUnauthorized: false } });
     assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
@@ -45,7 +45,7 @@ describe('a service over https', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('is checked for the server name that was set', async () => {
+  it('is checked for the configured server name', async () => {
     const service = await httpService(ok, ELSEWHERE);
     const tls = { ca: ELSEWHERE.cert, servername: 'elsewhere.test' };
     assert.equal((await clientOf(service.baseUrl, { tls }).push(1, 'x')).statusCode, 200);

@@ -40,7 +40,7 @@ describe('a connection that ends after the request', () => {
   }
 });
 
-describe('a connection that does not come about', () => {
+describe('a connection that cannot be established', () => {
   it('is UNREACHABLE if it is refused, with the address and the code of the reason', async () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`);
@@ -61,7 +61,7 @@ describe('a connection that does not come about', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('comes about when the service is back', async () => {
+  it('is established once the service is back', async () => {
     const port = await freePort();
     const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
     for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
@@ -88,7 +88,7 @@ describe('a kept-alive connection', () => {
     assert.equal(service.connections(), 5);
   });
 
-  it('that dies just as a command is on its way is CONNECTION_LOST, and the command went once', async () => {
+  it('that ends while a command is being sent is CONNECTION_LOST, and the command is sent once', async () => {
     const service = await wireService((socket, count) => {
       if (count === 1) socket.resetAndDestroy();
       else socket.write(GOOD);

@@ -188,7 +188,7 @@ describe('invalid input never reaches the network', () => {
   });
 
   for (const [what, values, calls] of BAD) {
-    it(`a ${what}, whatever is wrong with it; and the next good call works`, async () => {
+    it(`as a ${what}, whatever is wrong with it; the next valid call works`, async () => {
       await settled(1);
       const before = resources();
       for (const [, value] of values) {

@@ -25,12 +25,12 @@ describe('a chip number', () => {
     });
   }
 
-  it('that has lost digits as a number is refused, with the way out', () => {
+  it('that has lost digits as a number is refused, with advice', () => {
     const { message } = thrown(() => parseChipid(2 ** 53), 'INVALID_INPUT');
     assert.match(message, /string of digits/);
   });
 
-  it('has the form of an appid', () => {
+  it('follows the same rules as an appid', () => {
     assert.equal(parseAppid(10001), '10001');
     assert.equal(parseAppid('x'), undefined);
     // It is signed as it is written.

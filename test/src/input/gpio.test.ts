@@ -41,7 +41,7 @@ describe('the level characters of the service', () => {
     assert.deepEqual(readLevels('0110', codes), [0, 1, 1, 0]);
   });
 
-  it('stay themselves without a code', () => {
+  it('stay unchanged without a code', () => {
     assert.deepEqual(readLevels('0x1', parseCodes({ 0: false, 1: true })), [false, 'x', true]);
   });
 
@@ -56,11 +56,11 @@ describe('the level characters of the service', () => {
     assert.deepEqual(readLevels('abc', codes), [null, undefined, { on: true }]);
   });
 
-  it('are characters, not halves of them', () => {
+  it('are whole characters, not halves of surrogate pairs', () => {
     assert.deepEqual(readLevels('0😀1', parseCodes({ '😀': 'x' })), ['0', 'x', '1']);
   });
 
-  it('are none in an empty answer', () => {
+  it('are an empty list for an empty answer', () => {
     assert.deepEqual(readLevels('', parseCodes('{}')), []);
   });
 

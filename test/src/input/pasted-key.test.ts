@@ -32,7 +32,7 @@ describe('what looks wrong about a key', () => {
     });
   }
 
-  it('is said of the setting, without the key', () => {
+  it('is reported for the setting, without the key', () => {
     const warnings = keyWarnings({ appid: 10001, appkey: 'Canary\n', serverPassword: 'Ｃanary' });
     assert.deepEqual(
       warnings.map(({ setting, message }) => [setting, message]),

@@ -52,7 +52,7 @@ describe('a message to push as text', () => {
 });
 
 describe('a message to push as hex', () => {
-  it('takes a Buffer, and digits in pairs with or without spaces, in either case', () => {
+  it('may be a Buffer, or digits in pairs with or without spaces, in upper or lower case', () => {
     assert.equal(pushMessage(Buffer.from([0, 255, 16]), 'HEX'), '00ff10');
     assert.equal(pushMessage(' 00 fF  10 ', 'HEX'), '00fF10');
     assert.equal(pushMessage('', 'HEX'), '');
@@ -60,7 +60,7 @@ describe('a message to push as hex', () => {
   });
 
   for (const bad of ['0', '0g', 'x', '00\n', '0x00', '００', 1, true, null, undefined, [0], {}]) {
-    it(`refuses ${JSON.stringify(bad)}`, () => {
+    it(`cannot be ${JSON.stringify(bad)}`, () => {
       assert.match(thrown(() => pushMessage(bad, 'HEX'), 'INVALID_INPUT').message, /HEX/);
       thrown(() => pushBytes(bad, 'HEX'), 'INVALID_INPUT');
     });
@@ -68,14 +68,14 @@ describe('a message to push as hex', () => {
 });
 
 describe('a message to push as Base64', () => {
-  it('takes a Buffer, and Base64 as it is', () => {
+  it('may be a Buffer, or Base64, which is not changed', () => {
     assert.equal(pushMessage(Buffer.from([0, 255, 254]), 'B64'), 'AP/+');
     assert.equal(pushMessage('AP/+', 'B64'), 'AP/+');
     assert.deepEqual(pushBytes('QQ==', 'B64'), Buffer.from('A'));
   });
 
   for (const bad of ['QQ', 'Q', '~~~~', 'QQ==\n', 'AP_-', 'ŁŁŁŁ', 1, null, undefined, {}]) {
-    it(`refuses ${JSON.stringify(bad)}`, () => {
+    it(`cannot be ${JSON.stringify(bad)}`, () => {
       assert.match(thrown(() => pushMessage(bad, 'B64'), 'INVALID_INPUT').message, /B64/);
       thrown(() => pushBytes(bad, 'B64'), 'INVALID_INPUT');
     });
@@ -84,7 +84,7 @@ describe('a message to push as Base64', () => {
 
 describe('a push over the channel', () => {
   for (const format of ['AT', 'LUA'] as const) {
-    it(`takes no ${format}, which is a command`, () => {
+    it(`refuses the format ${format}, which is a command`, () => {
       const { message } = thrown(() => pushBytes('x', format), 'INVALID_INPUT');
       assert.match(message, /over HTTP/);
     });

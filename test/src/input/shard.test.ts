@@ -23,7 +23,7 @@ describe('a shard', () => {
   });
 
   holds(
-    'has each device in one share exactly, and with one share more only moves devices to that one',
+    'has each device in exactly one share, and a further share only gains devices',
     200,
     fc.property(fc.nat({ max: 10 ** 9 }), fc.integer({ min: 1, max: 12 }), (number, count) => {
       const shareIn = (of: number): number[] =>
@@ -37,7 +37,7 @@ describe('a shard', () => {
     }),
   );
 
-  it('takes an even part, also of numbers that follow each other', () => {
+  it('contains an even part, also of consecutive numbers', () => {
     const devices = numbers(3000);
     for (let index = 0; index < 3; index++) {
       const part = devices.filter((chipid) => inShard(chipid, { index, count: 3 })).length;
@@ -51,7 +51,7 @@ describe('the slots', () => {
     assert.deepEqual(['1', '862000000000001', '18446744073709551615'].map(slotOf), SLOTS_OF_OLD);
   });
 
-  it('take devices evenly', () => {
+  it('contain devices evenly', () => {
     const devices = numbers(256 * 40);
     const slots = tally(devices.map(slotOf), 256);
     assert.ok(Math.min(...slots) > 15 && Math.max(...slots) < 75);

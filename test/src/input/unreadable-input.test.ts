@@ -45,7 +45,7 @@ const UNREADABLE: readonly [what: string, value: () => unknown][] = [
   ['a Date that throws', () => Object.assign(new Date(), { getFullYear: fail, toJSON: fail })],
 ];
 
-/** Values that no method of theirs accepts. The server API takes them as the objects that they are. */
+/** Values that no method of the open API accepts. The server API accepts them as objects. */
 const PROXIES: typeof UNREADABLE = [
   ['a proxy of a Date', () => new Proxy(new Date(), { get: fail })],
   ['a proxy of bytes', () => new Proxy(new Uint8Array(2), {})],
@@ -70,7 +70,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
 
 type Method = ExplainedCall | 'request' | 'listen';
 
-/** Arguments that each method takes, and the options after them. */
+/** The arguments of each method, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   app: [],
   devices: [],

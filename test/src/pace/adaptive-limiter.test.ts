@@ -39,7 +39,7 @@ describe('the limiter of connection attempts', () => {
   const mostInASecond = (turns: readonly number[]): number =>
     Math.max(...turns.map((start) => turns.filter((t) => t >= start && t < start + 1000).length));
 
-  it('lets the first go at once and the next ones evenly after it', () => {
+  it('starts the first at once and the next ones evenly after it', () => {
     const { turns } = queue(3);
     assert.deepEqual(turns, []);
     pass(100);
@@ -53,7 +53,7 @@ describe('the limiter of connection attempts', () => {
     assert.equal(mostInASecond(turns), 50);
   });
 
-  it('keeps its pace though timers are late, and allows no more in any second', () => {
+  it('keeps its rate although timers are late, and allows no more in any second', () => {
     const { turns } = queue(500);
     for (let seed = 1; turns.length < 500; seed = (seed * 48_271) % 2_147_483_647) {
       const late = 1 + (seed % 9);
@@ -65,7 +65,7 @@ describe('the limiter of connection attempts', () => {
     assert.ok(mostInASecond(turns) <= 50);
   });
 
-  it('sends no burst after the event loop was blocked', () => {
+  it('starts no burst after the event loop was blocked', () => {
     const { turns } = queue(100);
     pass(1);
     now += 10_000;
@@ -109,7 +109,7 @@ describe('the limiter of connection attempts', () => {
     assert.equal(limiters.of(SERVICE), limiter);
   });
 
-  it('keeps those of 100 services', () => {
+  it('keeps the limiters of 100 services', () => {
     for (let port = 2; port <= 101; port++) limiters.of(`ws://127.0.0.1:${port}`);
     assert.notEqual(limiters.of(SERVICE), limiter);
   });

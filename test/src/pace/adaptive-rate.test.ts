@@ -9,7 +9,7 @@ const SECOND = 1000;
 
 const takesAll: Service = () => ({ after: 5 });
 
-/** Takes a number of them a second, and lets the others wait. */
+/** Accepts a number of them a second, and lets the others wait. */
 function queues(perSecond: number): Service {
   let free = 0;
   return (at) => {
@@ -18,7 +18,7 @@ function queues(perSecond: number): Service {
   };
 }
 
-/** Takes a number of them in each second, and refuses the others. */
+/** Accepts a number of them in each second, and refuses the others. */
 function refuses(perSecond: number, retryAfter?: number): Service {
   let [second, taken] = [-1, 0];
   return (at) => {
@@ -29,7 +29,7 @@ function refuses(perSecond: number, retryAfter?: number): Service {
   };
 }
 
-/** Fails so long in one way, and then takes all. */
+/** Fails in one way for some time, and then accepts all. */
 const failsUntil =
   (end: number, outcome: Outcome): Service =>
   (at) =>
@@ -43,41 +43,41 @@ describe('channels that all reconnect at once', () => {
   });
   afterEach(() => mock.timers.reset());
 
-  it('begin at 50 a second, and are back within 15 s at up to 500 if the service takes all', () => {
+  it('begin at 50 a second, and are back within 15 s at up to 500 if the service accepts all', () => {
     const took = fleet.run(ALL, takesAll);
     assert.ok(fleet.between(0, SECOND) <= 50);
     assert.ok(took < 15 * SECOND, `${took} ms`);
     assert.ok(fleet.most() > 450 && fleet.most() <= 500, `${fleet.most()} in a second`);
   });
 
-  it('are quick though every fiftieth handshake takes a second longer', () => {
+  it('are quick although every fiftieth handshake takes a second longer', () => {
     const random = numbers(7);
     const took = fleet.run(ALL, () => ({ after: 5 + (random() < 0.02 ? SECOND : 20 * random()) }));
     assert.ok(took < 20 * SECOND, `${took} ms`);
   });
 
-  it('are quick though this process is so busy that each handshake takes a second', () => {
+  it('are quick although this process is so busy that each handshake takes a second', () => {
     fleet.idleShare = 0.05;
     let attempts = 0;
     const took = fleet.run(ALL, () => ({ after: attempts++ < 100 ? 5 : SECOND }));
     assert.ok(took < 20 * SECOND, `${took} ms`);
   });
 
-  it('are quick though some devices are never taken', () => {
+  it('are quick although some devices are never accepted', () => {
     const service: Service = (_at, channel) =>
       channel % 50 === 0 ? { after: 5, reason: '500' } : { after: 5 };
     fleet.run(ALL, service, 20 * SECOND);
     assert.equal(fleet.opened.length, ALL * 0.98);
   });
 
-  it('are at most twice as many as a service takes that takes 20 a second and queues the others', () => {
+  it('stay within twice the rate of a service that accepts 20 a second and queues the others', () => {
     const took = fleet.run(MANY, queues(20));
     assert.equal(fleet.opened.length, MANY);
     assert.ok(fleet.most() <= 40, `${fleet.most()} in a second`);
     assert.ok(took < 90 * SECOND, `${took} ms`);
   });
 
-  it('are at most twice as many as a service takes that refuses more than 20 a second', () => {
+  it('stay within twice the rate of a service that refuses more than 20 a second', () => {
     const took = fleet.run(MANY, refuses(20));
     assert.equal(fleet.opened.length, MANY);
     assert.ok(fleet.most() <= 40, `${fleet.most()} in a second`);
@@ -85,7 +85,7 @@ describe('channels that all reconnect at once', () => {
     assert.ok(took < 100 * SECOND, `${took} ms`);
   });
 
-  it('wait as long as a refusal says, and go on at half the rate', () => {
+  it('wait as long as a refusal says, and continue at half the rate', () => {
     const wait = 30 * SECOND;
     const service = refuses(20, wait);
     let resumes = 0;
@@ -107,7 +107,7 @@ describe('channels that all reconnect at once', () => {
     ['closes what it has opened', { after: 5, closes: 50 }, 10],
   ];
   for (const [what, outcome, perSecond] of outages) {
-    it(`ask a service that ${what} at most ${perSecond} times a second, and are back soon after`, () => {
+    it(`try a service that ${what} at most ${perSecond} times a second, and are back soon after`, () => {
       const end = 60 * SECOND;
       const took = fleet.run(ALL, failsUntil(end, outcome));
       const last = fleet.between(end - 20 * SECOND, end) / 20;
@@ -124,7 +124,7 @@ describe('channels that all reconnect at once', () => {
     assert.equal(fleet.opened.length, ALL);
   });
 
-  it('are all back though the service refuses every other one', () => {
+  it('are all back although the service refuses every other one', () => {
     let attempts = 0;
     fleet.run(200, () => ({ after: 5, ...(attempts++ % 2 === 0 && { reason: '429' }) }));
     assert.equal(fleet.opened.length, 200);
@@ -141,7 +141,7 @@ describe('channels that all reconnect at once', () => {
     assert.ok(fleet.between(again, again + SECOND) <= 50);
   });
 
-  it('are not fewer because of answers that say nothing about load', () => {
+  it('are not slowed down by answers that say nothing about load', () => {
     fleet.run(200, () => ({ after: 5, reason: '404' }), 3 * SECOND);
     assert.ok(fleet.between(SECOND, 2 * SECOND) >= 49);
   });

@@ -13,19 +13,19 @@ function check(text: string): void {
   if (bytes) assert.equal(whole(bytes.toString('base64')), whole(text));
 }
 
-describe('Base64, held against RFC 4648 by hand', () => {
+describe('Base64, compared with RFC 4648 written out', () => {
   holds(
-    'gives back whatever bytes were encoded',
+    'returns any bytes that were encoded',
     300,
     fc.property(anyBytes, (bytes) => {
       assert.deepEqual(decodeBase64(bytes.toString('base64')), bytes);
     }),
   );
 
-  holds('takes no other text', 500, fc.property(anyText, check));
+  holds('accepts no other text', 500, fc.property(anyText, check));
 
   holds(
-    'takes what a change has made of it only if that is Base64, too',
+    'accepts a changed text only if that is Base64, too',
     2000,
     fc.property(anyBytes, fc.nat(), fc.nat(2), anyText, (bytes, where, gone, put) => {
       const text = bytes.toString('base64');

@@ -58,9 +58,9 @@ function upgrade(socket: Socket, then: () => void): void {
   });
 }
 
-describe('a channel on which anything at all comes', () => {
+describe('a channel on which anything at all arrives', () => {
   holds(
-    'brings the next good upload all the same, and nothing of the noise',
+    'still delivers the next valid upload, and nothing of the noise',
     40,
     fc.asyncProperty(noise, async (pieces) => {
       let connections = 0;

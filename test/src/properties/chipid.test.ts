@@ -18,9 +18,9 @@ const nearly = fc.oneof(
   fc.tuple(digits, anyText).map(([good, more]) => good + more),
 );
 
-describe('a chip number, whatever is given for it', () => {
+describe('a chip number, read from any value', () => {
   holds(
-    'keeps every digit of a text, but for zeros in front',
+    'keeps every digit of a text, except leading zeros',
     200,
     fc.property(digits, (text) => {
       assert.equal(parseChipid(text), String(BigInt(text)));
@@ -46,7 +46,7 @@ describe('a chip number, whatever is given for it', () => {
   );
 
   holds(
-    'is digits or a clear error, and never a surprise',
+    'is digits or a clear error, and nothing else',
     500,
     fc.property(anything, (value) => {
       const read = reading(() => parseChipid(value));

@@ -42,9 +42,9 @@ const partsOf = (text: string): Parts => ({
   day: Number(text.slice(6)),
 });
 
-describe('a day, whatever is given for it', () => {
+describe('a day, read from any value', () => {
   holds(
-    'is one of the calendar, as text, number and ISO text',
+    'is a day of the calendar, as text, number and ISO text',
     1000,
     fc.property(parts, (each) => {
       const expected = exists(each) ? { value: compact(each) } : undefined;
@@ -68,7 +68,7 @@ describe('a day, whatever is given for it', () => {
     compact({ year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() });
 
   holds(
-    'is the earlier or the later of here and Beijing for any point in time, wherever it stands',
+    'is the earlier or the later day of here and Beijing for any point in time',
     500,
     fc.property(moment, zone, (date, name) => {
       // The first is eight hours ahead of UTC, in every year.
@@ -84,7 +84,7 @@ describe('a day, whatever is given for it', () => {
   );
 
   holds(
-    'is eight digits that a calendar knows, or refused',
+    'is eight digits of a day that exists, or is refused',
     1000,
     fc.property(fc.oneof(anything, anyText, numeral), (value) => {
       const read = reading(() => parseDay(value, 'begin'));
@@ -96,7 +96,7 @@ describe('a day, whatever is given for it', () => {
   );
 
   holds(
-    'begins a period and ends it, in this order',
+    'is accepted as the begin and the end of a period in this order only',
     300,
     fc.property(moment, moment, (one, other) => {
       const [early, late] = one <= other ? [one, other] : [other, one];

@@ -26,7 +26,7 @@ const uploads = fc.oneof(
   anyBytes,
   goodText.map((text) => Buffer.from(text)),
   jsonText.map(({ text }) => Buffer.from(text)),
-  // JSON that is broken off, with a mark before it, or with a byte too many.
+  // JSON that is cut off, has a byte order mark before it, or a byte too many.
   fc.tuple(jsonText, fc.nat(), anyBytes).map(([{ text }, end, more]) => {
     return Buffer.concat([Buffer.from(text).subarray(0, end % 40), more.subarray(0, 2)]);
   }),
@@ -35,7 +35,7 @@ const uploads = fc.oneof(
 
 describe('the bytes of an upload, whatever they are', () => {
   holds(
-    'become JSON, text or bytes as they are',
+    'become JSON, text or bytes, as detected',
     1000,
     fc.property(uploads, (bytes) => {
       assert.deepEqual(decodeUpload(bytes, 'auto-detect'), detected(bytes));
@@ -43,7 +43,7 @@ describe('the bytes of an upload, whatever they are', () => {
   );
 
   holds(
-    'stay what they are as a buffer and in Base64',
+    'stay the same as a buffer and in Base64',
     200,
     fc.property(uploads, (bytes) => {
       assert.equal(decodeUpload(bytes, 'buffer'), bytes);
@@ -52,7 +52,7 @@ describe('the bytes of an upload, whatever they are', () => {
   );
 
   holds(
-    'are text in any case if that is asked for',
+    'always become text if that is requested',
     200,
     fc.property(uploads, (bytes) => {
       assert.equal(
@@ -63,7 +63,7 @@ describe('the bytes of an upload, whatever they are', () => {
   );
 
   holds(
-    'are JSON, or are said not to be',
+    'become JSON, or an error that they are not JSON',
     500,
     fc.property(uploads, (bytes) => {
       let value: unknown;

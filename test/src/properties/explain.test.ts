@@ -36,7 +36,7 @@ const call = (value: fc.Arbitrary<unknown>): fc.Arbitrary<[ExplainedCall, ...unk
 const explained = (client: DeviceCloudClient, [name, ...args]: [ExplainedCall, ...unknown[]]) =>
   (client.explain as (...all: unknown[]) => Explanation).call(client, name, ...args);
 
-describe('the explanation of a call, whatever it is given', () => {
+describe('the explanation of a call with any arguments', () => {
   holds(
     'contains neither a key nor a sign that could be used',
     300,
@@ -45,7 +45,7 @@ describe('the explanation of a call, whatever it is given', () => {
       const keys = { appid: '10001', appkey, serverKey: key, serverPassword: password };
       const client = clientOf('https://cloud.example.com', { ...keys, now });
       const secrets = [appkey, key, password];
-      // A value that brings a key along, as a message or a query might.
+      // A value that contains a key, as a message or a query might.
       const values = args.map((value) =>
         typeof value === 'string' ? `${value}${secrets[where] ?? ''}` : value,
       );
@@ -70,7 +70,7 @@ describe('the explanation of a call, whatever it is given', () => {
     }),
   );
 
-  describe('beside the call itself', () => {
+  describe('compared with the call itself', () => {
     let service: HttpService;
     let client: DeviceCloudClient;
     beforeEach(async () => {
@@ -92,7 +92,7 @@ describe('the explanation of a call, whatever it is given', () => {
         .replace('<SERVER_PASSWORD>', KEYS.serverPassword.toLowerCase());
 
     holds(
-      'is of the request that is sent, or fails with the same error',
+      'shows the request that is sent, or fails with the same error',
       200,
       fc.asyncProperty(call(fc.oneof(anything, anyText, fc.nat())), async (made) => {
         service.requests.length = 0;

@@ -33,9 +33,9 @@ function levelOf(value: unknown): 0 | 1 | undefined {
 const code = fc.oneof(fc.constantFrom('0', '1', 'x', '😀', '__proto__', 'ab', ''), anyText);
 const codes = fc.array(fc.tuple(code, fc.jsonValue()), { maxLength: 5 });
 
-describe('pins and levels, whatever is given for them', () => {
+describe('pins and levels, read from any value', () => {
   holds(
-    'are a pin that a path can hold, or refused',
+    'are a pin that a path can hold, or are refused',
     1000,
     fc.property(values, (value) => {
       const pin = reading(() => parsePin(value))?.value;
@@ -46,7 +46,7 @@ describe('pins and levels, whatever is given for them', () => {
   );
 
   holds(
-    'are any pin there is',
+    'include every pin',
     200,
     fc.property(fc.nat(999_999_999), (pin) => {
       assert.equal(parsePin(pin), pin);
@@ -55,7 +55,7 @@ describe('pins and levels, whatever is given for them', () => {
   );
 
   holds(
-    'are 0, 1, or refused',
+    'are 0 or 1, or are refused',
     1000,
     fc.property(fc.oneof(values, word), (value) => {
       assert.equal(reading(() => parseLevel(value))?.value, levelOf(value));
@@ -63,7 +63,7 @@ describe('pins and levels, whatever is given for them', () => {
   );
 
   holds(
-    'are what the codes make of each character, or stay it',
+    'are the value of each character by the codes, or the character',
     500,
     fc.property(fc.oneof(anyText, textOf('01x😀', { maxLength: 20 })), codes, (result, pairs) => {
       const table = Object.fromEntries(pairs);
@@ -77,7 +77,7 @@ describe('pins and levels, whatever is given for them', () => {
   );
 
   holds(
-    'are codes in a JSON object, or refused',
+    'have codes in a JSON object, or codes that are refused',
     500,
     fc.property(fc.oneof(values, fc.json()), (value) => {
       let parsed = value;

@@ -165,7 +165,7 @@ describe('held commands, whatever devices, lists, callers and clocks do', () => 
     ['with steps in the same moment', 0],
   ] as const)
     holds(
-      `each acts at most once, after a sign of its device, in order, and ends once: ${how}`,
+      `are each sent at most once, after a sign of life of the device, in order, and end once: ${how}`,
       60,
       fc.asyncProperty(steps, fc.constantFrom(0, 50), fc.boolean(), async (all, gap, closes) => {
         const { world, commands, act, finish } = driven(gap);

@@ -45,9 +45,9 @@ function scanned(bytes: Buffer): string[] {
   return found;
 }
 
-describe('The scan of JSON', () => {
+describe('the scan of JSON', () => {
   holds(
-    'finds all long runs of digits, unless it is no JSON, wherever in the text and in its buffer they are',
+    'finds all long runs of digits of valid JSON, anywhere in the text and in its buffer',
     2000,
     fc.property(
       fc.array(token, { minLength: 1, maxLength: 30 }),

@@ -19,7 +19,7 @@ const attempt = (parse: (text: string) => unknown, text: string): unknown => {
 const isContainer = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** Puts the number that JSON.parse gives in place of the digits that stand for it. */
+/** Replaces the digits of a long integer by the number that JSON.parse returns. */
 function loosened(exact: unknown, loose: unknown): unknown {
   if (typeof exact === 'string' && typeof loose === 'number') {
     assert.match(exact, /^-?[1-9][0-9]{15,}$/);
@@ -33,15 +33,15 @@ function loosened(exact: unknown, loose: unknown): unknown {
     : (Object.fromEntries(entries) as unknown);
 }
 
-describe('JSON without a digit lost', () => {
+describe('JSON that keeps every digit', () => {
   holds(
-    'is read as what was written: integers beyond the safe ones as their digits, all else as ever',
+    'is read as it was written: integers beyond the safe ones as their digits, all else as usual',
     1000,
     fc.property(jsonText, ({ text, value }) => assert.deepEqual(parseJson(text), value)),
   );
 
   holds(
-    'is JSON if and only if JSON.parse says so, and differs from it in long integers alone',
+    'is accepted if and only if JSON.parse accepts it, and differs only in long integers',
     1000,
     fc.property(jsonText, fc.nat(), fc.nat(3), piece, ({ text }, where, gone, put) => {
       const at = where % (text.length + 1);
@@ -53,7 +53,7 @@ describe('JSON without a digit lost', () => {
   );
 
   holds(
-    'is no other text',
+    'is never any other text',
     300,
     fc.property(anyText, (text) => {
       assert.deepEqual(

@@ -17,9 +17,9 @@ const hexLike = fc.string({
 const base64Like = textOf('AQZaz09+/==- ', { maxLength: 8 });
 const messages = fc.oneof(anything, anyText, anyBytes, hexLike, base64Like);
 
-describe('what is pushed, whatever is given for it', () => {
+describe('a pushed message, made from any value', () => {
   holds(
-    'is binary data as it was',
+    'is the same binary data',
     200,
     fc.property(anyBytes, (bytes) => {
       assert.deepEqual(Buffer.from(pushMessage(bytes, 'HEX'), 'hex'), bytes);
@@ -30,7 +30,7 @@ describe('what is pushed, whatever is given for it', () => {
   );
 
   holds(
-    'is text as it was, and the same bytes over the channel',
+    'is the same text, and the same bytes over the channel',
     300,
     fc.property(goodText, (text) => {
       for (const format of TEXT_FORMATS) {
@@ -92,7 +92,7 @@ describe('what is pushed, whatever is given for it', () => {
   );
 
   holds(
-    'is no command over the channel',
+    'is never a command over the channel',
     100,
     fc.property(messages, fc.constantFrom('AT' as const, 'LUA' as const), (value, format) => {
       assert.equal(

@@ -4,25 +4,25 @@ import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 
-/** What can happen to a queue of commands. */
+/** A step in the life of a queue. */
 export type QueueStep =
-  /** So many commands come, which throw at once when their turn comes, or run until they are ended; counted or not. */
+  /** `count` commands are added. They throw at once when their turn comes, or run until they are ended. */
   | { kind: 'run'; device: string; count: number; throws: boolean; counted: boolean }
   /** The command that runs on a device ends. */
   | { kind: 'end'; device: string; fails: boolean }
-  /** The command that came at this place is no longer wanted. */
+  /** The command that was added at this place is aborted. */
   | { kind: 'abort'; which: number }
   /** The gap between two commands passes. */
   | { kind: 'wait' }
   | { kind: 'close' };
 
-/** What is seen of a queue from outside. */
+/** The observable state of a queue. */
 export interface QueueView {
   /** Places of the commands in the order in which they started. */
   started: number[];
-  /** How each command that is settled was settled, by its place. */
+  /** The outcomes of settled commands, by place. */
   ends: Record<number, string>;
-  /** Devices that have something to do. */
+  /** The number of devices with commands. */
   size: number;
 }
 
@@ -30,7 +30,7 @@ interface Command {
   device: string;
   abort: AbortController;
   running: Manual<string> | undefined;
-  /** Its promise was settled so often, the last time with this. */
+  /** How often its promise was settled, and the last outcome. */
   times: number;
   how: unknown;
 }

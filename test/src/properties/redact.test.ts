@@ -5,7 +5,7 @@ import { oneLine, show } from '../../../src/util/show';
 import { anyText, holds, textOf } from '../support/fuzz';
 import { anything } from '../support/typed';
 
-// Stars are what takes the place of a secret.
+// Stars replace a secret.
 const LETTERS = 'abcXYZ019 &=%+/$^.\\"Äß😀';
 const secret = fc
   .oneof(
@@ -27,9 +27,9 @@ const FORMS: readonly ((text: string) => string)[] = [
   (text) => text.toUpperCase(),
 ];
 
-describe('what the service says, whatever secrets it repeats', () => {
+describe('what the service says, with any secrets in it', () => {
   holds(
-    'has none of them left, in no form that a request or its echo gives it',
+    'contains none of them in any form of a request or its echo',
     300,
     fc.property(
       secrets,
@@ -51,7 +51,7 @@ describe('what the service says, whatever secrets it repeats', () => {
   );
 
   holds(
-    'stays what it is without a secret in it',
+    'stays unchanged without a secret in it',
     300,
     fc.property(anyText, (text) => {
       assert.equal(redactor(['Canary-Canary-Canary'])(text), text);
@@ -59,7 +59,7 @@ describe('what the service says, whatever secrets it repeats', () => {
   );
 });
 
-describe('what is shown of anything', () => {
+describe('a value that is shown in an error', () => {
   holds(
     'is short and on one line',
     1000,
@@ -71,7 +71,7 @@ describe('what is shown of anything', () => {
   );
 
   holds(
-    'is cut to a length, and well formed',
+    'is cut to a length, and is well formed',
     500,
     fc.property(anyText, fc.nat(20), (text, max) => {
       const line = oneLine(text, max);

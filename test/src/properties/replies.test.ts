@@ -15,7 +15,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ do: 'recover' as const }) },
 );
 
-/** One that is asked before an older gap is recovered, and answered in a gap of its own. */
+/** A request that is made before an older gap is recovered, and answered in another gap. */
 const ASKED_BETWEEN_GAPS: Step[] = [
   { do: 'ask', key: 0, slow: false },
   { do: 'answer', outcome: 'accepted' },
@@ -29,9 +29,9 @@ const ASKED_BETWEEN_GAPS: Step[] = [
   { do: 'up', recovers: true },
 ];
 
-describe('one upload settles one request', () => {
+describe('an upload', () => {
   holds(
-    'the oldest that it matches, in whatever order requests, answers, uploads and gaps come',
+    'settles one request, the oldest that it matches, in any order of requests, answers, uploads and gaps',
     300,
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const world = new ReplyWorld();

@@ -13,7 +13,7 @@ import {
 import { anything } from '../support/typed';
 import { openSignature, signServerByHand, utf8 } from '../../../tooling/sign-by-hand';
 
-/** Percent-decoding by hand, of a query or a form: `+` is a space in neither, since nobody writes one. */
+/** Percent-decoding by hand, of a query or a form: `+` is not a space in either, since the client never writes one. */
 function pairsOf(encoded: string): [name: string, value: string][] {
   const decode = (text: string): string => {
     const bytes: number[] = [];
@@ -41,7 +41,7 @@ const ENCODED = /^[A-Za-z0-9._~!*'()&=-]*(%[0-9A-F]{2}[A-Za-z0-9._~!*'()&=-]*)*$
 /** Whether UTF-8 carries a text, and so a request does. */
 const isCarried = (text: string): boolean => utf8(text).toString('utf8') === text;
 
-describe('a request, whatever it carries', () => {
+describe('a request with any content', () => {
   let service: HttpService;
   let client: DeviceCloudClient;
 
@@ -78,7 +78,7 @@ describe('a request, whatever it carries', () => {
   };
 
   holds(
-    'brings the text of a push as it is, signed for what the service reads',
+    'delivers the exact text of a push, signed as the service reads it',
     60,
     fc.asyncProperty(anyText, async (message) => {
       const received = await called(() => client.push('1', message));
@@ -92,7 +92,7 @@ describe('a request, whatever it carries', () => {
   );
 
   holds(
-    'brings the key of a callback as it is, signed for what the service reads',
+    'delivers the exact key of a callback, signed as the service reads it',
     60,
     fc.asyncProperty(anyText, async (key) => {
       const received = await called(() => client.rtStatus('1', key));
@@ -102,7 +102,7 @@ describe('a request, whatever it carries', () => {
   );
 
   holds(
-    'of the server API brings its query as it is, signed without it',
+    'of the server API delivers its exact query, signed without it',
     60,
     fc.asyncProperty(
       fc.dictionary(goodText, fc.oneof(anyText, fc.boolean(), fc.integer())),
@@ -125,7 +125,7 @@ describe('a request, whatever it carries', () => {
   );
 
   holds(
-    'is made of good values or not at all, whatever is given for each',
+    'is sent with valid values or not at all, whatever the arguments',
     100,
     fc.asyncProperty(anything, anything, anyText, async (first, second, words) => {
       // The types would refuse most of them: who has none of them is meant here.

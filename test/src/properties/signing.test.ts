@@ -9,16 +9,16 @@ const name = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('appid', 'Timestamp', 'sign', 'SIGN', '__proto__', '') },
   { weight: 3, arbitrary: anyText },
 );
-// What comes twice, but for case, has no place in the signature that the document would tell.
+// The document does not say how names are ordered that differ only in case.
 const params = fc.uniqueArray(fc.tuple(name, anyText), {
   maxLength: 8,
   selector: ([key]) => key.toLowerCase(),
 });
 const method = fc.constantFrom('GET', 'get', 'POST', 'Put', 'DELETE');
 
-describe('the signatures, held against a second implementation', () => {
+describe('the signatures, compared with a second implementation', () => {
   holds(
-    'are those of section 5.2, whatever the parameters',
+    'are those of section 5.2, for any parameters',
     1000,
     // Half a surrogate pair at the end of a value and half a one at the start of a key would be a whole one.
     fc.property(method, params, goodText, (verb, pairs, appkey) => {
@@ -37,7 +37,7 @@ describe('the signatures, held against a second implementation', () => {
   );
 
   holds(
-    'are those of section 5.1, whatever the key and the password',
+    'are those of section 5.1, for any key and password',
     1000,
     fc.property(
       method,

@@ -72,7 +72,7 @@ describe('a simulator to which anything at all is sent', () => {
   };
 
   holds(
-    'lives on after any bytes on its port',
+    'survives any bytes on its port',
     60,
     fc.asyncProperty(
       fc.array(fc.oneof(bytes, request), { minLength: 1, maxLength: 4 }),
@@ -84,7 +84,7 @@ describe('a simulator to which anything at all is sent', () => {
   );
 
   holds(
-    'lives on after any bytes on a channel',
+    'survives any bytes on a channel',
     40,
     fc.asyncProperty(fc.array(fc.oneof(bytes, frame), { maxLength: 5 }), async (pieces) => {
       const path = new URL(channelUrl(simulator, CHIPID));
@@ -101,7 +101,7 @@ describe('a simulator to which anything at all is sent', () => {
   );
 
   holds(
-    'takes any text as a frame of a channel, and keeps it open',
+    'accepts any text as a frame of a channel, and keeps it open',
     40,
     fc.asyncProperty(
       fc.oneof(

@@ -7,7 +7,7 @@ import { jsonText } from './json-text';
 
 const CHIPID = '10000001';
 
-/** What the document lets a service answer to a right signature, and no failure of its own. */
+/** The answers that the document allows for a valid signature, without failures of the service itself. */
 const STATUSES = [200, 301, 400, 404, 504];
 
 /** The endpoints of the open API, with a hole for each segment of the path. */
@@ -72,7 +72,7 @@ describe('a simulator to which any signed request is sent', () => {
   });
   afterEach(() => simulator.close());
 
-  /** How often each status was answered, so that a test can tell that it went below the surface. */
+  /** How often each status was answered, so that a test can check that it got beyond the first checks. */
   const seen = new Map<number, number>();
   const note = (status: number, what: string): void => {
     assert.ok(STATUSES.includes(status), `${status} to ${what}`);

@@ -29,7 +29,7 @@ async function recovering(service: Simulator, baseUrl: string, ping: number) {
 }
 
 describe('a channel with recovery', () => {
-  it('gives back an upload that was too large for it, and says which limit that was', async () => {
+  it('recovers an upload that was too large for it, and reports the limit', async () => {
     const service = await simulator();
     const { uploads, bodies, faults, reasons } = await recovering(service, service.baseUrl, 30);
     // As Base64 in an event over 16 MiB; as text in the history below that.

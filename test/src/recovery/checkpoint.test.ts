@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Budget, Budgets } from '../../../src/recovery/budget';
+import { Budget, Budgets } from '../../../src/recovery/reading/budget';
 import { Checkpoint } from '../../../src/recovery/checkpoint';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';
@@ -17,14 +17,14 @@ describe('the arrivals after which the history is read again', () => {
     assert.equal(checkpoint.due(false), 5000);
   });
 
-  it('are half of a history that reaches back no further, from then on', () => {
+  it('are half of a history that reaches back no further than that, from then on', () => {
     const checkpoint = new Checkpoint(500);
     checkpoint.read(300, true);
     checkpoint.read(300, false);
     assert.equal(checkpoint.due(false), 150);
   });
 
-  it('are fewer while all devices together remember too many, so that none is given up', async () => {
+  it('are fewer while all devices together remember too many, so that none is abandoned', async () => {
     const budgets = Object.assign(new Budgets(), { arrived: new Budget(40) });
     const limits = { ...LIMITS, arrived: 16 };
     const start = { id: '0', live: 0 };

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../src/recovery/timing';
 import { sharedBy } from './shared';
 import { settled } from '../../../tooling/until';
 
-describe('recovery that is closed by whoever takes an upload', () => {
+describe('a recovery that is closed by the listener of an upload', () => {
   it('does not read the history once more for that upload', async () => {
     let readings = 0;
     const recovery = new Recovery(

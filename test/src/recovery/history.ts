@@ -35,7 +35,7 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
   let shown = Infinity;
   let least = 0;
   const hidden = new Set<number>();
-  /** Bodies of uploads that it did not show although it showed a later one. */
+  /** Bodies of uploads that it omitted although it contained a later one. */
   const overtaken = new Set<string>();
   const isShown = (index: number): boolean => index < shown && !hidden.has(index);
   const idOf = (index: number): bigint => firstId + step * BigInt(index);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Budget, Budgets } from '../../../src/recovery/budget';
+import { Budget, Budgets } from '../../../src/recovery/reading/budget';
 import { DeviceCloudError } from '../../../src/errors';
 import { LIMITS } from '../../../src/recovery/timing';
 import { settled } from '../../../tooling/until';
@@ -29,7 +29,7 @@ describe('live uploads that are held back while the history is read', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  it('take 8 MiB of a device at most; the history gives back what was dropped, in order', async () => {
+  it('use at most 8 MiB per device; what was dropped is recovered from the history, in order', async () => {
     const history = slowHistory();
     const budgets = new Budgets();
     const subject = createSubject(START, { read: history.read, budgets: budgets });
@@ -68,7 +68,7 @@ describe('live uploads that are held back while the history is read', () => {
     });
   }
 
-  it('take 64 MiB of an application at most, which its devices share', async () => {
+  it('use at most 64 MiB per application, shared by its devices', async () => {
     const budgets = new Budgets();
     const devices = Array.from({ length: 12 }, () => {
       const history = slowHistory();
@@ -96,7 +96,7 @@ describe('live uploads that are held back while the history is read', () => {
     assert.equal(budgets.held.used, 0);
   });
 
-  it('leave the account with the device that leaves', async () => {
+  it('are no longer counted once their device is released', async () => {
     const budgets = new Budgets();
     const subject = createSubject(START, { read: slowHistory().read, budgets: budgets });
     await subject.connect();
@@ -105,11 +105,11 @@ describe('live uploads that are held back while the history is read', () => {
     assert.deepEqual([budgets.held.used, budgets.arrived.used], [0, 0]);
   });
 
-  it('are not kept by many answers that wait for their channels', async () => {
+  it('are not held back for long by other answers that fill the memory', async () => {
     const answers = new Budget(1000);
     const subject = createSubject(START, { budgets: Object.assign(new Budgets(), { answers }) });
     subject.has(record(1, 'x'.repeat(2000)));
-    // Another device's answer waits; this one takes all there is.
+    // Another device's answer waits; this one needs all of the budget.
     answers.reserve(1);
     await subject.connect();
     assert.equal(subject.given.length, 0);
@@ -120,7 +120,7 @@ describe('live uploads that are held back while the history is read', () => {
     subject.recovery.close();
   });
 
-  it('go on after two invalid answers of the history, which is then asked less and less often', async () => {
+  it('continue after two invalid answers of the history, which is then read less and less often', async () => {
     const invalid = createSubject(START, {
       random: () => 0,
       read: () =>
@@ -153,8 +153,8 @@ describe('live uploads that are held back while the history is read', () => {
   });
 });
 
-describe('live uploads that are too many to be held back', () => {
-  it('go on at once if the history could not be read before', async () => {
+describe('live uploads that are too many to hold back', () => {
+  it('continue at once if the history could not be read before', async () => {
     const subject = createSubject(START, {
       read: () =>
         Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)),
@@ -194,7 +194,7 @@ describe('frames that cannot be read', () => {
     subject.recovery.close();
   });
 
-  it('do not double what arrives while a history with a bad record is read', async () => {
+  it('cause nothing to be emitted twice while a history with a bad record is read', async () => {
     for (const bad of [record(2, null), record(null, 'b')]) {
       const history = slowHistory();
       const subject = createSubject(START, { read: history.read });
@@ -213,7 +213,7 @@ describe('frames that cannot be read', () => {
     }
   });
 
-  it('have the history read at least a second apart, up to half a minute, however many come', async () => {
+  it('cause readings of the history at least a second apart, and up to half a minute, however many arrive', async () => {
     const subject = createSubject(START, { random: () => 0 });
     await subject.connect();
     const at: number[] = [];

@@ -1,6 +1,6 @@
-import { Ledger } from '../../../src/recovery/ledger';
-import type { Position } from '../../../src/recovery/position';
-import type { Recorded } from '../../../src/recovery/recorded';
+import { Ledger } from '../../../src/recovery/matching/ledger';
+import type { Position } from '../../../src/recovery/position/position';
+import type { Recorded } from '../../../src/recovery/records/recorded';
 
 /** What can happen to one device, its service and its listener. */
 export type Step =

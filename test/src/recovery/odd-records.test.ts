@@ -16,7 +16,7 @@ describe('recovery from a history with invalid records', () => {
     ['a record of another device', { ...record(2, 'x'), dev: '17' }],
   ];
   for (const [what, ...bad] of BAD) {
-    it(`skips and names ${what}, and gives the rest back, then and later`, async () => {
+    it(`skips and reports ${what}, and recovers the rest, then and later`, async () => {
       const subject = createSubject();
       subject.has(record(1, 'before'), ...bad);
       await subject.connect();
@@ -33,7 +33,7 @@ describe('recovery from a history with invalid records', () => {
     });
   }
 
-  it('takes an upload whose record cannot be read for the one that arrived', async () => {
+  it('treats an unreadable record as the upload that arrived', async () => {
     const subject = createSubject();
     subject.has(record(1, 'before'));
     await subject.connect();
@@ -46,7 +46,7 @@ describe('recovery from a history with invalid records', () => {
     );
   });
 
-  it('takes ids of up to 20 digits, as text or number', async () => {
+  it('accepts ids of up to 20 digits, as text or number', async () => {
     const subject = createSubject();
     subject.has(record('99999999999999999990', 'before'));
     await subject.connect();
@@ -58,7 +58,7 @@ describe('recovery from a history with invalid records', () => {
 });
 
 describe('recovery from a history with odd ids', () => {
-  it('gives an id back once, however often it occurs', async () => {
+  it('emits an id once, however often it occurs', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.has(record(2, 'b'), record(1, 'a'), record('1', 'a'), record(2, 'b'));
@@ -70,7 +70,7 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('names an id that two records have', async () => {
+  it('reports an id that two records have', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.has(record(1, 'a'), record(1, 'other'));
@@ -79,7 +79,7 @@ describe('recovery from a history with odd ids', () => {
     assert.match(subject.faults[0]!.text, /its id is that of another record/);
   });
 
-  it('gives back what was missed when ids begin at 1 again, and says so', async () => {
+  it('recovers what was missed when ids begin at 1 again, and reports it', async () => {
     const subject = createSubject();
     subject.has(record(500, 'before', '2026-01-01 00:00:00'));
     await subject.connect();
@@ -97,7 +97,7 @@ describe('recovery from a history with odd ids', () => {
     assert.equal(subject.given.length, 4);
   });
 
-  it('recognises by its time what a restored service had before', async () => {
+  it('recognises by their times the records that a restored service had before', async () => {
     const subject = createSubject();
     const old = [1, 2, 3].map((id) => record(id, `old ${id}`, `2026-01-01 00:00:0${id}`));
     subject.has(...old);
@@ -112,7 +112,7 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('compares bodies where times are equal, and does not double what arrived', async () => {
+  it('compares bodies where times are equal, and repeats nothing that arrived', async () => {
     const subject = createSubject();
     subject.has(record(500, 'before'));
     await subject.connect();
@@ -126,7 +126,7 @@ describe('recovery from a history with odd ids', () => {
   });
 
   for (const time of ['2026-01-01 00:00:00', '']) {
-    it(`gives back what was missed when ids begin anew in the same second (${time || 'no time'})`, async () => {
+    it(`recovers what was missed when ids begin anew in the same second (${time || 'no time'})`, async () => {
       for (const [before, after] of [
         [['a'], ['b']],
         [
@@ -153,7 +153,7 @@ describe('recovery from a history with odd ids', () => {
     });
   }
 
-  it('gives back what follows a record with an id far too high in the same second', async () => {
+  it('recovers what follows a record with an id far too high in the same second', async () => {
     const subject = createSubject();
     const odd = record('99999999999999999999', 'odd');
     const old = [1, 2, 3].map((id) => record(id, `old ${id}`));
@@ -168,7 +168,7 @@ describe('recovery from a history with odd ids', () => {
     ]);
   });
 
-  it('gives nothing a second time if the history lags behind, and says so once', async () => {
+  it('repeats nothing if the history lags behind, and reports it once', async () => {
     const subject = createSubject();
     const all = [1, 2, 3].map((id) => record(id, `b${id}`, `2026-01-01 00:00:0${id}`));
     subject.has(...all);
@@ -184,7 +184,7 @@ describe('recovery from a history with odd ids', () => {
     assert.match(subject.faults[0]!.text, /newest id of the history, 1, is below 3/);
   });
 
-  it('gives nothing a second time if it lags within a second that has many uploads', async () => {
+  it('repeats nothing if the history lags within a second that has many uploads', async () => {
     const subject = createSubject();
     const all = Array.from({ length: 12 }, (_, id) => record(id + 1, `b${id + 1}`));
     subject.has(...all);
@@ -197,7 +197,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.kinds(), ['history behind']);
   });
 
-  it('gives back what was missed when ids begin at 1 again with earlier times', async () => {
+  it('recovers what was missed when ids begin at 1 again with earlier times', async () => {
     const subject = createSubject();
     const old = Array.from({ length: 500 }, (_, id) => record(id + 1, `old ${id}`));
     subject.has(...old);
@@ -217,7 +217,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.kinds(), ['ids begun anew']);
   });
 
-  it('says that uploads may be lost if old records cannot be distinguished from new ones', async () => {
+  it('reports that uploads may be lost if old records cannot be distinguished from new ones', async () => {
     const subject = createSubject();
     subject.has(...[498, 499, 500].map((id) => record(id, `old ${id}`)));
     await subject.connect();
@@ -230,7 +230,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, [['later', 3]]);
   });
 
-  it('gives back what was missed when ids begin anew after a record of the year 9999', async () => {
+  it('recovers what was missed when ids begin anew after a record of the year 9999', async () => {
     const subject = createSubject();
     subject.has(record(499, 'odd', '9999-12-31 23:59:59'), record(500, 'before'));
     await subject.connect();
@@ -239,7 +239,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, [['missed', 1]]);
   });
 
-  it('gives nothing a second time if the history changes its encoding or time zone', async () => {
+  it('repeats nothing if the history changes its encoding or time zone', async () => {
     const subject = createSubject();
     const bodies = Array.from({ length: 20 }, (_, id) => `body ${id}`);
     subject.has(...bodies.map((body, id) => record(id + 1, body)));
@@ -252,7 +252,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, []);
   });
 
-  it('goes on recovering after a record with an id far too high', async () => {
+  it('continues after a record with an id far too high', async () => {
     const subject = createSubject();
     const odd = record('99999999999999999999', 'odd', '2026-01-01 00:00:01');
     subject.has(record(1, 'before', '2026-01-01 00:00:00'), odd);
@@ -285,8 +285,8 @@ describe('recovery from a history with odd ids', () => {
   });
 });
 
-describe('recovery from a history that reaches back a little only', () => {
-  it('says once that uploads may be lost', async () => {
+describe('recovery from a short history', () => {
+  it('reports once that uploads may be lost', async () => {
     const subject = createSubject();
     subject.has(record(1, 'before'));
     await subject.connect();
@@ -300,7 +300,7 @@ describe('recovery from a history that reaches back a little only', () => {
     assert.match(subject.faults[0]!.text, /between the ids 1 and 5/);
   });
 
-  it('says so of a history that was empty before', async () => {
+  it('reports it for a history that was empty before', async () => {
     const subject = createSubject();
     await subject.connect();
     subject.has(record(4, 'missed 4'), record(5, 'missed 5'));
@@ -308,7 +308,7 @@ describe('recovery from a history that reaches back a little only', () => {
     assert.deepEqual(subject.kinds(), ['uploads lost']);
   });
 
-  it('says nothing when what it no longer has arrived live, or nothing lies between', async () => {
+  it('reports nothing if the removed records arrived live, or none were removed', async () => {
     const subject = createSubject();
     subject.has(record(1, 'before'));
     await subject.connect();

@@ -34,7 +34,7 @@ describe('recovery of missed uploads from a service', () => {
     await until(isOpen, 'the channel is open again');
   };
 
-  it('gives missed uploads back once, in order, before later live ones, marked with their id', async () => {
+  it('emits missed uploads once, in order, before later live ones, marked with their id', async () => {
     await start();
     simulator.upload(CHIPID, 'before anybody listened');
     const listener = listen(client);
@@ -53,7 +53,7 @@ describe('recovery of missed uploads from a service', () => {
     ]);
   });
 
-  it('reads no history over 16 MiB, and says of which device it is', async () => {
+  it('reads no history over 16 MiB, and reports its device', async () => {
     await start();
     for (let count = 0; count < 17; count++) simulator.upload(CHIPID, 'x'.repeat(1024 * 1024));
     const listener = listen(client);
@@ -64,7 +64,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal((await client.uploads(CHIPID)).body.length, 17);
   });
 
-  it('keeps equal readings apart: two that were missed are two', async () => {
+  it('emits equal uploads as often as they were missed', async () => {
     await start();
     const listener = listen(client);
     await ready(simulator, listener);
@@ -107,7 +107,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal(listener.faults.filter((fault) => fault.includes('500')).length, 1);
   });
 
-  it('reads a history in Base64, binary uploads in it', async () => {
+  it('reads a history in Base64, with binary uploads', async () => {
     await start({ historyEncoding: 'base64' });
     const listener = listen(client, { encoding: 'base64' });
     await ready(simulator, listener);
@@ -123,7 +123,7 @@ describe('recovery of missed uploads from a service', () => {
     );
   });
 
-  it('gives back what was missed with a wrong encoding set, and says what to set', async () => {
+  it('recovers what was missed despite a wrong encoding setting, and reports the right one', async () => {
     await start();
     const listener = listen(client, { encoding: 'base64' });
     await ready(simulator, listener);
@@ -162,7 +162,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal(listener.uploads[0]!.replayed, true);
   });
 
-  it('takes up at a saved position after a restart', async () => {
+  it('continues at a saved position after a restart', async () => {
     await start();
     const before = listen(client);
     await ready(simulator, before);
@@ -179,7 +179,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.deepEqual(await come(after, 2), ['while nobody listened', 'live 3']);
   });
 
-  it('ends a channel that has fallen silent, and gives back what it did not bring', async () => {
+  it('ends a channel that has fallen silent, and recovers what it did not deliver', async () => {
     await start();
     const listener = listen(client);
     await ready(simulator, listener);
@@ -200,7 +200,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal(listener.uploads[0]!.replayed, true);
   });
 
-  it('leaves no request, socket or call after the release', async () => {
+  it('leaves no request, socket or callback after the release', async () => {
     await start();
     const before = resources();
     const listener = listen(client);
@@ -222,7 +222,7 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal(simulator.requests.length, asked);
   });
 
-  it('gives many devices their turn when all come back at once', async () => {
+  it('reads many histories in turn when all devices come back at once', async () => {
     const devices = 60;
     await start({ devices });
     const seen = new Map<string, string[]>();

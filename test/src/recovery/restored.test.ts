@@ -32,7 +32,7 @@ const HISTORY = size.chain((count) =>
 
 describe('a history that is set back to an older copy', () => {
   holds(
-    'gives nothing a second time while it is behind, nor when it has caught up',
+    'causes nothing to be repeated while it is behind, nor when it has caught up',
     300,
     fc.asyncProperty(HISTORY, async ({ old, kept, missed, window }) => {
       const subject = createSubject();
@@ -59,7 +59,7 @@ describe('a history that is set back to an older copy', () => {
   );
 
   holds(
-    'gives back all that it accepts from then on, once, under ids that were used before',
+    'has all later uploads recovered once, under ids that were used before',
     300,
     fc.asyncProperty(HISTORY, async ({ old, kept, missed }) => {
       const subject = createSubject();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
-import { Budgets } from '../../../src/recovery/budget';
-import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/facts';
-import type { Position } from '../../../src/recovery/position';
+import { Budgets } from '../../../src/recovery/reading/budget';
+import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/records/facts';
+import type { Position } from '../../../src/recovery/position/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
 import { LIMITS, type Limits } from '../../../src/recovery/timing';

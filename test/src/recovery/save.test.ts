@@ -24,7 +24,7 @@ describe('the position of a listener', () => {
     }
   });
 
-  it('is INVALID_INPUT as a start if it is not one', async () => {
+  it('is INVALID_INPUT as a start if it is malformed', async () => {
     const client = new DeviceCloudClient({
       baseUrl: 'http://127.0.0.1:9',
       appid: 1,
@@ -57,7 +57,7 @@ describe('a history of very many items', () => {
     ['items that are no objects', 0],
     ['small records', undefined],
   ] as const) {
-    it(`is read all the same (${what})`, async () => {
+    it(`is still read (${what})`, async () => {
       const items = Array.from({ length: 300_000 }, (_, id) => fill ?? record(id + 1, ''));
       const last = items.length + 1;
       const answer = [...items, record(last, 'missed')];

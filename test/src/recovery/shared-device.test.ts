@@ -4,7 +4,7 @@ import { manual } from '../support/manual';
 import { createSubject, record } from './subject';
 
 describe('the recovery of a device that processes share', () => {
-  it('emits nothing before there is a position, which lies before what came meanwhile', async () => {
+  it('emits nothing before there is a position, which precedes what arrived meanwhile', async () => {
     const answer = manual<unknown[]>();
     const positions: string[] = [];
     const subject = createSubject(

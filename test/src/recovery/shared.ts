@@ -1,6 +1,6 @@
-import { Budgets } from '../../../src/recovery/budget';
+import { Budgets } from '../../../src/recovery/reading/budget';
 import type { PacedAttempt } from '../../../src/pace/attempt';
-import { HistoryFacts } from '../../../src/recovery/facts';
+import { HistoryFacts } from '../../../src/recovery/records/facts';
 import type { RecoveryShared } from '../../../src/recovery/deps';
 import { LIMITS } from '../../../src/recovery/timing';
 

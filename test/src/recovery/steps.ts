@@ -9,7 +9,7 @@ export type Step =
   | { kind: 'deliver'; frames: number }
   | { kind: 'connect' }
   | { kind: 'drop' }
-  /** The service takes its answer to a reading, which is then on its way. */
+  /** The service composes its answer to a reading, which is then under way. */
   | { kind: 'serve' }
   | { kind: 'answer' }
   | { kind: 'fail' }
@@ -98,7 +98,7 @@ export const PAIR = fc.oneof(
 export const dressed = (steps: readonly Step[], [a, b]: readonly [string, string]): Step[] =>
   steps.map((step) => ('body' in step ? { ...step, body: step.body === 'a' ? a : b } : step));
 
-/** Gives each upload a body of its own. */
+/** Gives each upload a unique body. */
 export const unique = (steps: readonly Step[]): Step[] =>
   steps.map((step, index) => ('body' in step ? { ...step, body: `u${index}` } : step));
 

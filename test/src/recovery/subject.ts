@@ -1,5 +1,5 @@
 import type { Upload } from '../../../src/types';
-import type { Position } from '../../../src/recovery/position';
+import type { Position } from '../../../src/recovery/position/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
 import { settled } from '../../../tooling/until';

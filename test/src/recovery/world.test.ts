@@ -54,12 +54,12 @@ async function play(world: World, steps: readonly Step[]): Promise<void> {
   await world.close();
 }
 
-describe('recovery between a network and a service that do what they like', () => {
+describe('recovery between an unreliable network and an unreliable service', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
   holds(
-    'emits each upload once, equal ones as often as they came',
+    'emits each upload once, and equal ones as often as they were sent',
     250,
     fc.asyncProperty(STEPS, PAIR, OPTIONS, async (steps, pair, options) => {
       const world = createWorld(options);
@@ -80,7 +80,7 @@ describe('recovery between a network and a service that do what they like', () =
   );
 
   holds(
-    'begins with its first reading, whatever races with it',
+    'begins with its first reading, whatever arrives meanwhile',
     250,
     fc.asyncProperty(BEGINNING, fc.nat(3), fc.boolean(), async (steps, earlier, own) => {
       const world = createWorld({ earlier });
@@ -104,7 +104,7 @@ describe('recovery between a network and a service that do what they like', () =
   );
 
   holds(
-    'loses only what the history no longer has, when that reaches back a little only',
+    'loses only what a short history no longer has',
     250,
     fc.asyncProperty(
       STEPS,
@@ -123,7 +123,7 @@ describe('recovery between a network and a service that do what they like', () =
   );
 
   holds(
-    'loses nothing to a history that lags behind, but what a later upload has overtaken there',
+    'loses nothing with a history that lags behind, except what a later upload has overtaken there',
     250,
     fc.asyncProperty(LATE, OPTIONS, async (steps, options) => {
       const world = createWorld(options);
@@ -139,7 +139,7 @@ describe('recovery between a network and a service that do what they like', () =
     }),
   );
 
-  it('holds back no more live uploads than it may: of further ones the history tells', async () => {
+  it('holds back a limited number of live uploads: the rest come from the history', async () => {
     const world = createWorld({ limits: { held: 2 } });
     await play(world, FLOOD);
     assert.equal(world.emitted.length, 8);

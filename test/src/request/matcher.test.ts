@@ -13,8 +13,8 @@ function matches(match: RequestMatch, body: string | Buffer): unknown {
   return matcherOf(match, patterns).matches(reading.decoded('auto-detect')?.value, reading);
 }
 
-describe('what a request waits for', () => {
-  it('a property is compared strictly', () => {
+describe('the match of a request', () => {
+  it('compares a property strictly', () => {
     assert.ok(matches({ property: 'a.id', equals: 1 }, '{"a":{"id":1}}'));
     assert.ok(matches({ property: 'a', equals: { id: [1] } }, '{"a":{"id":[1]}}'));
     assert.ok(!matches({ property: 'a.id', equals: '1' }, '{"a":{"id":1}}'));
@@ -22,7 +22,7 @@ describe('what a request waits for', () => {
     assert.ok(!matches({ property: 'a', equals: 1 }, 'a: 1'));
   });
 
-  it('a pattern is searched in the text', () => {
+  it('searches the text for a pattern', () => {
     assert.ok(matches({ pattern: '^OK \\d+$' }, 'OK 42'));
     assert.ok(matches({ pattern: /ok/gi }, 'it is OK'));
     assert.ok(!matches({ pattern: 'ok' }, 'OK'));
@@ -36,14 +36,14 @@ describe('what a request waits for', () => {
     ['a back-reference', '^(a+)\\1+$|^((a+)+)$', 50],
     ['look-ahead', '^(?=(a+)+$)a', 50],
   ] as const) {
-    it(`a pattern with ${what} is stopped, and the next one runs`, () => {
+    it(`stops a pattern with ${what}, and runs the next one`, () => {
       const text = 'a'.repeat(length) + '!';
       assert.throws(() => matches({ pattern }, text), PatternFailed);
       assert.ok(matches({ pattern: '!$' }, text));
     });
   }
 
-  it('anything else is INVALID_INPUT', () => {
+  it('is INVALID_INPUT if it is anything else', () => {
     const invalid: unknown[] = [
       ...[
         undefined,

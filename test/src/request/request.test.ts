@@ -62,7 +62,7 @@ describe('a request', () => {
     assert.deepEqual(progress.at(-1), { state: 'awaiting-reply' });
   });
 
-  it('says how many milliseconds after its push the reply came', async () => {
+  it('reports how many milliseconds after its push the reply arrived', async () => {
     const { ask, pushed, upload } = await world();
     const now = performance.now.bind(performance);
     let later = 0;
@@ -76,7 +76,7 @@ describe('a request', () => {
     assert.ok(Number.isInteger(elapsed) && elapsed >= 5000, String(elapsed));
   });
 
-  it('passes over uploads that do not match or cannot be decoded; listeners receive each', async () => {
+  it('skips uploads that do not match or cannot be decoded; listeners receive each', async () => {
     const { client, ask, pushed, upload } = await world();
     const listener = listen(client);
     await listener.state('connected');
@@ -95,7 +95,7 @@ describe('a request', () => {
     await until(() => listener.uploads.length === bodies.length);
   });
 
-  it('is not answered by what came before its push', async () => {
+  it('is not answered by an upload before its push', async () => {
     // Longer than `until` pauses: the early upload comes before the second push.
     const { service, ask, pushed, upload } = await world({ answerDelay: 300 });
     const first = ask(id(1));
@@ -119,7 +119,7 @@ describe('a request', () => {
     await reply;
   });
 
-  it('is NOT_CONNECTED if the channel does not come up in its time, and nothing is sent', async () => {
+  it('is NOT_CONNECTED if the channel does not open in time, and nothing is sent', async () => {
     const expire = heldTimers();
     const client = clientOf(`http://127.0.0.1:${await freePort()}`);
     const request = failure(
@@ -149,7 +149,7 @@ describe('a request', () => {
     assert.equal(reply.uncertain, undefined);
   });
 
-  it('is NO_REPLY if nothing matches in time, and says what came', async () => {
+  it('is NO_REPLY if nothing matches in time, and reports what arrived', async () => {
     const { client, ask, pushed, upload } = await world();
     const silent = await failure(ask('next', { replyTimeout: 0.2 }), 'NO_REPLY');
     const expire = heldTimers();
@@ -179,7 +179,7 @@ describe('a request', () => {
     assert.match(condition!.message, /on 2 the condition failed \(Canary\)/);
   });
 
-  it('fails with the error of a push that certainly failed, whatever came meanwhile', async () => {
+  it('fails with the error of a push that certainly failed, whatever arrived meanwhile', async () => {
     const { service, ask, upload } = await world({ answerDelay: 100 });
     service.fail('bad-request', { path: 'dev/push', acts: true });
     const request = ask('next');
@@ -241,7 +241,7 @@ describe('a request whose push has an unknown outcome', () => {
 });
 
 describe('several requests to a device', () => {
-  it('one upload settles one of them, the oldest that it matches', async () => {
+  it('are settled one by each upload, the oldest match first', async () => {
     const { ask, pushed, upload } = await world();
     const done: string[] = [];
     const requests = [
@@ -260,7 +260,7 @@ describe('several requests to a device', () => {
     await Promise.all(requests);
   });
 
-  it('uploads are judged in order, also where a condition has to be waited for', async () => {
+  it('are compared with uploads in order, also if a condition is asynchronous', async () => {
     const { ask, pushed, upload } = await world();
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
@@ -277,7 +277,7 @@ describe('several requests to a device', () => {
     assert.deepEqual((await quick).payload, { id: 1 });
   });
 
-  it('those that take any upload run one at a time, each with its own reply', async () => {
+  it('run one at a time if they accept any upload, each with its own reply', async () => {
     const { client, service, received } = await world();
     const asked = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
     let longest = 0;
@@ -298,7 +298,7 @@ describe('several requests to a device', () => {
     ['that take any upload', 'next'],
     ['that wait for a reply', id(1)],
   ] as const) {
-    it(`101 ${what} may be under way, the next is QUEUE_FULL; the close of the client ends them`, async () => {
+    it(`may be 101 ${what}, the next is QUEUE_FULL; the close of the client ends them`, async () => {
       const { client, ask, received } = await world();
       const requests = Array.from({ length: 102 }, () =>
         ask(match).catch((error: unknown) => error),
@@ -318,7 +318,7 @@ describe('several requests to a device', () => {
 });
 
 describe('a request while the channel is down', () => {
-  it('is answered by a reply that came in a gap after its push, and only then', async () => {
+  it('is answered by a reply in a gap after its push, and only then', async () => {
     const subject = await world();
     const { ask, pushed } = subject;
     const before = ask(id(1));
@@ -366,7 +366,7 @@ describe('a request while the channel is down', () => {
 });
 
 describe('a request that is given up', () => {
-  it('was not sent, or is no longer awaited, and says which', async () => {
+  it('was not sent, or is no longer awaited, and the error says which', async () => {
     const { client, service, ask, pushed, received } = await world({ answerDelay: 200 });
     const [queued, sending, waiting] = [1, 2, 3].map(() => new AbortController());
     const blocking = client.push(CHIPID, 'blocks');
@@ -413,7 +413,7 @@ describe('a request that is given up', () => {
     await other;
   });
 
-  it('leaves nothing after the close of the client', async () => {
+  it('leaves nothing behind after the close of the client', async () => {
     const service = await simulator();
     const before = resources();
     const client = clientOf(service.baseUrl);

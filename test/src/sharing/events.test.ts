@@ -46,7 +46,7 @@ const sorted = (event: string, chipids: readonly string[]): string[] =>
   chipids.map((chipid) => `${event} ${chipid}`).sort();
 
 describe('the events of a client with a cluster', () => {
-  it('are emitted once, by the owner of the device, also when the device has moved', async () => {
+  it('are emitted once, by the owner of the device, also after the device has moved', async () => {
     const subject = await watched();
     const { world, events } = subject;
     await subject.read();
@@ -76,7 +76,7 @@ describe('the events of a client with a cluster', () => {
     assert.deepEqual(subject.events, ['unknown all', 'known all']);
   });
 
-  it('with start: current, tell each device once, also by a process that joins later', async () => {
+  it('with start: current, report each device once, also if a process joins later', async () => {
     const subject = await watched({ start: 'current' });
     const { world, events } = subject;
     await until(() => events.length >= DEVICES);

@@ -7,7 +7,7 @@ import { failure } from '../support/failure';
 import { ProcessModel, Processes } from './processes';
 import { MemoryStore } from '../cluster/memory-store';
 
-/** Processes whose store has settled: before, nobody gets a lock. */
+/** Processes whose store has settled: before that, no lock is granted. */
 async function processes(baseUrl: string, options = {}): Promise<[ProcessModel, ProcessModel]> {
   const store = new MemoryStore();
   const [a, b] = [0, 1].map(() => new ProcessModel(store, { baseUrl }, options)) as [

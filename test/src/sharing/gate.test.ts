@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Position } from '../../../src/recovery/position';
+import type { Position } from '../../../src/recovery/position/position';
 import { Gate } from '../../../src/sharing/gate';
 import { settled } from '../../../tooling/until';
 
@@ -17,8 +17,8 @@ function gate(): { gate: Gate; saved: () => string[] } {
   return { gate: new Gate('1', cluster, new Set()), saved: () => saved };
 }
 
-describe('the position of what has left a process', () => {
-  it('is written in the next turn, once for all that left in one', async () => {
+describe('the position of emitted uploads', () => {
+  it('is written in the next turn, once for all uploads of a turn', async () => {
     const { gate: open, saved } = gate();
     open.save(position('1'));
     open.save(position('2'));

@@ -43,7 +43,7 @@ function join(world: Processes): ProcessModel {
 }
 
 describe('while devices move from one process to another', () => {
-  it('a redeploy loses and repeats nothing, whether the client is new or the listeners alone', async () => {
+  it('a redeploy loses and repeats nothing, with a new client or only new listeners', async () => {
     const world = await processes(3);
     const [dead, first, second] = world.all as [ProcessModel, ProcessModel, ProcessModel];
     await dead.kill();
@@ -97,7 +97,7 @@ describe('while devices move from one process to another', () => {
   });
 
   for (const change of ['another process joins', 'its owner leaves'] as const)
-    it(`each request gets its reply though ${change}, and nobody asks for it again by the clock`, async () => {
+    it(`each request gets its reply although ${change}, without waiting for a periodic renewal`, async () => {
       heldIntervals(WANTED.again);
       const world = await processes(2);
       const [asking, leaving] = world.all as [ProcessModel, ProcessModel];
@@ -125,7 +125,7 @@ describe('while devices move from one process to another', () => {
       );
     });
 
-  it('commands that wait for an upload are sent once, wherever the device is by then', async () => {
+  it('commands that wait for an upload are sent once, whichever process holds the device by then', async () => {
     const world = await processes(3);
     const [waiting, dying] = world.all as [ProcessModel, ProcessModel];
     const sent = world.chipids.map((chipid) =>

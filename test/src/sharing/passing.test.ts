@@ -28,9 +28,9 @@ async function processes(isListening = false): Promise<{
 const pushes = ({ simulator: { requests } }: Processes): number =>
   requests.filter(({ path }) => path.includes('push')).length;
 
-describe('what passes between the processes of a cluster', () => {
+describe('the messages between the processes of a cluster', () => {
   for (const isListening of [false, true])
-    it(`gives a request its reply, where the device is another's, ${isListening ? 'with' : 'without'} listeners`, async () => {
+    it(`bring a request its reply if another process holds the device, ${isListening ? 'with' : 'without'} listeners`, async () => {
       const { world, owner, other } = await processes(isListening);
       for (const { client } of [other, owner]) {
         const before = pushes(world);
@@ -44,7 +44,7 @@ describe('what passes between the processes of a cluster', () => {
       assert.equal(world.simulator.channels(CHIPID), 1);
     });
 
-  it('gives a request its reply though the owner dies meanwhile', async () => {
+  it('bring a request its reply although the owner dies meanwhile', async () => {
     const { world, owner, other } = await processes(true);
     world.simulator.upload(CHIPID, { id: 0 });
     await until(() => world.texts(CHIPID).length === 1);
@@ -55,7 +55,7 @@ describe('what passes between the processes of a cluster', () => {
     assert.deepEqual((await reply).payload, { id: 7 });
   });
 
-  it('sends a command after the next upload, where the device is another’s, and after no recovered one', async () => {
+  it('let a command be sent after the next live upload if another process holds the device', async () => {
     const { world, other } = await processes();
     const waiting = other.client.push(CHIPID, 'x', { when: 'upload' });
     await until(() => world.simulator.channels(CHIPID) === 1);
@@ -67,7 +67,7 @@ describe('what passes between the processes of a cluster', () => {
     await waiting;
   });
 
-  it('pushes over the channel of another process, once, and says NOT_CONNECTED if nobody answers', async () => {
+  it('carry a push to the channel of another process, once, or it is NOT_CONNECTED without an answer', async () => {
     const { world, owner, other } = await processes();
     const frames = (): number =>
       world.simulator.frames.filter(({ text }) => text.includes('msgpush')).length;
@@ -86,7 +86,7 @@ describe('what passes between the processes of a cluster', () => {
     assert.equal(error.uncertain, elsewhere === undefined);
   });
 
-  it('finds the latest uploads that other processes have received', async () => {
+  it('bring the latest uploads that other processes have received', async () => {
     const { world, owner, other } = await processes(true);
     world.uploadAll('1');
     await world.receivedAll(1);
@@ -100,7 +100,7 @@ describe('what passes between the processes of a cluster', () => {
     assert.equal(await other.client.fleet.findLatest(CHIPID), undefined);
   });
 
-  it('ignores malformed messages, with one fault for each kind', async () => {
+  it('are ignored if they are malformed, with one fault for each kind', async () => {
     const { world, owner } = await processes();
     const { store } = world;
     const send = async (kind: string, data: unknown): Promise<void> =>

@@ -104,7 +104,7 @@ export class ProcessModel {
     return clientOf(this.simulator.baseUrl, { ...this.options, cluster: this.member });
   }
 
-  /** Ends it as a power cut does: its channels break off, and the cluster hears nothing of it. */
+  /** Ends it like a power cut: its channels are cut, and it does not leave the cluster. */
   async kill(): Promise<void> {
     this.line.isCut = this.isKilled = true;
     await this.client.close();

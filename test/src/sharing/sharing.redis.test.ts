@@ -28,7 +28,7 @@ describe('clients that share devices through a real server', () => {
   });
   afterEach(() => redis.end());
 
-  it('lose and repeat nothing when one dies, and pass uploads, pushes and latest uploads', async () => {
+  it('lose and repeat nothing when one dies, and exchange uploads, pushes and latest uploads', async () => {
     const [dying, other] = world.all as [ProcessModel, ProcessModel];
     const chipid = world.chipids.find((each) => world.owner(each) === dying) ?? '';
     const requests = (): number =>

@@ -9,7 +9,7 @@ import { until } from '../../../tooling/until';
 
 const CLI = join(__dirname, '../../../src/simulator/cli.js');
 
-/** What a process that is asked to end gives back. Windows has no signals: there it is ended as it stands. */
+/** The exit code of a process that is asked to end. Windows has no signals: there it is killed. */
 const ENDED = process.platform === 'win32' ? null : 0;
 
 interface Run {
@@ -100,7 +100,7 @@ describe('device-cloud-simulator', () => {
     assert.deepEqual([code, err], [ENDED, '']);
   });
 
-  it('explains itself and tells its version', async () => {
+  it('prints its help and its version', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
     for (const name of ['port', 'devices', 'appkey', 'server-password', 'unknown-app']) {
@@ -115,7 +115,7 @@ describe('device-cloud-simulator', () => {
     [['--colour'], /Unknown option '--colour'/],
   ];
   for (const [args, message] of wrong) {
-    it(`says in one line what is wrong with ${args.join(' ')}`, async () => {
+    it(`prints one line about what is wrong with ${args.join(' ')}`, async () => {
       const { code, out, err } = await run(args);
       assert.deepEqual([code, out], [1, '']);
       assert.match(err, message);
@@ -124,7 +124,7 @@ describe('device-cloud-simulator', () => {
   }
 
   it(
-    'says which port is taken and what to do',
+    'prints which port is in use and what to do',
     withSimulator({}, async ({ port }) => {
       const { code, err } = await run(['--port', String(port)]);
       assert.equal(code, 1);
@@ -158,7 +158,7 @@ describe('the command line of the simulator', () => {
     });
   }
 
-  it('takes nothing but options', () => {
+  it('accepts options only', () => {
     assert.throws(() => readCommandLine(['extra']), /Unexpected argument 'extra'/);
   });
 });

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { startSimulator } from '../../../src/simulator';
 
-// A client of its own, signing by hand as sections 5.1 and 5.2 say: the simulator must not be checked
+// A separate client that signs by hand as sections 5.1 and 5.2 say: the simulator must not be checked
 // with the code it checks signatures with.
 
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');

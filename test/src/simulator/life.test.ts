@@ -17,7 +17,7 @@ import { until } from '../../../tooling/until';
 const resources = (): number =>
   process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length;
 
-/** A call with a connection of its own, which fetch would not give it. Rejects when it breaks off. */
+/** A call on a separate connection, which fetch cannot guarantee. Rejects when the connection is cut. */
 async function hangingCall(simulator: Simulator, path: string): Promise<void> {
   const request = httpRequest(simulator.baseUrl + openUrl(simulator, 'get', path), {
     agent: false,
@@ -78,7 +78,7 @@ describe('simulator: start, log and end', () => {
   }
 
   it(
-    'says so when the port is taken',
+    'reports a port that is in use',
     withSimulator({}, async ({ port }) => {
       await assert.rejects(startSimulator({ port }), {
         name: 'OptionError',
@@ -99,7 +99,7 @@ describe('simulator: start, log and end', () => {
   });
 
   it(
-    'logs what was asked, how, and with what status',
+    'logs each request with its parameters and status',
     withSimulator({ now: () => 5000 }, async (simulator) => {
       await openPost(simulator, 'app/push/message/', { form: { message: 'ä b' } });
       const record = simulator.requests.at(-1)!;
@@ -129,7 +129,7 @@ describe('simulator: start, log and end', () => {
   );
 
   it(
-    'tells the time of its own clock in the header Date',
+    'sends the time of its own clock in the header Date',
     withSimulator({ now: () => 1_700_000_000_000 }, async (simulator) => {
       const { headers } = await openGet(simulator, 'apps/');
       assert.equal(headers.get('date'), 'Tue, 14 Nov 2023 22:13:20 GMT');
@@ -137,7 +137,7 @@ describe('simulator: start, log and end', () => {
   );
 
   it(
-    'answers 500 to nothing: rubbish on the wire is 400 and the service goes on',
+    'never answers 500: garbage on the wire is 400 and the service continues',
     withSimulator({}, async (simulator) => {
       const wire = connect(simulator.port, '127.0.0.1');
       wire.write('RUBBISH\r\n\r\n');
@@ -148,7 +148,7 @@ describe('simulator: start, log and end', () => {
     }),
   );
 
-  it('closes at once under hanging calls, upgrades and open channels, and leaves nothing', async () => {
+  it('closes at once with hanging calls, upgrades and open channels, and leaves nothing behind', async () => {
     await new Promise(setImmediate); // mocha's own timer starts meanwhile
     const before = resources();
     const simulator = await startSimulator({ interval: 0.01, answerDelay: 60_000 });

@@ -14,7 +14,7 @@ describe('the pause before another attempt', () => {
     assert.equal(longest(Number.MAX_SAFE_INTEGER), 60_000);
   });
 
-  it('is anything between nothing and the limit, so that clients come back spread out', () => {
+  it('is random between 0 and the limit, so that clients spread out', () => {
     assert.equal(
       backoff(3, 1000, 60_000, () => 0),
       0,
@@ -23,5 +23,10 @@ describe('the pause before another attempt', () => {
       backoff(3, 1000, 60_000, () => 0.25),
       2000,
     );
+  });
+
+  it('is never below the fixed part of the limit, if there is one', () => {
+    const pauses = [0, 0.5, 1].map((number) => backoff(3, 1000, 60_000, () => number, 0.5));
+    assert.deepEqual(pauses, [4000, 6000, 8000]);
   });
 });

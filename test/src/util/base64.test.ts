@@ -24,6 +24,6 @@ describe('Base64', () => {
     ['with half a surrogate pair', 'QUJ\ud800'],
   ];
   for (const [what, text] of bad) {
-    it(`is not taken ${what}`, () => assert.equal(decodeBase64(text), undefined));
+    it(`is refused ${what}`, () => assert.equal(decodeBase64(text), undefined));
   }
 });

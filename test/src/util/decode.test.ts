@@ -23,12 +23,12 @@ describe('the payload of an upload', () => {
     ['JSON of a million arrays and more, as text', row, row.toString()],
   ];
   for (const [what, bytes, payload] of detected) {
-    it(`is found out to be ${what}`, () => {
+    it(`is detected as ${what}`, () => {
       assert.deepEqual(decodeUpload(bytes, 'auto-detect'), payload);
     });
   }
 
-  it('is what the datatype says', () => {
+  it('has the form of the datatype', () => {
     const bytes = Buffer.from('{"a":"ä"}');
     assert.equal(decodeUpload(bytes, 'buffer'), bytes);
     assert.equal(decodeUpload(bytes, 'utf8'), '{"a":"ä"}');

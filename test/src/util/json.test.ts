@@ -23,7 +23,7 @@ describe('JSON from the service', () => {
     });
   }
 
-  it('leaves digits in strings alone, after escapes and quotes too', () => {
+  it('does not change digits in strings, also after escapes and quotes', () => {
     const value = {
       a: ':12345678901234567890',
       b: '\\',
@@ -35,7 +35,7 @@ describe('JSON from the service', () => {
     assert.deepEqual(parseJson(text), { ...value, n: '12345678901234567890' });
   });
 
-  it('finds them wherever in the text they are, among shorter ones', () => {
+  it('keeps long integers anywhere in the text, among shorter ones', () => {
     for (let before = 0; before < 40; before++) {
       for (const digits of ['9007199254740993', '98765432109876543', '18446744073709551615']) {
         const text = `["${'1234 '.repeat(9).slice(0, before)}",${digits},123456789012345]`;

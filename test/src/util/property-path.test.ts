@@ -21,7 +21,7 @@ describe('the path of a property', () => {
     });
   }
 
-  it('leads to own properties alone', () => {
+  it('leads to own properties only', () => {
     const value = { a: [{ b: 1 }], text: 'abc' };
     assert.equal(valueAt(value, ['a', '0', 'b']), 1);
     for (const steps of [

@@ -23,7 +23,7 @@ local settled = isSettled(state)
 local known = redis.call('HGET', members, me)
 if redis.call('EXISTS', left) == 1 then return false end
 if (tonumber(string.match(known or '', '^%d+')) or 0) >= request.beat then return false end
-redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.takes ..
+redis.call('HSET', members, me, string.format('%d ', request.beat) .. request.claims ..
   (request.lease and string.format(' %d', request.lease) or ''))
 
 -- Epochs go on from the highest that anybody knows, though the store may have been set back.
@@ -55,7 +55,7 @@ if settled then
 end
 
 -- Anything but a record is removed, or it would count as a member forever. A later version may take shares of more pools.
-local alive, list, takers = {}, {}, { d = 0, q = 0 }
+local alive, list, claimants = {}, {}, { d = 0, q = 0 }
 local records = redis.call('HGETALL', members)
 for i = 1, #records, 2 do
   local name, record = records[i], records[i + 1]
@@ -63,21 +63,21 @@ for i = 1, #records, 2 do
     alive[name] = true
     list[#list + 1] = name
     list[#list + 1] = record
-    for pool in string.gmatch(record, '%a') do takers[pool] = (takers[pool] or 0) + 1 end
+    for pool in string.gmatch(record, '%a') do claimants[pool] = (claimants[pool] or 0) + 1 end
   else
     redis.call('HDEL', members, name)
   end
 end
 
--- The share is the same whole number for all; what nobody alive holds is claimed up to it.
+-- The share is the same whole number for all; slots that no living member holds are claimed up to it.
 local surplus = {}
 for index, pool in ipairs({ 'd', 'q' }) do
   local first, stop = request.pools[index][1], request.pools[index][2]
-  local takes = string.find(request.takes, pool)
-  local share = takes and math.ceil((stop - first) / takers[pool]) or 0
+  local claims = string.find(request.claims, pool)
+  local share = claims and math.ceil((stop - first) / claimants[pool]) or 0
   local mine = 0
   for slot = first, stop - 1 do if owners[slot] == me then mine = mine + 1 end end
-  if settled and takes then
+  if settled and claims then
     for slot = first, stop - 1 do
       if mine >= share then break end
       local owner = owners[slot] or ''

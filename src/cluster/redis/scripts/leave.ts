@@ -1,7 +1,7 @@
 import { script } from './script';
 
 /**
- * Ends a membership. Its slots need no change: what nobody alive holds is free.
+ * Ends a membership. Its slots need no change: a slot that no living member holds is free.
  *
  * KEYS: members, the mark of a member that has left. ARGV: member, how long the mark is kept, in ms.
  */

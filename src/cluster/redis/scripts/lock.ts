@@ -1,7 +1,7 @@
 import { INCARNATION, script } from './script';
 
 /**
- * Locks a key, again if it is the holder's own. Nobody gets a new lock while the store may have lost those of others.
+ * Locks a key, again if it is the holder's own. No new lock is granted while the store may have lost those of others.
  *
  * KEYS: state, lock. ARGV: token, ms, 1 if the holder puts it back.
  */
@@ -15,7 +15,7 @@ return 'locked'
 `);
 
 /**
- * Ends a lock, unless its time was over and it is another's by now.
+ * Ends a lock, unless it has expired and another holder has it by now.
  *
  * KEYS: lock. ARGV: token.
  */

@@ -29,7 +29,7 @@ local function isSettled(state)
 end
 `;
 
-/** A slot is kept as "epoch owner", without an owner once it was released; anything else is nobody's. */
+/** A slot is stored as "epoch owner", without an owner once it was released; anything else has no owner. */
 export const SLOT = `
 local function readSlot(value)
   local epoch, owner = string.match(value or '', '^(%d+) (.*)$')

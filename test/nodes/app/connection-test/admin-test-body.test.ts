@@ -20,7 +20,7 @@ async function post(body: string, type = 'application/json'): Promise<Answer> {
 
 const { appkey } = CANARIES;
 
-describe('a request for a test that is not what the editor sends', () => {
+describe('a request for a test that the editor would not send', () => {
   useNodeRed();
 
   const ODD: [what: string, body: unknown, says: RegExp][] = [
@@ -37,7 +37,7 @@ describe('a request for a test that is not what the editor sends', () => {
     ['a huge address', { baseUrl: `http://${'x'.repeat(100_000)}` }, /baseUrl.*4096/],
   ];
   for (const [what, body, says] of ODD) {
-    it(`is refused with what is wrong: ${what}`, async () => {
+    it(`is refused with the reason: ${what}`, async () => {
       const cloud = await startCloud();
       await load([]);
       const usual = { baseUrl: cloud.baseUrl, appid: cloud.appid, credentials: { appkey } };
@@ -68,7 +68,7 @@ describe('a request for a test that is not what the editor sends', () => {
     assert.equal(answer.body.error?.code, 'INVALID_INPUT');
   });
 
-  it('ignores fields that are not settings', async () => {
+  it('may have fields that are not settings, which are ignored', async () => {
     await load([]);
     const answer = await post('{"__proto__":{"service":"simulator"},"constructor":1,"else":{}}');
     assert.equal(answer.status, 200, answer.text);

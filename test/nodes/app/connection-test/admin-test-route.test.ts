@@ -20,7 +20,7 @@ const { appkey, serverKey, serverPassword } = CANARIES;
 describe('the test of an application in the editor', () => {
   useNodeRed();
 
-  it('says what works, how many devices are online and how far the clocks are apart', async () => {
+  it('reports what works, how many devices are online and how far the clocks differ', async () => {
     const ahead = 3600;
     const cloud = await startCloud({ now: () => Date.now() + ahead * 1000, appName: 'Houses' });
     cloud.switchOff(10000001);
@@ -52,7 +52,7 @@ describe('the test of an application in the editor', () => {
     assert.ok(!second.text.includes('Another-Password'));
   });
 
-  it('says of a refused key what looks wrong about it, and what was sent', async () => {
+  it('reports what looks wrong about a refused key, and what was sent', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     const credentials = {
@@ -84,7 +84,7 @@ describe('the test of an application in the editor', () => {
     assert.equal(server.serverApi?.ok, true);
   });
 
-  it('says that all keys are missing, without a request', async () => {
+  it('reports that all keys are missing, without a request', async () => {
     const cloud = await startCloud();
     await load([]);
     const { openApi, serverApi } = await test({ baseUrl: cloud.baseUrl, appid: cloud.appid });
@@ -105,7 +105,7 @@ describe('the test of an application in the editor', () => {
     assert.match(serverApi.message ?? '', /proxy or portal/);
   });
 
-  it('says that nothing is listening there', async () => {
+  it('reports that nothing is listening at the address', async () => {
     const gone = await startSimulator();
     await gone.close();
     await load([]);
@@ -127,7 +127,7 @@ describe('the test of an application in the editor', () => {
     'a TLS configuration that is gone': { tls: 'gone' },
   };
   for (const [what, settings] of Object.entries(WRONG)) {
-    it(`says what is wrong: ${what}`, async () => {
+    it(`reports what is wrong: ${what}`, async () => {
       await load([]);
       const usual = { baseUrl: 'http://127.0.0.1:1', appid: '1', credentials: { appkey } };
       const { openApi } = await test({ ...usual, ...settings });
@@ -136,7 +136,7 @@ describe('the test of an application in the editor', () => {
     });
   }
 
-  it('replaces the variables of what was typed', async () => {
+  it('replaces variables in typed values', async () => {
     const { baseUrl, appid } = await startCloud();
     await load([]);
     process.env['DEVICE_CLOUD_TEST_KEY'] = appkey;

@@ -44,7 +44,7 @@ describe('the stored credentials of an application, in a test', () => {
     assert.equal(typed.serverApi?.ok, true);
   });
 
-  it('sign nothing for another address, and have to be typed again', async () => {
+  it('sign nothing for another address, where they have to be typed again', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud), node('push')]);
     const { baseUrl } = elsewhere;
@@ -115,7 +115,7 @@ describe('the stored credentials of an application, in a test', () => {
     });
   }
 
-  it('follow no redirect', async () => {
+  it('are not sent to the target of a redirect', async () => {
     const redirect = raw('', 302, { location: `${elsewhere.baseUrl}/openapi/apps/` });
     const service = await httpService(redirect);
     await load([cloudApp({ ...service, appid: '1' }), node('push')]);
@@ -133,7 +133,7 @@ describe('the stored credentials of an application, in a test', () => {
       for (const name of Object.keys(VARIABLES)) Reflect.deleteProperty(process.env, name);
     });
 
-    it('are used against what the variables meant when they were deployed', async () => {
+    it('are used only with the values that the variables had at the deploy', async () => {
       const { baseUrl, appid } = await startCloud();
       process.env['DC_TEST_ADDRESS'] = baseUrl;
       const app = cloudApp({ baseUrl: '${DC_TEST_ADDRESS}', appid });

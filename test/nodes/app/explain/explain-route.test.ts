@@ -68,7 +68,7 @@ describe('the explanation of a node in the editor', () => {
     ['server', { operation: 'uploads', query: '{"page":1,"count":2}', queryType: 'json' }, {}],
   ];
   for (const [kind, properties, msg] of CALLS) {
-    it(`is of the request that it sends: ${kind} ${JSON.stringify(properties)}`, async () => {
+    it(`shows the request that the node sends: ${kind} ${JSON.stringify(properties)}`, async () => {
       const tested = node(kind, properties);
       await start(tested);
       const { method, path, parameters, curl } = await explain(tested, msg);

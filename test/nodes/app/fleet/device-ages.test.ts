@@ -6,7 +6,7 @@ import type { DeviceRecord } from '../../../../src/index';
 const record = (latest: unknown): DeviceRecord =>
   ({ chipid: '1', name: null, latest, vertype: 1 }) as DeviceRecord;
 
-describe('the age of a device in the list of devices', () => {
+describe('the age that the list of devices shows', () => {
   beforeEach(() => mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1, 1, 17, 12) }));
   afterEach(() => mock.timers.reset());
 
@@ -23,7 +23,7 @@ describe('the age of a device in the list of devices', () => {
       [undefined, '+08:00', 0, null],
     ];
   for (const [latest, zone, clockSkew, age] of AGES) {
-    it(`of ${String(latest)} in ${zone}, with a clock ${clockSkew ?? 'unknown'} s ahead, is ${age}`, () => {
+    it(`is ${age} for ${String(latest)} in ${zone}, with a clock ${clockSkew ?? 'unknown'} s ahead`, () => {
       assert.equal(toChoices([record(latest)], zone, { clockSkew })[0]!.age, age);
     });
   }

@@ -46,7 +46,7 @@ const audited = (): Record<string, unknown>[] =>
 describe('the fleet for the editor', () => {
   useNodeRed();
 
-  it('is empty without a node that uses the application, and asks the service for nothing', async () => {
+  it('is empty without a node that uses the application, and sends nothing to the service', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud, { name: 'House' })]);
     assert.deepEqual((await get('apps')).body, [
@@ -62,7 +62,7 @@ describe('the fleet for the editor', () => {
     assert.deepEqual(await fleet(), { revision: 0, devices: [], removed: [], complete: true });
   });
 
-  it('lists the devices once somebody looks, then what has changed, without keys', async () => {
+  it('lists the devices for the first request, then only changes, without keys', async () => {
     const devices = [{ chipid: 10000001, name: 'Greenhouse', devkey: 'device-key-1' }];
     const cloud = await startCloud({ devices });
     await load([cloudApp(cloud), node('push')]);
@@ -92,7 +92,7 @@ describe('the fleet for the editor', () => {
   });
 
   for (const path of ['apps/gone/fleet', 'apps/push/fleet', 'apps/__proto__/fleet']) {
-    it(`is not found for what is no application: ${path}`, async () => {
+    it(`answers 404 without an application: ${path}`, async () => {
       await load([cloudApp(await startCloud()), node('push')]);
       const { status, body } = await get<{ error: { code: string } }>(path);
       assert.equal(status, 404);
@@ -100,7 +100,7 @@ describe('the fleet for the editor', () => {
     });
   }
 
-  it('is refreshed and pushed to, noted in the audit log without the message', async () => {
+  it('refreshes and pushes, which the audit log records without the message', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud)]);
     for (const [name, body] of [
@@ -157,7 +157,7 @@ describe('the fleet for the editor', () => {
     assert.equal(cloud.requests.length, 0);
   });
 
-  it('is diagnosed: versions, settings, counts and the last errors, without keys or addresses', async () => {
+  it('has diagnostics: versions, settings, counts and the last errors, without keys or addresses', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud, { name: 'Private' }), node('push')]);
     await call('push', { chipid: DEVICE, payload: 'x' } as NodeMessage);
@@ -177,7 +177,7 @@ describe('the fleet for the editor', () => {
     assert.ok(!/Private|127\.0\.0\.1|sign=/.test(text), text);
   });
 
-  it('asks for permissions of its own', async () => {
+  it('requires separate permissions', async () => {
     const asked: Record<string, string> = {};
     const spy = (RED: NodeAPI): void => {
       const { httpAdmin } = RED;

@@ -9,7 +9,7 @@ function fakeFleet() {
   return fake;
 }
 
-describe('what goes on while somebody looks at a fleet', () => {
+describe('the view of a fleet in the editor', () => {
   let fleet: ReturnType<typeof fakeFleet> | undefined;
   let mayPoll = true;
   let announced: number[] = [];
@@ -29,7 +29,7 @@ describe('what goes on while somebody looks at a fleet', () => {
     mock.timers.reset();
   });
 
-  it('polls the list, once however many look, until a minute after the last look', () => {
+  it('polls the list once for all viewers, until a minute after the last request', () => {
     view.look();
     mock.timers.tick(40_000);
     view.look();
@@ -52,7 +52,7 @@ describe('what goes on while somebody looks at a fleet', () => {
     assert.deepEqual(announced, [7, 8]);
   });
 
-  it('shows what is known without keys to read the list', () => {
+  it('shows known devices without the keys to read the list', () => {
     mayPoll = false;
     view.look();
     fleet!.revision++;
@@ -60,7 +60,7 @@ describe('what goes on while somebody looks at a fleet', () => {
     assert.deepEqual([fleet?.polls, announced], [0, [2]]);
   });
 
-  it('ends with the client, and polls for the next one', () => {
+  it('ends with the client, and starts again with the next one', () => {
     view.look();
     const first = fleet;
     fleet = undefined;

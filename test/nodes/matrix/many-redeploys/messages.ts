@@ -1,10 +1,10 @@
-/** How often the flow is deployed. */
+/** The number of deploys. */
 export const ROUNDS = 100;
 
-/** After which rounds the heap is measured. */
+/** The rounds after which the heap is measured. */
 export const MEASURED = [20, 60, 100] as const;
 
-/** So many rounds apart, channels are waited for: they open 50 a second at first. */
+/** Rounds after which the test waits for the channels, which open at 50 a second at first. */
 export const WAITING = 5;
 
 /** A device that never answers: a push to it is in flight until its node is closed. */
@@ -15,13 +15,13 @@ export const SLEEPY = '10000004';
 export const TALKER = '10000005';
 export const CHIPIDS = ['10000001', '10000002'] as const;
 
-/** What the Node-RED asks the test, which has the service. */
+/** A question of the Node-RED process to the test, which runs the service. */
 export type Question = 'is a push in flight?' | 'is every socket closed?';
 
-/** What the process holds, counted by kind. */
+/** The open resources of the process, counted by kind. */
 export type Holding = Readonly<Record<string, number>>;
 
-/** What came of the redeploys. */
+/** The result of the redeploys. */
 export interface Report {
   /** Messages handed to the nodes, and how often `done` was called. */
   sent: number;
@@ -38,5 +38,5 @@ export interface Report {
   after: Holding;
 }
 
-/** From the Node-RED to the test. */
+/** A message of the Node-RED process to the test. */
 export type FromNodeRed = { question: Question } | { report: Report };

@@ -22,7 +22,7 @@ import {
 } from './messages';
 
 /*
- * Node-RED in a process of its own, whose flow is deployed a hundred times while pushes are on their
+ * Node-RED in a separate process, whose flow is deployed a hundred times while pushes are on their
  * way and uploads arrive. The service is in the process of the test: what is measured here is Node-RED
  * and the package, and nothing that remembers messages.
  */

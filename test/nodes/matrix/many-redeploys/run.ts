@@ -48,7 +48,7 @@ function report(cloud: Simulator): Promise<Report> {
   });
 }
 
-/** Deploys a flow a hundred times under traffic, in a Node-RED of its own. */
+/** Deploys a flow a hundred times under traffic, in a separate Node-RED. */
 export async function redeployUnderTraffic(): Promise<{ cloud: Simulator; report: Report }> {
   const cloud = await startCloud({
     devices: 5,

@@ -30,7 +30,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'keeps to its window in seconds and in milliseconds',
+    'enforces its time window in seconds and in milliseconds',
     withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
       for (const timestamp of ['1700000060', '1699999940000']) {
         const socket = new WebSocket(channelUrl(simulator, DEVICE, { timestamp }));
@@ -68,7 +68,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'gives the time of an event in milliseconds if set so',
+    'sends the time of an event in milliseconds if configured',
     withSimulator({ eventTimestamp: 'ms', now: () => NOW }, async (simulator) => {
       const event = nextEvent(await openChannel(simulator, DEVICE));
       simulator.upload(DEVICE, 'x');
@@ -92,7 +92,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'takes note of heartbeats and ignores what it does not know',
+    'records heartbeats and ignores unknown frames',
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       const ignored = [
@@ -131,7 +131,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'answers no ping if set so, and goes on with events',
+    'answers no ping if configured, and still sends events',
     withSimulator({ pongs: false }, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       const heard: string[] = [];
@@ -146,7 +146,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'is broken off once 64 MiB of events wait for an application that does not read',
+    'is cut once 64 MiB of events wait for an application that does not read',
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       socket.pause();
@@ -183,7 +183,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'closes the channels of one device, or all, with a code or broken off',
+    'closes or cuts the channels of one device, or all',
     withSimulator({}, async (simulator) => {
       const first = await openChannel(simulator, DEVICE);
       const second = await openChannel(simulator, '10000002');
@@ -199,7 +199,7 @@ describe('simulator: channel', () => {
   );
 
   it(
-    'closes the channels of a deleted application and takes no further ones',
+    'closes the channels of a deleted application and accepts no further ones',
     withSimulator({}, async (simulator) => {
       const socket = await openChannel(simulator, DEVICE);
       const closed = once(socket, 'close');

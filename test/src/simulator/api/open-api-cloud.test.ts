@@ -54,7 +54,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'answers devices/lists/ and not devices/list/ if set so',
+    'answers devices/lists/ and not devices/list/ if configured',
     withSimulator({ devicesPath: 'lists' }, async (simulator) => {
       assert.equal((await openGet(simulator, 'devices/lists/')).status, 200);
       assert.equal((await openGet(simulator, 'devices/list/')).status, 404);
@@ -62,7 +62,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    "gives the application's name and online devices",
+    "returns the application's name and online devices",
     withSimulator({ devices: 1, appName: 'Garden' }, async (simulator) => {
       const { body } = await openGet(simulator, 'apps/');
       const { name, online } = body as { name: string; online: { chipid: number }[] };
@@ -72,7 +72,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    "gives a device's uploads, oldest first, with ids that increase across the application",
+    "returns a device's uploads, oldest first, with ids that increase across the application",
     withSimulator({ appName: 'Garden', now: () => MARCH }, async (simulator) => {
       simulator.upload('10000001', 'one');
       simulator.upload('10000002', 'other');
@@ -87,7 +87,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'writes bodies as Base64, and newest first, if set so',
+    'writes bodies as Base64, and newest first, if configured',
     withSimulator(
       { historyEncoding: 'base64', historyOrder: 'newest-first' },
       async (simulator) => {
@@ -116,7 +116,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'has ids that begin again where an old copy of it ends, as a service that was restored',
+    'has ids that begin again where an old copy ends, as a restored service does',
     withSimulator({}, async (simulator) => {
       const ids = async (): Promise<unknown[]> => {
         const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
@@ -161,7 +161,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'gives the history of what was pushed, answered or not',
+    'returns the history of pushes, answered or not',
     withSimulator({ offlineAfter: 10, now: () => MARCH }, async (simulator) => {
       await push(simulator, '10000001', 'on', 'AT');
       simulator.switchOff('10000001');
@@ -220,7 +220,7 @@ describe('simulator: reading the cloud over the open API', () => {
   );
 
   it(
-    'answers 404 for a device it does not have and 400 for an invalid chip number',
+    'answers 404 for an unknown device and 400 for an invalid chip number',
     withSimulator({}, async (simulator) => {
       for (const list of ['up_messages', 'push_messages']) {
         assert.equal((await openGet(simulator, `${list}/dev/10000009/`)).status, 404);

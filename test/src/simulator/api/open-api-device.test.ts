@@ -28,7 +28,7 @@ describe('simulator: calling devices over the open API', () => {
   );
 
   it(
-    'takes a push without a format as text, and an empty message',
+    'accepts a push without a format as text, and an empty message',
     withSimulator({}, async (simulator) => {
       const form = { devid: DEVICE, message: '' };
       assert.equal((await openPost(simulator, 'dev/push/message/', { form })).status, 200);
@@ -59,14 +59,14 @@ describe('simulator: calling devices over the open API', () => {
   );
 
   it(
-    'answers 404 to a push to a device it does not have',
+    'answers 404 to a push to an unknown device',
     withSimulator({}, async (simulator) => {
       assert.equal((await push(simulator, '5', 'x')).status, 404);
     }),
   );
 
   it(
-    'pushes to all devices that are online, and forgets the others',
+    'pushes to all devices that are online, and to no others',
     withSimulator({}, async (simulator) => {
       simulator.switchOff('10000002');
       const form = { message: 'all', format: 'MSG' };
@@ -103,7 +103,7 @@ describe('simulator: calling devices over the open API', () => {
   );
 
   it(
-    'answers 400 to a pin or a level there is not',
+    'answers 400 to a pin or a level that does not exist',
     withSimulator({}, async (simulator) => {
       for (const path of ['16/1', '-1/1', 'x/1', '1.5/1', '5/2', '5/high']) {
         const { status } = await openPost(simulator, `set_gpio_edge/${DEVICE}/${path}/`);

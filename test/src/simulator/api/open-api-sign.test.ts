@@ -14,7 +14,7 @@ const KEY = 'MixedCaseKey';
 
 describe('simulator: signature of the open API', () => {
   it(
-    'takes the sign that section 5.2 spells out',
+    'accepts the sign that section 5.2 spells out',
     withSimulator({ appid: 77, appkey: KEY }, async (simulator) => {
       const sign = md5(`gettimestamp=1700000000&appid=77${KEY}`);
       const query = `appid=77&timestamp=1700000000&sign=${sign}`;
@@ -119,14 +119,14 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'takes a timestamp of any age, unless it was started with a window',
+    'accepts a timestamp of any age, unless it was started with a window',
     withSimulator({}, async (simulator) => {
       assert.equal((await openGet(simulator, 'apps/', { timestamp: '1' })).status, 200);
     }),
   );
 
   it(
-    'keeps to its window',
+    'enforces its time window',
     withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
       const status = async (timestamp: string) =>
         (await openGet(simulator, 'apps/', { timestamp })).status;
@@ -138,7 +138,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'answers 400 to a timestamp in milliseconds, which is that of the channel alone',
+    'answers 400 to a timestamp in milliseconds, which only the channel has',
     withSimulator({}, async (simulator) => {
       const timestamp = '1700000000000';
       const { status, body } = await openGet(simulator, 'apps/', { timestamp });
@@ -150,7 +150,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'answers 404 for another appid if set so, and 401 for a deleted application all the same',
+    'answers 404 for another appid if configured, but 401 for a deleted application',
     withSimulator({ unknownApp: 404 }, async (simulator) => {
       const { status, body } = await openGet(simulator, 'apps/', { appid: '999' });
       assert.deepEqual([status, body], [404, { msg: 'there is no such application' }]);
@@ -162,7 +162,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'answers 400 to more parameters than anybody needs, before it works the sign out',
+    'answers 400 to too many parameters, before it computes the sign',
     withSimulator({}, async (simulator) => {
       const names = Array.from({ length: 98 }, (_, n): [string, string] => [`p${n}`, '']);
       const fits = Object.fromEntries(names.slice(0, 97));
@@ -175,7 +175,7 @@ describe('simulator: signature of the open API', () => {
   );
 
   it(
-    'takes parameters of a POST in the query as well as in the form',
+    'accepts parameters of a POST in the query as well as in the form',
     withSimulator({}, async (simulator) => {
       const query = { message: 'in the query', format: 'MSG' };
       assert.equal((await openPost(simulator, 'app/push/message/', { query })).status, 200);

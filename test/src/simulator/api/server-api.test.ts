@@ -5,7 +5,7 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 
 describe('simulator: server API', () => {
   it(
-    'takes the sign that section 5.1 spells out, all in lower case',
+    'accepts the sign that section 5.1 spells out, all in lower case',
     withSimulator({ serverKey: 'KeyA', serverPassword: 'PassB' }, async (simulator) => {
       const timestamp = String(seconds());
       const sign = md5(`get/api/server/deviceskey=keyatimestamp=${timestamp}passb`);
@@ -75,7 +75,7 @@ describe('simulator: server API', () => {
   );
 
   it(
-    'gives the record of one device, and 404 for one it does not have',
+    'returns the record of one device, and 404 for an unknown one',
     withSimulator({ devices: [{ chipid: 8, name: 'Eight' }], now: Date.now }, async (simulator) => {
       const { body } = await serverCall(simulator, 'GET', '/devices/8');
       const { latest, ...rest } = body as { latest: string };
@@ -127,7 +127,7 @@ describe('simulator: server API', () => {
   );
 
   it(
-    'answers 400 to a PUT body that says nothing it knows',
+    'answers 400 to a PUT body without a known field',
     withSimulator({}, async (simulator) => {
       const bodies = ['', '{', '[]', 'null', '{}', '{"name":5}', '{"disabled":"yes"}'];
       bodies.push('{"data":1}', '{"data":"x","name":"y"}', '{"data":"x","format":"XML"}');
@@ -140,7 +140,7 @@ describe('simulator: server API', () => {
   );
 
   it(
-    'gives all uploads page by page, and insists on page and count',
+    'returns all uploads page by page, and requires page and count',
     withSimulator({}, async (simulator) => {
       for (const [index, chipid] of ['10000001', '10000002', '10000001'].entries()) {
         simulator.upload(chipid, `no ${index + 1}`);
@@ -158,7 +158,7 @@ describe('simulator: server API', () => {
   );
 
   it(
-    'answers 400 to a method and 404 to a path that are not the interface’s',
+    'answers 400 to a method and 404 to a path that do not exist',
     withSimulator({}, async (simulator) => {
       assert.equal((await serverCall(simulator, 'POST', '/devices')).status, 400);
       assert.equal((await serverCall(simulator, 'GET', '/devices/')).status, 404);

@@ -19,7 +19,7 @@ const temperatures = (simulator: Simulator, count: number): number[] =>
 
 describe('simulator: devices', () => {
   it(
-    'upload readings by themselves',
+    'upload readings automatically',
     withSimulator({ interval: 0.02 }, async (simulator) => {
       const event = (await nextEvent(await openChannel(simulator, '10000002'))) as { body: string };
       const reading = JSON.parse(Buffer.from(event.body, 'base64').toString()) as Reading;
@@ -67,7 +67,7 @@ describe('simulator: devices', () => {
   );
 
   it(
-    'get cooler while the relay on pin 5 is high, and slowly warmer when it is low again',
+    'get cooler while the relay on pin 5 is high, and slowly warmer when it is low',
     withSimulator({}, async (simulator) => {
       const relay = (level: string) => openPost(simulator, `set_gpio_edge/10000001/5/${level}/`);
       const { temperature } = simulator.device(10000001);
@@ -106,7 +106,7 @@ describe('simulator: devices', () => {
   );
 
   it(
-    'have pins and a running time of their own since the last boot',
+    'have their own pins, and a running time since the last boot',
     withSimulator({}, async (simulator) => {
       await openPost(simulator, 'set_gpio_edge/10000001/0/1/');
       simulator.switchOff(10000001);

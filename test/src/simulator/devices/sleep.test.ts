@@ -12,7 +12,7 @@ const listed = async (simulator: Simulator): Promise<number[]> => {
 };
 
 describe('simulator: devices that sleep', () => {
-  it('are awake for a while every so long, and begin awake', () => {
+  it('wake periodically, and begin awake', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     const timers = createTimers();
     try {
@@ -76,7 +76,7 @@ describe('simulator: devices that sleep', () => {
   );
 
   it(
-    'flap with short times, and stop when they are taken away',
+    'flap with short times, and stop when they are removed',
     withSimulator({ devices: 0 }, async (simulator) => {
       const device = simulator.addDevice({ chipid: 7, sleep: { awake: 0.05, every: 0.1 } });
       await until(() => device.uploads.length > 3);

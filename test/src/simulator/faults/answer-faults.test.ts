@@ -45,7 +45,7 @@ describe('simulator: faults of answers', () => {
   ];
   for (const [name, status, text] of bodies) {
     it(
-      `${name} answers with a body that is not what is due`,
+      `${name} answers with an unexpected body`,
       withSimulator({}, async (simulator) => {
         simulator.fail(name);
         const reply = await openGet(simulator, 'devices/list/');
@@ -58,7 +58,7 @@ describe('simulator: faults of answers', () => {
 
   for (const name of ['truncated', 'reset-in-body'] as const) {
     it(
-      `${name} breaks off after the head and a part of the body`,
+      `${name} ends the connection after the head and a part of the body`,
       withSimulator({}, async (simulator) => {
         simulator.fail(name, { times: 1 });
         const response = await fetch(simulator.baseUrl + openUrl(simulator, 'get', 'apps/'));
@@ -70,7 +70,7 @@ describe('simulator: faults of answers', () => {
   }
 
   it(
-    'reset breaks off before the answer',
+    'reset ends the connection before the answer',
     withSimulator({}, async (simulator) => {
       simulator.fail('reset', { times: 1 });
       await assert.rejects(openGet(simulator, 'apps/'), (error: Error) => {
@@ -85,7 +85,7 @@ describe('simulator: faults of answers', () => {
   const begun = { hang: 0, 'slow-headers': 'HTTP/1.1 200 OK\r\nx-slow: ...'.length };
   for (const [name, bytes] of Object.entries(begun) as [FaultName, number][]) {
     it(
-      `${name} gives no head, and ends with the client`,
+      `${name} sends no head, and ends with the client`,
       withSimulator({}, async (simulator) => {
         simulator.fail(name, { times: 1 });
         // Not fetch, which connects anew when a call is aborted.
@@ -138,7 +138,7 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'gzip answers with a bomb, though nobody asked for it',
+    'gzip answers with a bomb that was not requested',
     withSimulator({}, async (simulator) => {
       simulator.fail('gzip');
       const request = httpRequest(`${simulator.baseUrl}/openapi/apps/`).end();
@@ -153,7 +153,7 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'drop-after-answer answers rightly and then drops the connection that was to be kept',
+    'drop-after-answer answers correctly and then drops the kept-alive connection',
     withSimulator({}, async (simulator) => {
       simulator.fail('drop-after-answer', { times: 1 });
       const reply = await openGet(simulator, 'apps/');
@@ -163,7 +163,7 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'befall only the device, the path and the number of requests that were named',
+    'affect only the device, the path and the number of requests that were named',
     withSimulator({}, async (simulator) => {
       simulator.fail('gateway', { times: 1, chipid: 10000002, path: 'dev/push' });
       assert.equal((await push(simulator, DEVICE, 'x')).status, 200);
@@ -188,7 +188,7 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'are lifted one by one or all at once',
+    'can be lifted one by one or all at once',
     withSimulator({}, async (simulator) => {
       const status = async () => (await send(simulator, openUrl(simulator, 'get', 'apps/'))).status;
       const lift = simulator.fail('gateway');
@@ -202,7 +202,7 @@ describe('simulator: faults of answers', () => {
   );
 
   it(
-    'have names and bounds: an unknown one is an error that lists them',
+    'have names and limits: an unknown one is an error that lists them',
     withSimulator({}, (simulator) => {
       assert.throws(() => simulator.fail('flood' as FaultName), /no fault flood.*gateway, /);
       for (const options of [{ times: NaN }, { times: -1 }, { times: 1.5 }, { chipid: 'x' }]) {

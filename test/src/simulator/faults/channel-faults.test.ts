@@ -34,7 +34,7 @@ describe('simulator: faults of the channel', () => {
   }
 
   it(
-    'hang-upgrade never answers, and reset-upgrade breaks off',
+    'hang-upgrade never answers, and reset-upgrade ends the connection',
     withSimulator({}, async (simulator) => {
       for (const name of ['hang-upgrade', 'reset-upgrade'] as const) {
         simulator.fail(name, { times: 1 });

@@ -11,7 +11,7 @@ const readings = (upload: () => { bytes: Buffer }, count: number): Reading[] =>
 
 describe('simulator: kinds of devices', () => {
   it(
-    'has a meter whose relay switches a heater, and whose energy only grows',
+    'include a meter whose relay switches a heater, and whose energy only grows',
     withOne('power', async (simulator) => {
       const read = () => readings(() => simulator.upload(ONE), 30);
       const before = read();
@@ -30,7 +30,7 @@ describe('simulator: kinds of devices', () => {
   );
 
   it(
-    'has a door that opens and closes, and answers what it measures alone',
+    'include a door that opens and closes, and answers only what it measures',
     withOne('door', async (simulator) => {
       const open = readings(() => simulator.upload(ONE), 40).map((reading) => reading['open']);
       assert.deepEqual(new Set(open), new Set([true, false]));
@@ -40,7 +40,7 @@ describe('simulator: kinds of devices', () => {
     }),
   );
 
-  it('has all kinds built in, each with a name, the first three always awake', () => {
+  it('are all built in, each with a name, the first three always awake', () => {
     const kinds = new Set(BUILT_IN_DEVICES.map(({ kind = 'climate' }) => kind));
     assert.deepEqual(kinds, new Set(['climate', 'power', 'door']));
     assert.ok(BUILT_IN_DEVICES.every(({ name }) => typeof name === 'string'));

@@ -128,7 +128,7 @@ describe('simulator: who may call', () => {
   );
 
   it(
-    'a refused request takes up no fault that is meant for another',
+    'a refused request uses up no fault that is meant for another',
     withSimulator({}, async (simulator) => {
       const foreign = { origin: 'https://evil.example' };
       simulator.fail('gateway', { times: 1 });
@@ -151,7 +151,7 @@ function memory(): number {
   return heapUsed + external;
 }
 
-describe('simulator: what it keeps of what it is sent', () => {
+describe('simulator: what it logs of a request', () => {
   it(
     'is the first 64 KiB of a frame, whole characters, and its size',
     withSimulator({}, async (simulator) => {
@@ -167,7 +167,7 @@ describe('simulator: what it keeps of what it is sent', () => {
   );
 
   it(
-    'is not the whole of long frames in memory',
+    'does not keep long frames in memory',
     withSimulator({}, async (simulator) => {
       const channel = await openChannel(simulator, DEVICE);
       const before = memory();

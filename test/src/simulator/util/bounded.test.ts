@@ -20,7 +20,7 @@ describe('simulator: a list that keeps its last items', () => {
     assert.deepEqual(list.items, [MIB]);
   });
 
-  it('forgets the size of what is cut off', () => {
+  it('no longer counts the size of removed items', () => {
     const list = createBounded<number>(1000, (size) => size);
     for (const size of [1, 30, 30]) list.add(size * MIB);
     list.cut((size) => size > MIB);
