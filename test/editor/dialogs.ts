@@ -32,7 +32,7 @@ function looksAt(nodes: readonly FlowNode[], language: Language): World {
   // No colour depends on the language, and to change the theme draws the whole editor anew.
   if (!chinese) before(() => useDarkTheme(here.editor));
   for (const { id } of nodes) {
-    it(`of ${id} shows every text whole, and saves what it was given`, async () => {
+    it(`of ${id} shows every text in full, and saves what it was given`, async () => {
       const before = await exported(here.editor, id);
       await openDialog(here.editor, id);
       await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
@@ -64,7 +64,7 @@ export function dialogsIn(language: Language): void {
   describe(`the dialogs in ${language}`, () => {
     const here = looksAt([...sampleNodes, ...apps], language);
 
-    it('have a help with property lists', async () => {
+    it('have help with property lists', async () => {
       for (const { type } of [...sampleNodes, apps[0]!]) {
         const help = await here.editor.run<string>(`RED.nodes.getNodeHelp('${type}')`);
         const [first] = /^<p>.*?<\/p>/s.exec(help) ?? [];
@@ -74,7 +74,7 @@ export function dialogsIn(language: Language): void {
       }
     });
 
-    it('have a help that fits its place in the sidebar, without pictures of the dialogs', async () => {
+    it('have help that fits into the sidebar, without pictures of the dialogs', async () => {
       for (const { type } of [...sampleNodes, apps[0]!]) {
         await here.editor.run(`RED.sidebar.help.show('${type}')`);
         await here.editor.page.waitForSelector('.red-ui-help h3');
@@ -91,12 +91,12 @@ export function dialogsIn(language: Language): void {
       assert.match(await list.innerText(), /payload/);
     });
 
-    it('are of a category with a name', async () => {
+    it('belong to a category with a name', async () => {
       const name = await here.editor.page.innerText('#red-ui-palette-header-device_cloud');
       assert.equal(name.trim(), chinese ? '设备云' : 'device cloud');
     });
 
-    it('are of nodes that say what they do, whatever is chosen', async () => {
+    it('belong to nodes whose labels say what they do, whatever is chosen', async () => {
       const labels = await here.editor.run<string[]>(
         `RED.nodes.filterNodes({ z: 'tab' }).filter((node) => /^device-cloud/.test(node.type))
           .flatMap((node) => {

@@ -15,7 +15,7 @@ const called = new Set(scripts.flatMap((text) => text.match(/\bRED(\.\w+)+(?=\()
 describe('the editor of this Node-RED', () => {
   const here = world(() => []);
 
-  it('has every function that the nodes call, whatever a test uses', async () => {
+  it('has every function that the nodes call', async () => {
     assert.ok(called.size > 10 && called.has('RED.sidebar.addTab'), [...called].join());
     const missing = await here.editor.run(
       `${JSON.stringify([...called])}.filter((name) =>

@@ -28,7 +28,7 @@ for (const [language, texts] of [
       { language },
     );
 
-    it('shows its channel, how long ago the last upload was, and how many devices and processes there are', async () => {
+    it('shows whether it is connected, the age of the last upload, and how many devices and processes there are', async () => {
       const shows = (id: string, text: string): Promise<unknown> =>
         here.editor.page.waitForFunction(
           `$('#${id} .red-ui-flow-node-status-label').text() === ${JSON.stringify(text)}`,

@@ -8,7 +8,7 @@ import { world } from './world';
 describe('the sidebar without an application', () => {
   const here = world(() => []);
 
-  it('requests nothing before it is shown, whatever else the page is used for', () => {
+  it('requests nothing before it is shown', () => {
     assert.deepEqual(here.editor.requested.filter(ofFleet), []);
   });
 

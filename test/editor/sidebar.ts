@@ -81,7 +81,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       });
     });
 
-    it('filters by text and by state, and says what to do if nothing is left', async () => {
+    it('filters by text and by state, and says what to do if no device matches', async () => {
       const { page } = here.editor;
       await filter('sensor 49');
       await note(/^\D*111 /);
@@ -94,7 +94,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await filter('');
     });
 
-    it('can be read, with nothing cut off, in each theme, at its usual width and at a narrow one', async () => {
+    it('is legible, with nothing cut off, in each theme, at its usual width and at a narrow one', async () => {
       const { page } = here.editor;
       await page.click('#device-cloud-row-10000003');
       await page.hover(`#device-cloud-row-10000004`);
@@ -116,7 +116,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
     // The rest does not depend on the language.
     if (isChinese) return;
 
-    it('is used with the keyboard', async () => {
+    it('can be used with the keyboard', async () => {
       const { page } = here.editor;
       await page.focus(LIST);
       await page.keyboard.press('End');
@@ -151,7 +151,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await here.editor.run('RED.search.hide()');
     });
 
-    it('inserts a listener that is configured', async () => {
+    it('inserts a configured listener', async () => {
       const { page } = here.editor;
       await select(FIRST);
       await act('listen');
@@ -168,7 +168,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       });
     });
 
-    it('refreshes a device, pushes to it once it has asked, and shows the error of a call', async () => {
+    it('refreshes a device, pushes to it after a confirmation, and shows the error of a call', async () => {
       const { page } = here.editor;
       const { requests } = here.simulator;
       await select(FIRST);

@@ -50,7 +50,7 @@ async function startWith(port: number, script: string): Promise<Demo> {
 }
 
 describe('npm start', () => {
-  it('says in one line that the port is taken, or that it is no port', async () => {
+  it('says in one line that the port is taken or invalid', async () => {
     const { port, release } = await takePort();
     for (const [value, args, line] of [
       // A blank is what `set PORT=1890 && npm start` leaves in a Windows command prompt.
@@ -101,7 +101,7 @@ describe('npm start', () => {
       editor.close();
     });
 
-    it('lets no second one run in the same clone', async () => {
+    it('does not run twice in the same clone', async () => {
       const second = await startDemo(await freePort(), { folder: demo.folder });
       assert.equal(await second.ended, 1);
       assert.match(
@@ -111,7 +111,7 @@ describe('npm start', () => {
       assert.ok(second.output().endsWith(`${url}\n`), second.output());
     });
 
-    it('ends all of it on Ctrl-C, with exit code 0 and without a word', async () => {
+    it('ends completely on Ctrl-C, with exit code 0 and without a message', async () => {
       const before = demo.output();
       demo.interrupt();
       assert.equal(await demo.ended, WINDOWS ? null : 0);
@@ -140,7 +140,7 @@ describe('npm start', () => {
     assert.ok(demo.output().endsWith(line), demo.output());
   });
 
-  it('ends all of it when it is terminated, as npm run dev does at each change', async () => {
+  it('ends completely when it is terminated, as npm run dev does at each change', async () => {
     const port = await freePort();
     const demo = await startWith(port, STAND_IN);
     await demo.up;
