@@ -71,13 +71,15 @@ export const skippedStep = (name) =>
 /** The folders of tests of clusters and of random tests, which take half of the time of the unit tests. */
 const LONG_UNITS = /^(cluster|properties|sharing)\//;
 
-/** The unit tests in two steps, since the lanes are many and a single one would be the last to end. */
-export const unitSteps = () =>
-  [true, false].map((long) =>
-    mochaStep(long ? 'random and cluster unit tests' : 'other unit tests', SUITES.unit, {
-      isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
-    }),
-  );
+/**
+ * The unit tests in two steps, since the lanes are many and a single one would be the last to end.
+ * @param options `long` chooses those that take half of the time; `node` is the Node.js to run on
+ */
+export const unitStep = (name, { long, node }) =>
+  mochaStep(name, SUITES.unit, {
+    node,
+    isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
+  });
 
 const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
 
