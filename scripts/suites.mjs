@@ -18,23 +18,35 @@ export const SUITES = {
 
 /**
  * Tests of what is the same on every Node-RED; `npm test` runs each on one version alone. The others, which
- * run on both, have every node run once, and every dialog opened, saved and looked at.
+ * run on both, have every node run once, every dialog opened, saved and looked at, and a flow made by hand. No code
+ * of the package depends on the version: a function of the editor that only one of them has is found by `functions`.
  */
 const ON_4_ALONE = {
-  e2e: ['admin-rights', 'cluster', 'credential-secret', 'demo', 'secrets-everywhere'],
-  editor: ['adapts', 'application', 'cluster', 'picker-empty', 'secrets'],
+  e2e: [
+    'admin-rights',
+    'admin-routes',
+    'cluster',
+    'credential-secret',
+    'demo',
+    'redeploy',
+    'secrets-everywhere',
+  ],
+  editor: ['adapts', 'application', 'cluster', 'picker-empty', 'secrets', 'upgrade'],
 };
 const ON_5_ALONE = {
-  e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use'],
+  e2e: ['cluster.redis', 'crash', 'examples-cluster.redis', 'examples-in-use', 'upgrade'],
   editor: [
     'admin-auth',
     'checks',
     'dialogs-chinese',
+    'dialogs-variants',
     'examples',
     'explain',
     'first-use',
+    'labels',
     'listener',
     'picker',
+    'sidebar',
     'sidebar.zh-CN',
     'validation',
   ],
@@ -59,13 +71,15 @@ export const skippedStep = (name) =>
 /** The folders of tests of clusters and of random tests, which take half of the time of the unit tests. */
 const LONG_UNITS = /^(cluster|properties|sharing)\//;
 
-/** The unit tests in two steps, since the lanes are many and a single one would be the last to end. */
-export const unitSteps = () =>
-  [true, false].map((long) =>
-    mochaStep(long ? 'random and cluster unit tests' : 'other unit tests', SUITES.unit, {
-      isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
-    }),
-  );
+/**
+ * The unit tests in two steps, since the lanes are many and a single one would be the last to end.
+ * @param options `long` chooses those that take half of the time; `node` is the Node.js to run on
+ */
+export const unitStep = (name, { long, node }) =>
+  mochaStep(name, SUITES.unit, {
+    node,
+    isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
+  });
 
 const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
 

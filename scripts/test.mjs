@@ -2,7 +2,7 @@ import { DEFAULT_VERSION, installNodeRed5, installedNode, isVersion } from './no
 import { SetupError } from './npm.mjs';
 import { lockPacked } from './packed.mjs';
 import { fail, setup } from './setup.mjs';
-import { headline, report, runStep } from './steps.mjs';
+import { clearCompiled, headline, report, runStep } from './steps.mjs';
 import {
   HAS_REDIS,
   SUITES,
@@ -12,7 +12,7 @@ import {
   nodeRedStep,
   readCounts,
   skippedStep,
-  unitSteps,
+  unitStep,
 } from './suites.mjs';
 
 /*
@@ -73,7 +73,7 @@ async function countSkipped(names) {
 }
 
 /**
- * So many at a time. The tests start processes of their own and wait for them, and for the service's
+ * Runs a number of steps at a time. The tests start processes of their own and wait for them, and for the service's
  * clock, most of the time: as many lanes as cores would leave the cores idle for half of it.
  * @param steps functions that give a step once what it needs is there, or nothing
  */
@@ -90,6 +90,7 @@ async function inLanes(count, steps) {
 
 async function everything() {
   await lockPacked();
+  clearCompiled();
   setup({ build: false });
   const quietly = (step) => check(step, { quiet: true });
   const isBuilt = quietly(build);
@@ -112,27 +113,33 @@ async function everything() {
  * the same time.
  */
 function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
-  const node22 = async () => ((await hasNodeRed5) ? installedNode('22') : undefined);
+  // On the machine's own where it could not be installed.
+  const newer = async (major) => ((await hasNodeRed5) ? installedNode(major) : undefined);
   const onNodeRed = (name, version) => async () => {
     const [packed, has5] = await Promise.all([isPacked, hasNodeRed5, hasBrowser]);
     if (!packed || (version === '5' && !has5)) return undefined;
     const without = has5 ? elsewhere(name, version) : [];
-    const node = version === '4' && name === 'e2e' ? await node22() : undefined;
+    const node = version === '4' && name === 'e2e' ? await newer('22') : undefined;
     return nodeRedStep(name, version, { node, without });
   };
   const matrix = 'matrix/fault-matrix.test.ts';
   const nodes = (name, options) => async () => {
-    const node = await node22();
+    const node = await newer('22');
     return (await isBuilt) && mochaStep(name, SUITES.nodes, { node, ...options });
   };
   return [
-    ...unitSteps().map((step) => async () => (await isBuilt) && step),
+    async () => (await isBuilt) && unitStep('other unit tests', { long: false }),
     onNodeRed('editor', '5'),
-    onNodeRed('e2e', '5'),
-    onNodeRed('editor', '4'),
     onNodeRed('e2e', '4'),
+    onNodeRed('e2e', '5'),
     nodes('other node tests on Node.js 22', { without: [matrix] }),
+    async () => {
+      const node = await newer('24');
+      const name = 'random and cluster unit tests on Node.js 24';
+      return (await isBuilt) && unitStep(name, { long: true, node });
+    },
     nodes('fault matrix on Node.js 22', { isChosen: (file) => file === matrix }),
+    onNodeRed('editor', '4'),
     async () => {
       const [packed] = await Promise.all([isPacked, hasScorecard]);
       return packed && mochaStep('the package and its commands', SUITES.package);

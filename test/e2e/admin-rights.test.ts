@@ -27,7 +27,7 @@ interface Answer {
   serverApi: Interface | null;
 }
 
-describe('a user who may use the device cloud, and neither read nor change flows', () => {
+describe('a user who may use the device cloud, but neither read nor change flows', () => {
   let simulator: Simulator;
   let elsewhere: HttpService;
   let red: NodeRed;
@@ -91,7 +91,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     ['the app key', { credentials: { appkey: VARIABLE } }, ['appkey']],
     ['a TLS configuration', { tls: 'tls' }, ['tls']],
   ] as const) {
-    it(`gets neither a variable nor a stored key sent elsewhere: ${what}`, async () => {
+    it(`cannot have a variable or a stored key sent to another host: ${what}`, async () => {
       const from = red.log().length;
       const usual = { baseUrl: elsewhere.baseUrl, appid: '1', credentials: { appkey: 'typed' } };
       const { openApi, serverApi } = await test(operator, { id: 'app', ...usual, ...typed });
@@ -105,7 +105,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     });
   }
 
-  it('reads no variable out of the name of a deployed one, nor out of an error', async () => {
+  it('cannot read a variable by its name in the deployed settings, nor in an error', async () => {
     const typed = { id: 'named', baseUrl: '${E2E_ADDRESS}', appid: simulator.appid };
     assert.equal((await test(operator, typed)).openApi?.reason, 'variable');
     const list = async (headers: object): Promise<string> =>
@@ -118,7 +118,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     assert.ok((await list(full)).includes(hidden.baseUrl));
   });
 
-  it('is distinguished from one who may change flows, for whom variables are read', async () => {
+  it('is distinguished from a user who may change flows, for whom variables are read', async () => {
     const { baseUrl } = simulator;
     const typed = { id: 'app', baseUrl, appid: '1', credentials: { appkey: VARIABLE } };
     assert.equal((await test(full, typed)).openApi?.code, 'UNAUTHORIZED');
@@ -128,7 +128,7 @@ describe('a user who may use the device cloud, and neither read nor change flows
     assert.equal(elsewhere.requests.length, 0);
   });
 
-  it('gets explained what a node sends, with placeholders for what only others may read', async () => {
+  it('gets an explanation of what a node sends, with placeholders for what only others may read', async () => {
     const explain = async (headers: object, id: string, properties: object): Promise<string> => {
       const response = await request(`${red.url}/device-cloud/apps/explain`, {
         method: 'POST',

@@ -76,14 +76,14 @@ describe('the admin routes behind a log-in and below another root', () => {
       return entries.length > 0 && entries;
     }, `the log has ${event}`);
 
-  it('are nowhere but below that root', async () => {
+  it('exist only below that root', async () => {
     const { origin, pathname } = new URL(red.url);
     assert.equal(pathname, '/admin/x');
     const response = await request(`${origin}/device-cloud/apps/app/devices`, { headers: full });
     assert.equal(response.status, 404);
   });
 
-  it('answer 401 to who is not logged in, and ask nothing of the service', async () => {
+  it('answer 401 to anyone who is not logged in, and send nothing to the service', async () => {
     const before = simulator.requests.length;
     for (const headers of [{}, { authorization: 'Bearer made-up' }]) {
       assert.equal((await list(headers)).status, 401);
@@ -92,7 +92,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     assert.equal(simulator.requests.length, before);
   });
 
-  it('give the devices, and not their keys, to who may only read', async () => {
+  it('give the devices without their keys to a user who may only read', async () => {
     const { status, text } = await list(reader);
     assert.equal(status, 200);
     const devices = JSON.parse(text) as Record<string, unknown>[];
@@ -102,7 +102,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     }
   });
 
-  it('test nothing for who may only read', async () => {
+  it('test nothing for a user who may only read', async () => {
     const from = red.log().length;
     const before = simulator.requests.length;
     assert.ok([401, 403].includes((await test(reader)).status));
@@ -112,7 +112,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     assert.equal(user?.username, READER.username);
   });
 
-  it('test for who may write, and note in the audit log who and what, without a secret', async () => {
+  it('test for a user who may write, and note in the audit log who tested what, without a secret', async () => {
     const from = red.log().length;
     const { status, text } = await test(full);
     assert.equal(status, 200);
@@ -128,7 +128,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     }
   });
 
-  it('take the host of a device list from the deployed node alone', async () => {
+  it('take the host of a device list only from the deployed node', async () => {
     const elsewhere = await httpService(json([]));
     const address = elsewhere.baseUrl;
     const query = new URLSearchParams(
@@ -145,7 +145,7 @@ describe('the admin routes behind a log-in and below another root', () => {
     assert.deepEqual(elsewhere.requests, []);
   });
 
-  it('answer 400 to a test that cannot be read, and 413 to one without end', async () => {
+  it('answer 400 to a test that cannot be read, and 413 to one that is too long', async () => {
     const before = simulator.requests.length;
     for (const body of ['{"id":', 'null', '"app"', '[]', '{"baseUrl":[]}']) {
       assert.equal((await test(full, body)).status, 400, body);

@@ -69,7 +69,7 @@ describe('two Node-RED processes with a cluster', () => {
   const expected = (...texts: string[]): string[] =>
     texts.flatMap((text) => DEVICES.map((chipid) => `${text} ${chipid}`)).sort();
 
-  it('have each device in one process, and say how many there are', async () => {
+  it('have each device in one process, and show how many processes there are', async () => {
     for (const { drive: each } of processes) {
       await until(async () => {
         const statuses = await each.results('listen', 'status');
@@ -92,7 +92,7 @@ describe('two Node-RED processes with a cluster', () => {
     assert.equal(simulator.device(DEVICES[0]!).received.length, 2);
   });
 
-  it('work on the queue in order per device, and each upload is acknowledged', async () => {
+  it('process the queue in order per device, and acknowledge each upload', async () => {
     for (const { drive: each } of processes) {
       await each.deploy(queueFlows());
       await each.forget();
@@ -115,7 +115,7 @@ describe('two Node-RED processes with a cluster', () => {
     }
   });
 
-  it('take over from one that is killed, and lose nothing', async () => {
+  it('take over the devices of a process that is killed, and lose nothing', async () => {
     for (const { drive: each } of processes) {
       await each.deploy(flows());
       await each.forget();

@@ -79,7 +79,7 @@ function onTwoWires(name: string, second: string): FlowNode[] {
   );
 }
 
-describe('a real Node-RED goes on', () => {
+describe('a real Node-RED keeps running', () => {
   const here = fixture(flows, { simulator: { devices: DEVICES }, env: {} });
   let pid: number | undefined;
   let good = 0;
@@ -128,7 +128,7 @@ describe('a real Node-RED goes on', () => {
     for (const index of ENDS.keys()) await works(chipidOf(FRAMES.length + index));
   });
 
-  it('after malformed answers, whichever node gets them', async () => {
+  it('after malformed answers to any node', async () => {
     for (const fault of ANSWERS) {
       const lift = here.simulator.fail(fault);
       const names = [

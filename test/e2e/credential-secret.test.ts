@@ -62,7 +62,7 @@ describe('a real Node-RED with a wrong credential secret', () => {
     assert.ok(pid !== undefined && pid === red.pid());
   });
 
-  it('works again once the keys have been given again', async () => {
+  it('works again once the keys have been entered again', async () => {
     const { error } = await red.ask('push', { chipid: ONE, payload: 'x' });
     await red.deploy(flows());
     await works();

@@ -63,7 +63,7 @@ describe('the flows of npm start', () => {
     await simulator?.close();
   });
 
-  it('fit into a window that is 1,000 px wide, and have a node for no single device', () => {
+  it('fit into a window that is 1,000 px wide, and have no node for a single device', () => {
     for (const { x, w, name } of ofType(demoFlows, 'group')) {
       assert.ok(Number(x) >= 0 && Number(x) + Number(w) <= WIDEST, String(name));
     }
@@ -98,14 +98,14 @@ describe('the flows of npm start', () => {
     assert.equal(level(METER), '1');
   });
 
-  it('show an error where it is seen, and leave the switch as it was', async () => {
+  it('show an error on the dashboard, and leave the switch as it was', async () => {
     simulator.fail('gateway', { path: 'set_gpio_edge', times: 1 });
     await card(DOOR).getByRole('checkbox').click();
     await page.locator('.v-snackbar').getByText(/502/).waitFor();
     await shows(DOOR, /^Pin 5 off$/);
   });
 
-  it('cool by the rule, once at each side, and not while it is off', async () => {
+  it('switch the cooling by the rule, once per crossing, and not while the rule is off', async () => {
     simulator.upload(ONE, { temperature: 25.4 });
     await shows(ONE, /Cooling on since/);
     await page.getByText('The rule switched Greenhouse on').waitFor();
@@ -132,7 +132,7 @@ describe('the flows of npm start', () => {
     }
   });
 
-  it('push, wait for a reply, and say what went wrong', async () => {
+  it('push, wait for a reply, and show what went wrong', async () => {
     const push = page.getByRole('button', { name: 'Push', exact: true });
     await push.click();
     await page.getByText('Greenhouse answered: OK').waitFor();
@@ -147,13 +147,13 @@ describe('the flows of npm start', () => {
     await page.getByText('NOT_FOUND').waitFor();
   });
 
-  it('say since when a device is offline', async () => {
+  it('show since when a device has been offline', async () => {
     simulator.switchOff(DOOR);
     await shows(DOOR, /offline since \d\d:\d\d/);
     await page.getByText('Front door went offline').waitFor();
   });
 
-  it('are light or dark as the system is, and fit a phone', async () => {
+  it('follow the light or dark theme of the system, and fit on a phone', async () => {
     const background = (): Promise<string> =>
       page.locator('.nrdb-app').evaluate((node) => getComputedStyle(node).backgroundColor);
     assert.equal(await background(), 'rgb(14, 20, 24)');
@@ -166,7 +166,7 @@ describe('the flows of npm start', () => {
     assert.ok(y + height < 844, 'the first screen has all devices');
   });
 
-  it('log and show no problem of their own', () => {
+  it('log and show no problems', () => {
     assert.deepEqual(problems, []);
     const log = stage.red.log().slice(logBefore);
     assert.doesNotMatch(log, /\[(error|warn)\]/);

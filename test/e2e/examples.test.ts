@@ -33,7 +33,7 @@ describe('the examples', () => {
     }
   });
 
-  it('share no node id, so that all of them can be imported side by side', () => {
+  it('share no node ids, so that all of them can be imported side by side', () => {
     const nodes = examples.flatMap((each) => each.nodes);
     const ids = nodes.filter(({ type }) => type !== 'ui-base').map(({ id }) => id);
     assert.equal(new Set(ids).size, ids.length);

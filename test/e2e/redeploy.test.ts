@@ -13,7 +13,7 @@ describe('redeploying in a real Node-RED', () => {
   ];
   const here = fixture(all);
 
-  it('leaves no socket behind, and the flows go on working', async () => {
+  it('leaves no socket behind, and the flows still work', async () => {
     for (let times = 0; times < 10; times++) {
       await here.red.deploy(all(here.simulator));
       await here.red.ask('push', { chipid: ONE, payload: `push ${times}` });
@@ -24,7 +24,7 @@ describe('redeploying in a real Node-RED', () => {
     await until(() => here.simulator.sockets() === 0, 'no socket is left');
   });
 
-  it('ends the calls that are on their way, without waiting for the device', async () => {
+  it('ends calls in flight without waiting for the device', async () => {
     await here.red.deploy(hearing(all(here.simulator)));
     here.simulator.fail('hang', { times: 1, path: 'dev/push' });
     const pushes = (): number =>

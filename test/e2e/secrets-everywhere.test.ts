@@ -20,7 +20,7 @@ const FAULTS: FaultName[] = [
   'hang',
 ];
 
-describe('secrets that were typed as credentials, whatever goes wrong', () => {
+describe('secrets that were entered as credentials, whatever goes wrong', () => {
   const here = secretsWorld();
   const everything = Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, [, message]], index) => {
@@ -59,7 +59,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.check();
   });
 
-  it('are nowhere when something else comes over a channel', async () => {
+  it('are nowhere when a channel brings something other than an upload', async () => {
     const send = async (): Promise<void> => {
       for (const [index, fault] of EVENTS.entries()) {
         const chipid = deviceOf(index);
@@ -89,7 +89,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.forget();
   });
 
-  it('are nowhere when a host repeats them, redirects, is not trusted or not there', async () => {
+  it('are nowhere when a host repeats them, redirects, is not trusted or cannot be reached', async () => {
     const messages = Object.keys(here.hosts).flatMap((host) =>
       ['push', 'channel', 'list', 'server', 'latest', 'request'].map((kind) => `${kind}-${host}`),
     );
@@ -99,7 +99,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.forget();
   });
 
-  it('are nowhere when the editor tries them, right and wrong', async () => {
+  it('are nowhere when the editor tests right and wrong ones', async () => {
     const { baseUrl, appid } = here.simulator;
     for (const [name, host] of Object.entries({ right: {}, ...here.hosts })) {
       for (const credentials of [undefined, TYPED]) {
@@ -118,7 +118,7 @@ describe('secrets that were typed as credentials, whatever goes wrong', () => {
     await here.check();
   });
 
-  it('do not reach the editor, which learns only whether there are any', async () => {
+  it('do not reach the editor, which is informed only whether there are any', async () => {
     const response = await request(`${here.red.url}/credentials/device-cloud-app/app`);
     assert.deepEqual(await response.json(), {
       // By its type text, as a user name: the password that belongs to it stays.

@@ -72,7 +72,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     }, `${node} shows ${text}`);
 
   for (const [go, cases] of Object.entries(saved.behaviour)) {
-    it(`gives what it gave: ${go}`, async () => {
+    it(`sends the same messages as version 1.0: ${go}`, async () => {
       const from = simulator.requests.length;
       // One after the other, so that commands to one device arrive in order; then all ends at once.
       for (const { node, send } of cases) await red.inject(node, send);
@@ -97,7 +97,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.ok(asked.length > 0, `${node} asks ${request} with "${body ?? ''}"`);
   }
 
-  it('keeps its listeners on their channels, with the same output as before', async () => {
+  it('keeps its listeners connected, with the same output as before', async () => {
     const two = Object.keys(saved.uploads).filter((node) => !/online|by-hand/.test(node));
     for (const node of two) await shows(node, '2/2');
     await shows('f10-listen-online', '3/3');
@@ -128,7 +128,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.equal(upload?.payload, 'dynamic');
   });
 
-  it('keeps to the gap and the number of connections of an application', async () => {
+  it('respects the gap and the number of connections of an application', async () => {
     const node = 'f10-refresh-app-unusual';
     const path = (chipid: string): string => `/openapi/manual_refresh/${chipid}/`;
     const asked = (chipid: string): number[] =>
@@ -145,7 +145,7 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     assert.ok(second - first >= 495, 'a gap');
   });
 
-  it('keeps to the heartbeat, the ping and the timestamp of an application', async () => {
+  it('respects the heartbeat, the ping and the timestamp of an application', async () => {
     const timestamps = simulator.requests
       .filter(({ path }) => path === '/noticed/peer')
       .map(({ query }) => new URLSearchParams(query))
@@ -164,12 +164,12 @@ describe('a Node-RED with flows, credentials and context of version 1.0', () => 
     simulator.heal();
   });
 
-  it('goes through the proxy, and takes the certificate, that an application names', () => {
+  it('uses the proxy and the certificate that an application names', () => {
     // Both calls were among the commands above.
     assert.deepEqual([...new Set(proxy.targets)], [new URL(simulator.baseUrl).host]);
   });
 
-  it('has logged no error but those that were asked for', () => {
+  it('has logged no errors except the expected ones', () => {
     const lines = red.log().match(/^.*\[error\].*$/gm) ?? [];
     const unexpected = lines.filter((line) => !/listen-json|refresh-app-unusual/.test(line));
     assert.deepEqual(unexpected, []);

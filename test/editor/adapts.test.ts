@@ -163,7 +163,7 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   ],
 };
 
-describe('a dialog shows the rows that a choice needs, and no other', () => {
+describe('a dialog shows only the rows that a choice needs', () => {
   const here = world(() => [...apps, ...sampleNodes, ...variants]);
   const visible = (rows: readonly string[]): Promise<string[]> =>
     here.editor.run<string[]>(

@@ -72,7 +72,7 @@ describe('the editor behind a log-in and below another root', () => {
     );
   };
 
-  describe('shows to who may do everything', () => {
+  describe('shows a user who may do everything', () => {
     use(FULL, 'en-US');
 
     it('devices from the live list, and a test of the connection', async () => {
@@ -82,14 +82,14 @@ describe('the editor behind a log-in and below another root', () => {
       assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
     });
 
-    it('the fleet in the sidebar, and acts', async () => {
+    it('the fleet in the sidebar, with actions that work', async () => {
       assert.deepEqual(await fleet(), []);
       await editor.page.click('[data-action=refresh]');
       await editor.page.waitForSelector('.red-ui-notification-success');
     });
   });
 
-  describe('shows to who may only read', () => {
+  describe('shows a user who may only read', () => {
     use(READER, 'zh-CN');
 
     it('the devices, and why there is no test', async () => {
@@ -103,7 +103,7 @@ describe('the editor behind a log-in and below another root', () => {
       assert.deepEqual(others, []);
     });
 
-    it('the fleet in the sidebar, and lets nobody act without the right', async () => {
+    it('the fleet in the sidebar, with the actions disabled', async () => {
       assert.deepEqual(await fleet(), ['listen', 'refresh', 'push']);
     });
 

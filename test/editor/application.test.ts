@@ -34,7 +34,7 @@ describe('the test button of an application', () => {
     return { lines, sent };
   };
 
-  it('uses stored keys without their coming to the browser', async () => {
+  it('uses stored keys without sending them to the browser', async () => {
     const { lines, sent } = await press();
     await here.editor.picture('test-accepted');
     assert.deepEqual(sent.credentials, { serverKey: here.simulator.serverKey });
@@ -45,7 +45,7 @@ describe('the test button of an application', () => {
     assert.ok(lines.includes("This clock agrees with the service's"), lines.join());
   });
 
-  it('tries what is typed before it is saved, and says in words that a key is wrong', async () => {
+  it('tests what is typed before it is saved, and says that a key is wrong', async () => {
     await type({ appkey: 'wrong', serverPassword: 'wrong' });
     const { lines, sent } = await press();
     await here.editor.picture('test-refused');
@@ -54,13 +54,13 @@ describe('the test button of an application', () => {
     assert.match(lines[1]!, /^Server API: Key or password is refused/);
   });
 
-  it('says of a wrong App ID that it may be that', async () => {
+  it('says that the App ID may be wrong when it is', async () => {
     await type({ appid: '99999', appkey: here.simulator.appkey });
     const { lines } = await press();
     assert.match(lines[0]!, /^Open API: App ID or key is refused\s+UNAUTHORIZED: .*401/);
   });
 
-  it('marks App ID and key where neither is given, and tries nothing', async () => {
+  it('marks App ID and key when both are missing, and tests nothing', async () => {
     await type({ appid: '', appkey: '', serverKey: '', serverPassword: '' });
     const marked = (property: string): Promise<boolean> =>
       here.editor.run(`$('#node-config-input-${property}').hasClass('input-error')`);
@@ -74,7 +74,7 @@ describe('the test button of an application', () => {
     );
   });
 
-  it('takes 404 of the open API for a refused account, and says what the server API means', async () => {
+  it('takes a 404 of the open API for a refused account, and says what one of the server API means', async () => {
     const service = await httpService(json({ msg: 'nothing here' }, 404));
     await type({ baseUrl: service.baseUrl, appkey: 'typed', serverPassword: 'typed' });
     const { lines } = await press();
@@ -83,7 +83,7 @@ describe('the test button of an application', () => {
     await service.close();
   });
 
-  it('wants stored keys typed again for another address', async () => {
+  it('asks for stored keys to be typed again for another address', async () => {
     await type({ baseUrl: 'http://nowhere.invalid:8080' });
     const { lines } = await press();
     await here.editor.picture('test-type-again');
@@ -97,7 +97,7 @@ describe('the test button of an application', () => {
     assert.match(lines[0]!, /nowhere\.invalid:8080 cannot be reached/);
   });
 
-  it('says which keys are not given', async () => {
+  it('says which keys are missing', async () => {
     await type({ serverKey: '', serverPassword: '' });
     const { lines } = await press();
     assert.ok(lines.includes('Server API: not tried, no key is given'), lines.join());
@@ -110,7 +110,7 @@ describe('the test button of an application', () => {
     assert.ok(lines.includes('Open API: the key is accepted'), lines.join());
   });
 
-  it('says beside a key that is refused for it that the clock is three hours off', async () => {
+  it('says that the clock is three hours off when a key is refused for that reason', async () => {
     ahead = 3 * 3_600_000;
     // Without the open API, which does not mind.
     await type({ appid: '', appkey: '' });

@@ -10,6 +10,8 @@ import { openPage, type PageOptions } from '../../tooling/editor/page';
 export interface Editor extends Driven {
   /** What went wrong on the page: errors and warnings of its console, and exceptions. */
   problems: string[];
+  /** The addresses that the page has requested so far. */
+  requested: string[];
   /** Keeps a picture for a person who has asked for pictures, in a folder that git ignores. */
   picture: (name: string) => Promise<void>;
   /** Keeps a picture in any case, of what went wrong. */
@@ -40,7 +42,7 @@ function watch(page: Page): string[] {
   return problems;
 }
 
-export type EditorOptions = Pick<PageOptions, 'language' | 'user' | 'prepare'>;
+export type EditorOptions = Pick<PageOptions, 'language' | 'user'>;
 
 /** Without what slides and fades: painting that took half of the browser's time. */
 const STILL = `document.addEventListener('DOMContentLoaded', () => {
@@ -50,16 +52,31 @@ const STILL = `document.addEventListener('DOMContentLoaded', () => {
   jQuery.fx.off = true;
 })`;
 
+/** Keeps the page's connection to Node-RED, over which {@link receive} gives it messages. */
+const KEPT_SOCKET = `window.WebSocket = class extends WebSocket {
+  constructor(...values) {
+    super(...values);
+    window.socketForTests = this;
+  }
+}`;
+
+/** Gives the page a message as if Node-RED had sent it. */
+export const receive = ({ run }: Editor, topic: string, data: object): Promise<void> =>
+  run(
+    `void socketForTests.onmessage({ data: ${JSON.stringify(JSON.stringify([{ topic, data }]))} })`,
+  );
+
 /** Opens the editor of a running Node-RED. */
 export async function openEditor(url: string, options: EditorOptions = {}): Promise<Editor> {
   const { language = 'en-US' } = options;
   let problems: string[] = [];
+  const requested: string[] = [];
   const page = await openPage(browser!, url, {
     ...options,
     async prepare(fresh) {
-      await fresh.addInitScript(STILL);
+      await fresh.addInitScript(`${STILL};\n${KEPT_SOCKET}`);
       problems = watch(fresh);
-      await options.prepare?.(fresh);
+      fresh.on('request', (request) => requested.push(request.url()));
     },
     onLogin() {
       // It is by a 401 that the editor knows to ask for a log-in, and the browser logs it.
@@ -75,6 +92,7 @@ export async function openEditor(url: string, options: EditorOptions = {}): Prom
   return {
     page,
     problems,
+    requested,
     run: <T>(script: string) => page.evaluate<T>(script),
     picture: async (name) => {
       if (process.env['PICTURES']) await keepPicture(name);

@@ -23,7 +23,7 @@ describe('the dialog of a cluster', () => {
       [$(line).find('i')[0].className.replace('fa fa-', ''), $(line).text()])`);
   }
 
-  it('marks an address that would show a password to all, and what is no address', async () => {
+  it('marks an address that would show a password to everyone, and an invalid one', async () => {
     await openDialog(here.editor, 'cluster');
     for (const [url, wrong] of [
       ['redis://user:secret@redis.invalid', true],
@@ -41,7 +41,7 @@ describe('the dialog of a cluster', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('asks for Sentinels and their primary in place of the address, and saves one of both', async () => {
+  it('asks for Sentinels and their primary instead of the address, and saves only one of the two', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'cluster');
     await page.selectOption(KIND, 'sentinels');
@@ -60,7 +60,7 @@ describe('the dialog of a cluster', () => {
     assert.equal((await exported(here.editor, 'cluster'))['sentinels'], '');
   });
 
-  it('says that the package is missing, and wants a stored password again for another address', async () => {
+  it('says that the package is missing, and asks for a stored password again for another address', async () => {
     await openDialog(here.editor, 'cluster');
     const [first] = await test();
     assert.match(first?.[1] ?? '', /^Server: the package ioredis is not installed.*npm install/s);
@@ -141,7 +141,7 @@ describe('the dialog of a cluster', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('is not needed for a share, which has to be an ordinal and a count', async () => {
+  it('is not needed for a share, which must be an ordinal and a count', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'listen');
     for (const [shard, wrong] of [

@@ -1,3 +1,4 @@
-import { dialogsIn } from './dialogs';
+import { dialogsIn, variantsIn } from './dialogs';
 
 dialogsIn('zh-CN');
+variantsIn('zh-CN');

@@ -4,11 +4,11 @@ import { closeDialog, exported, openDialog, untranslated } from '../../tooling/e
 import { helpMisfits } from './help-layout';
 import { misfits } from './layout';
 import { apps, sampleNodes, variants } from '../../tooling/editor/samples';
+import type { FlowNode } from '../../tooling/node-red/nodes';
 import { isChinese } from '../support/wording';
 import { untranslatedTexts } from './untranslated';
-import { world } from './world';
+import { world, type World } from './world';
 
-const nodes = [...sampleNodes, ...variants, ...apps];
 /** The name of a sample, the types of config nodes that may be added, and examples of what to type. */
 const GIVEN = [
   ...['my cloud', 'tls-config', 'http proxy', 'reply.id', '^OK\\b', 'mymaster'],
@@ -23,33 +23,48 @@ const NAMELESS = `$('.red-ui-tray .red-ui-typedInput-container:visible')
     .some((id) => !/\\S/.test($('#' + id).text())))
   .map((part) => part.outerHTML)`;
 
-/** Opens, saves and looks at every dialog and help in a language. */
-export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
+type Language = 'en-US' | 'zh-CN';
+
+/** Loads nodes and their applications into the editor, and has a test for each that opens, saves and looks at its dialog. */
+function looksAt(nodes: readonly FlowNode[], language: Language): World {
+  const chinese = language === 'zh-CN';
+  const here = world(() => [...new Set([...nodes, ...apps])], { language });
+  // No colour depends on the language, and to change the theme draws the whole editor anew.
+  if (!chinese) before(() => useDarkTheme(here.editor));
+  for (const { id } of nodes) {
+    it(`of ${id} shows every text in full, and saves what it was given`, async () => {
+      const before = await exported(here.editor, id);
+      await openDialog(here.editor, id);
+      await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
+      assert.deepEqual(await untranslated(here.editor), []);
+      if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
+      assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');
+      await here.editor.picture(id);
+      assert.deepEqual(await misfits(here.editor), []);
+      assert.deepEqual(await faint(here.editor), []);
+      await closeDialog(here.editor);
+      assert.deepEqual(await exported(here.editor, id), before);
+      assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
+    });
+  }
+  return here;
+}
+
+/** Opens, saves and looks at what a dialog shows only for other choices than a sample's. */
+export function variantsIn(language: Language): void {
+  describe(`the dialogs after other choices, in ${language}`, () => {
+    looksAt(variants, language);
+  });
+}
+
+/** Opens, saves and looks at the dialog and the help of every node in a language. */
+export function dialogsIn(language: Language): void {
   const chinese = language === 'zh-CN';
 
   describe(`the dialogs in ${language}`, () => {
-    const here = world(() => nodes, { language });
-    // No colour depends on the language, and to change the theme draws the whole editor anew.
-    if (!chinese) before(() => useDarkTheme(here.editor));
+    const here = looksAt([...sampleNodes, ...apps], language);
 
-    for (const { id } of nodes) {
-      it(`of ${id} shows every text whole, and saves what it was given`, async () => {
-        const before = await exported(here.editor, id);
-        await openDialog(here.editor, id);
-        await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
-        assert.deepEqual(await untranslated(here.editor), []);
-        if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
-        assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');
-        await here.editor.picture(id);
-        assert.deepEqual(await misfits(here.editor), []);
-        assert.deepEqual(await faint(here.editor), []);
-        await closeDialog(here.editor);
-        assert.deepEqual(await exported(here.editor, id), before);
-        assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
-      });
-    }
-
-    it('have a help with property lists', async () => {
+    it('have help with property lists', async () => {
       for (const { type } of [...sampleNodes, apps[0]!]) {
         const help = await here.editor.run<string>(`RED.nodes.getNodeHelp('${type}')`);
         const [first] = /^<p>.*?<\/p>/s.exec(help) ?? [];
@@ -59,7 +74,7 @@ export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
       }
     });
 
-    it('have a help that fits its place in the sidebar, without pictures of the dialogs', async () => {
+    it('have help that fits into the sidebar, without pictures of the dialogs', async () => {
       for (const { type } of [...sampleNodes, apps[0]!]) {
         await here.editor.run(`RED.sidebar.help.show('${type}')`);
         await here.editor.page.waitForSelector('.red-ui-help h3');
@@ -76,12 +91,12 @@ export function dialogsIn(language: 'en-US' | 'zh-CN'): void {
       assert.match(await list.innerText(), /payload/);
     });
 
-    it('are of a category with a name', async () => {
+    it('belong to a category with a name', async () => {
       const name = await here.editor.page.innerText('#red-ui-palette-header-device_cloud');
       assert.equal(name.trim(), chinese ? '设备云' : 'device cloud');
     });
 
-    it('are of nodes that say what they do, whatever is chosen', async () => {
+    it('belong to nodes whose labels say what they do, whatever is chosen', async () => {
       const labels = await here.editor.run<string[]>(
         `RED.nodes.filterNodes({ z: 'tab' }).filter((node) => /^device-cloud/.test(node.type))
           .flatMap((node) => {

@@ -35,7 +35,7 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       return here.editor.page.innerText(RESULT);
     };
 
-    it('is shown in the dialog, as the dialog is filled in, without a request to the service', async () => {
+    it('is shown for the dialog as it is filled in, without a request to the service', async () => {
       const { page } = here.editor;
       const { length } = here.simulator.requests;
       const text = await explain('history');

@@ -59,7 +59,7 @@ describe('somebody who uses the nodes for the first time', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('gets the property of the message back with its type', async () => {
+  it('gets the property of the message back when its type is chosen again', async () => {
     await openDialog(here.editor, await add('push'));
     await chooseType('message', 'string');
     assert.equal(await here.editor.page.inputValue(`#node-input-message ${INPUT}`), '');

@@ -14,7 +14,7 @@ describe('the fields of the dialogs', () => {
   const hint = (): Promise<string | null> =>
     here.editor.page.locator(`${SHOWN} .red-ui-typedInput-input`).getAttribute('placeholder');
 
-  it('have names of what they are for, with what is chosen', async () => {
+  it('have names that say what they are for and what is chosen', async () => {
     await openDialog(here.editor, 'push');
     const { page } = here.editor;
     await page.getByRole('textbox', { name: 'Device', exact: true }).waitFor();
@@ -23,7 +23,7 @@ describe('the fields of the dialogs', () => {
     await page.getByRole('button', { name: 'Device msg.' }).waitFor();
   });
 
-  it('say for each type of the device what is expected, and where the list is', async () => {
+  it('say what is expected for each type of the device, and where the list is', async () => {
     await openDialog(here.editor, 'push');
     const note = here.editor.page.locator('#device-note');
     assert.equal(await hint(), 'chip number, or choose with ↓');

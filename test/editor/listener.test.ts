@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict';
-import type { Page } from 'playwright-core';
 import { ONE } from '../e2e/harness/fixture';
 import { app, node } from '../../tooling/node-red/nodes';
+import { receive } from './browser';
 import { world } from './world';
 
 const listen = { ...node('listen', { chipids: [ONE] }), type: 'device-cloud-listen' };
 
-/** Statuses in the place of `connected`, by the node's id: a test does not wait a minute, nor start three processes. */
-const STATUS: Readonly<Record<string, string>> = {
+/** Statuses that Node-RED would send after a minute, or with three processes, by the node's id. */
+const LATER: Readonly<Record<string, string>> = {
   aged: 'status.upload-min-5',
   shared: '34/100 · 3 processes',
 };
-
-/** Replaces a status, as the node would send it. */
-function replaceStatus(page: Page): Promise<void> {
-  return page.routeWebSocket(/\/comms$/, (socket) => {
-    const server = socket.connectToServer();
-    server.onMessage((message) => {
-      const events = JSON.parse(String(message)) as { topic: string; data: { text?: string } }[];
-      for (const { topic, data } of events) {
-        const text = STATUS[topic.replace('status/', '')];
-        if (text && data.text === 'status.connected') data.text = text;
-      }
-      socket.send(JSON.stringify(events));
-    });
-  });
-}
 
 for (const [language, texts] of [
   ['en-US', { listen: 'connected', aged: 'upload 5 min ago', shared: '34/100 · 3 processes' }],
@@ -40,15 +25,19 @@ for (const [language, texts] of [
           return { ...listen, id, z: 'tab', x: 200, y: 100 + 100 * row, wires: [[]] };
         }),
       ],
-      { language, ownPage: replaceStatus },
+      { language },
     );
 
-    it('shows its channel, how long ago the last upload was, and how many devices and processes there are', async () => {
-      for (const [id, text] of Object.entries(texts)) {
-        await here.editor.page.waitForFunction(
+    it('shows whether it is connected, the age of the last upload, and how many devices and processes there are', async () => {
+      const shows = (id: string, text: string): Promise<unknown> =>
+        here.editor.page.waitForFunction(
           `$('#${id} .red-ui-flow-node-status-label').text() === ${JSON.stringify(text)}`,
         );
+      for (const id of Object.keys(texts)) await shows(id, texts.listen);
+      for (const [id, text] of Object.entries(LATER)) {
+        await receive(here.editor, `status/${id}`, { text, fill: 'green', shape: 'dot' });
       }
+      for (const [id, text] of Object.entries(texts)) await shows(id, text);
       await here.editor.picture(`listener-${language}`);
     });
 

@@ -11,6 +11,8 @@ export async function emptyPage(editor: Editor): Promise<void> {
   await editor.page.fill('#red-ui-palette-search input', '');
   await editor.run(`(() => {
     RED.sidebar.show('info');
+    // Hidden, since the editor removes them itself later.
+    $('.red-ui-notification').hide();
     RED.nodes.clear();
     RED.history.clear();
     RED.nodes.version(null);

@@ -42,12 +42,12 @@ describe('the palette', () => {
     assert.deepEqual(shown, Object.fromEntries(own));
   });
 
-  it('shows nodes of a colour that no core node is like', async () => {
+  it('shows nodes in a colour unlike that of any core node', async () => {
     const [type, distance] = await nearestColour(here.editor);
     assert.ok(distance > 30, `${type}: ${distance}`);
   });
 
-  it('shows first what receives, then what commands, then what is about the account, then the queue', async () => {
+  it('shows the nodes that receive first, then commands, then the account, then the queue', async () => {
     const types = (await paletteNodes(here.editor)).map(({ type }) => type);
     assert.deepEqual(types, [
       ...['listen', 'events', 'latest', 'history'],
@@ -56,7 +56,7 @@ describe('the palette', () => {
     ]);
   });
 
-  it('calls a node what it does', async () => {
+  it('names a node by what it does', async () => {
     const label = here.editor.page.locator('[data-palette-type=device-cloud-rt-status]');
     assert.equal((await label.innerText()).trim(), 'read value');
   });

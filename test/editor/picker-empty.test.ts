@@ -21,7 +21,7 @@ describe('the device picker without a device to show', () => {
   beforeEach(() => openDialog(here.editor, 'push'));
   afterEach(() => closeDialog(here.editor, 'cancel'));
 
-  it('says that none matches what was typed, and takes it', async () => {
+  it('says that no device matches what was typed, and accepts it', async () => {
     await fill(here.editor, FIELD, '987654');
     assert.deepEqual(await rows(here.editor), [
       'No online device matches. Any chip number may be typed.',
@@ -30,7 +30,7 @@ describe('the device picker without a device to show', () => {
     assert.equal(await here.editor.page.inputValue(FIELD), '987654');
   });
 
-  it('says that none is online', async () => {
+  it('says that no device is online', async () => {
     for (const device of ALL) here.simulator.switchOff(device);
     await useApp('empty');
     await fill(here.editor, FIELD, '');

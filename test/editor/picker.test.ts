@@ -39,7 +39,7 @@ describe('the device picker', () => {
       assert.equal(await chipid(), TWO);
     });
 
-    it('says how long ago a device was seen, and when by the clock of the reader', async () => {
+    it('says how long ago a device was seen, and at what local time', async () => {
       await fill(here.editor, FIELD, '');
       await here.editor.page.press(FIELD, 'ArrowDown');
       const [shown] = await rows(here.editor);
@@ -59,7 +59,7 @@ describe('the device picker', () => {
       assert.equal(await here.editor.page.inputValue(FIELD), TWO);
     });
 
-    it('takes any number as typed, even the beginning of a known one', async () => {
+    it('accepts any number as typed, even the beginning of a known one', async () => {
       await fill(here.editor, FIELD, ONE.slice(0, 3));
       const [first, ...others] = await rows(here.editor);
       assert.match(first!, /as typed/);
@@ -68,7 +68,7 @@ describe('the device picker', () => {
       assert.equal(await here.editor.page.inputValue(FIELD), ONE.slice(0, 3));
     });
 
-    it('says why there is no list, and leaves what was typed', async () => {
+    it('says why there is no list, and keeps what was typed', async () => {
       await useApp('wrong-key');
       await fill(here.editor, FIELD, '5');
       const shown = await rows(here.editor);
@@ -106,7 +106,7 @@ describe('the device picker', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('asks again once other flows are loaded, such as those of another branch', async () => {
+  it('requests the list again once other flows are loaded, such as those of another branch', async () => {
     const asked: string[] = [];
     const note = (request: Request): void => {
       if (request.url().endsWith('/devices?ages')) asked.push(request.url());

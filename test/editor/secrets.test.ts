@@ -56,9 +56,9 @@ describe('what is exported from the editor', () => {
     }
   };
 
-  it('has no key in it', () => check());
+  it('contains no key', () => check());
 
-  it('has none after the dialog has been open, which shows no password either', async () => {
+  it('contains no key after the dialog has been open, which shows no password either', async () => {
     await openDialog(here.editor, 'app');
     const values = await here.editor.run<string[]>(
       `$('.red-ui-tray input').toArray().map((input) => $(input).val() + ' ' + input.outerHTML)`,
@@ -69,7 +69,7 @@ describe('what is exported from the editor', () => {
     await check();
   });
 
-  it('has none that were typed and are not deployed yet', async () => {
+  it('contains no keys that were typed but not deployed yet', async () => {
     await openDialog(here.editor, 'app');
     for (const [property, value] of Object.entries(TYPED)) {
       await here.editor.page.fill(`#node-config-input-${property}`, value);
@@ -80,7 +80,7 @@ describe('what is exported from the editor', () => {
     await check();
   });
 
-  it('would show a key that somebody has put into a property', async () => {
+  it('would contain a key that somebody has put into a property', async () => {
     await here.editor.run(`void (RED.nodes.node('app').name = ${JSON.stringify(KEYS.appkey)})`);
     assert.equal(search(await exportAll())?.secret, KEYS.appkey);
     assert.equal(search(await exportDialog())?.secret, KEYS.appkey);

@@ -18,7 +18,7 @@ interface NewNode {
 describe('the editor, given flows of version 1.0', () => {
   const here = world(() => saved.nodes);
 
-  it('keeps every property of every node, and finds nothing wrong with them', async () => {
+  it('keeps every property of every node, and finds no errors', async () => {
     const nodes = saved.nodes.filter(isOurs);
     assert.ok(nodes.length > 60);
     for (const node of nodes) {

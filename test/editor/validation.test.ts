@@ -45,7 +45,7 @@ describe('a dialog', () => {
     assert.equal((await exported(here.editor, 'push'))['transport'], 'http');
   });
 
-  it('shows what several devices, and a command that waits, need, and judges only that', async () => {
+  it('shows and validates only what is needed for several devices and for a command that waits', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'reboot');
     const isVisible = (row: string): Promise<boolean> => page.isVisible(row);
@@ -75,7 +75,7 @@ describe('a dialog', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('says with which property and why a node is not valid', async () => {
+  it('says which property makes a node invalid, and why', async () => {
     await openDialog(here.editor, 'gpio');
     await fill(here.editor, input('chipid'), '1.5');
     await here.editor.page.keyboard.press('Escape');
@@ -90,7 +90,7 @@ describe('a dialog', () => {
     ]);
   });
 
-  it('reads all pins when asked for, which is an empty pin', async () => {
+  it('saves an empty pin when all pins are to be read', async () => {
     await openDialog(here.editor, 'gpio');
     await here.editor.page.selectOption('#device-cloud-pins', 'all');
     assert.equal(await here.editor.page.isVisible('#pin-row'), false);
@@ -119,7 +119,7 @@ describe('a dialog', () => {
     assert.equal((await exported(here.editor, 'bare-history'))['datatype'], 'raw');
   });
 
-  it('names the levels', async () => {
+  it('shows names for the levels', async () => {
     await openDialog(here.editor, 'gpio');
     await here.editor.page.selectOption('#node-input-operation', 'set');
     const level = '#level-row .red-ui-typedInput-option-trigger';
@@ -131,7 +131,7 @@ describe('a dialog', () => {
     assert.deepEqual([saved, levelType], ['0', 'num']);
   });
 
-  it('lists the devices to listen to, without repetition and empty rows', async () => {
+  it('saves the devices to listen to without duplicates and empty rows', async () => {
     await openDialog(here.editor, 'listen');
     for (const chipid of ['10000001', '', '7']) {
       await here.editor.page.click('#list-row .red-ui-editableList-addButton');
@@ -142,7 +142,7 @@ describe('a dialog', () => {
     assert.deepEqual(chipids, ['10000001', '12345678901234567890', '7']);
   });
 
-  it('gives the listener an input where messages say what to listen to', async () => {
+  it('gives the listener an input when messages choose its devices', async () => {
     await openDialog(here.editor, 'listen');
     await here.editor.page.selectOption('#node-input-devices', 'dynamic');
     await closeDialog(here.editor);
@@ -153,7 +153,7 @@ describe('a dialog', () => {
     assert.equal(await here.editor.page.locator('#listen .red-ui-flow-port-input').count(), 0);
   });
 
-  it('takes a device to listen to that a variable names', async () => {
+  it('accepts a variable as a device to listen to', async () => {
     await openDialog(here.editor, 'listen');
     await here.editor.page.selectOption('#node-input-devices', 'list');
     await here.editor.page.click('#list-row .red-ui-editableList-addButton');
@@ -193,7 +193,7 @@ describe('a dialog', () => {
     await here.editor.run(`void RED.nodes.remove('no-query')`);
   });
 
-  it('says below a query that it is empty and fails, and marks a value that cannot be sent', async () => {
+  it('says below an empty query that it fails, and marks a value that cannot be sent', async () => {
     const remark = (): Promise<string> => here.editor.run(`$('#query-note').text()`);
     await openDialog(here.editor, 'bare-server');
     await here.editor.page.selectOption('#node-input-operation', 'uploads');
@@ -240,7 +240,7 @@ describe('a dialog', () => {
     await closeDialog(here.editor, 'cancel');
   });
 
-  it('of a new application shows the defaults and adds a simulator as it is', async () => {
+  it('shows the defaults of a new application, and adds a simulator without changes', async () => {
     await here.editor.run(`RED.editor.editConfig('', 'device-cloud-app', '_ADD_')`);
     await here.editor.page.waitForSelector('#node-config-input-service');
     const shown = await here.editor

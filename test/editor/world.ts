@@ -4,7 +4,7 @@ import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { startNodeRed } from '../e2e/harness/node-red';
 import type { NodeRed } from '../e2e/harness/node-red';
-import { EDITOR_SETTINGS, type PageOptions } from '../../tooling/editor/page';
+import { EDITOR_SETTINGS } from '../../tooling/editor/page';
 import { openEditor, type Editor } from './browser';
 import { emptyPage, loadFlows } from './page';
 
@@ -45,8 +45,6 @@ async function shownIn(language: string, url: string): Promise<Editor> {
 interface WorldOptions {
   language?: string;
   simulator?: SimulatorOptions;
-  /** Prepares a page that no other test uses, before it is loaded. */
-  ownPage?: PageOptions['prepare'];
 }
 
 /**
@@ -57,18 +55,15 @@ export function world(
   flows: (simulator: Simulator) => FlowNode[],
   options: WorldOptions = {},
 ): World {
-  const { language = 'en-US', ownPage } = options;
+  const { language = 'en-US' } = options;
   const here: Partial<World> = {};
   /** A page that no other test may use. */
   let isSpoilt = true;
   before(async () => {
     here.simulator = await startSimulator({ interval: 0, answerDelay: 1, ...options.simulator });
     here.red = await deployed(flows(here.simulator));
-    const { url } = here.red;
-    here.editor = ownPage
-      ? await openEditor(url, { language, prepare: ownPage })
-      : await shownIn(language, url);
-    isSpoilt = ownPage !== undefined;
+    here.editor = await shownIn(language, here.red.url);
+    isSpoilt = false;
   });
   afterEach(async function () {
     const { currentTest } = this;
@@ -82,7 +77,7 @@ export function world(
     try {
       if (here.editor && !isSpoilt) await emptyPage(here.editor);
       else await here.editor?.close();
-      if (isSpoilt && !ownPage) pages.delete(language);
+      if (isSpoilt) pages.delete(language);
     } finally {
       await here.simulator?.close();
     }

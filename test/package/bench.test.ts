@@ -66,7 +66,7 @@ describe('the benchmark', () => {
     }
   });
 
-  it('waits until no more histories are read before it measures a steady rate', async () => {
+  it('measures a steady rate only once no more histories are read', async () => {
     const { addresses, close } = await startService();
     try {
       const service = new ServiceClient(addresses);
@@ -86,7 +86,7 @@ describe('the benchmark', () => {
     }
   });
 
-  it('ends when its time is over before it has started as many pushes as may run', async () => {
+  it('ends when its time is over, even before it has started as many pushes as may run', async () => {
     const slowly = (_chipid: string, _message: string, done: () => void): void => {
       const until = performance.now() + 30;
       while (performance.now() < until);
@@ -96,7 +96,7 @@ describe('the benchmark', () => {
     assert.ok(pushes <= 1);
   });
 
-  it('calls a version worse only if nearly all rounds say so, by more than is worth a change', () => {
+  it('calls a version worse only if nearly all rounds do, by more than a negligible difference', () => {
     const slower = [1.05, 1.3, 1.04, 1.06, 1.09, 1.03, 1.05, 1.2];
     assert.equal(judge(slower), 'WORSE');
     assert.equal(judge(slower.map((ratio) => 1 / ratio)), 'better');
@@ -114,7 +114,7 @@ describe('the benchmark', () => {
     ]);
   });
 
-  it('makes the page from what was recorded, and no number of it by hand', () => {
+  it('makes the page, with every number in it, from the recorded results', () => {
     const scenarios = scenariosOf(FULL);
     const read = (...path: string[]): string => readFileSync(join(repository, ...path), 'utf8');
     const results = readResults(scenarios, RECORDED);

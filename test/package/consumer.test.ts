@@ -75,7 +75,7 @@ describe('a project that installs the package', () => {
     assert.equal(await node(['-e', script], folder), ' /simulator /package.json\n');
   });
 
-  it('loads the simulator from its own entry alone', async () => {
+  it('loads the simulator only from its own entry', async () => {
     const folder = await userDirWithPackage('consumer-loads');
     const loaded = (entry: string): Promise<string> =>
       node(
@@ -92,7 +92,7 @@ describe('a project that installs the package', () => {
     assert.equal(await loaded('/simulator'), 'true true\n');
   });
 
-  it('loads nothing for a cluster without one', async () => {
+  it('loads nothing for a cluster unless there is one', async () => {
     const folder = await userDirWithPackage('consumer-cluster');
     const script = `
       const { DeviceCloudClient, joinCluster } = require('${PACKAGE}');

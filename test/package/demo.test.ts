@@ -50,7 +50,7 @@ async function startWith(port: number, script: string): Promise<Demo> {
 }
 
 describe('npm start', () => {
-  it('says in one line that the port is taken, or that it is no port', async () => {
+  it('says in one line that the port is taken or invalid', async () => {
     const { port, release } = await takePort();
     for (const [value, args, line] of [
       // A blank is what `set PORT=1890 && npm start` leaves in a Windows command prompt.
@@ -101,14 +101,14 @@ describe('npm start', () => {
       editor.close();
     });
 
-    it('lets no second one run in the same clone', async () => {
+    it('does not run twice in the same clone', async () => {
       const second = startDemo(await freePort(), { folder: demo.folder });
       assert.equal(await second.ended, 'exit code 1');
       assert.match(second.log(), /^The demo of this folder is running already \(process \d+\): /);
       assert.ok(second.log().endsWith(`${url}\n`), second.log());
     });
 
-    it('ends all of it on Ctrl-C, with exit code 0 and without a word', async () => {
+    it('ends completely on Ctrl-C, with exit code 0 and without a message', async () => {
       const before = demo.log();
       demo.interrupt();
       assert.equal(await demo.ended, WINDOWS ? 'SIGINT' : 'exit code 0');
@@ -137,7 +137,7 @@ describe('npm start', () => {
     assert.ok(demo.log().endsWith(line), demo.log());
   });
 
-  it('ends all of it when it is terminated, as npm run dev does at each change', async () => {
+  it('ends completely when it is terminated, as npm run dev does at each change', async () => {
     const port = await freePort();
     const demo = await startWith(port, STAND_IN);
     await demo.up();

@@ -51,7 +51,7 @@ describe('npm run dev', () => {
     await demo?.ended;
   });
 
-  it('builds and starts again at each change, at the same port, until Ctrl-C', async () => {
+  it('rebuilds and restarts on the same port at each change, until Ctrl-C', async () => {
     const folder = await clone();
     const change = (text: string): Promise<void> =>
       writeFile(join(folder, 'src', 'version.ts'), text);

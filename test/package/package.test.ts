@@ -54,7 +54,7 @@ describe('the package as it is published', () => {
     [packed] = JSON.parse(out.slice(out.indexOf('['))) as [Packed];
   });
 
-  it('runs nothing on the machine of who installs it', () => {
+  it('runs nothing on the machine that it is installed on', () => {
     for (const step of ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish']) {
       assert.equal(manifest.scripts[step], undefined, step);
     }
@@ -69,7 +69,7 @@ describe('the package as it is published', () => {
     }
   });
 
-  it('holds what a user needs, and nothing else', () => {
+  it('contains what a user needs, and nothing else', () => {
     const allowed = [
       /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
       /^examples\/[^/]+\.json$/,
@@ -109,7 +109,7 @@ describe('the package as it is published', () => {
     assert.ok(packed.size > 50_000 && packed.size < 600_000, `${packed.size} bytes`);
   });
 
-  it('names no source map and no source that is not in it', () => {
+  it('refers to no source map or source that it does not contain', () => {
     for (const { path } of packed.files.filter((file) => /\.(js|html)$/.test(file.path))) {
       assert.doesNotMatch(text(path), /sourceMappingURL/, path);
     }
@@ -122,7 +122,7 @@ describe('the package as it is published', () => {
     }
   });
 
-  it('brings undici and ws along, and nothing that they would bring', () => {
+  it('depends on undici and ws, which have no dependencies of their own', () => {
     const { packages } = JSON.parse(
       readFileSync(join(repository, 'package-lock.json'), 'utf8'),
     ) as { packages: Record<string, { dev?: boolean }> };

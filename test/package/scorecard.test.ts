@@ -120,7 +120,7 @@ describe("the Flow Library's scorecard", () => {
     assert.deepEqual((card['N02']!['nodes'] as string[]).sort(), shown);
   });
 
-  it('is not made of requests that nobody expected', async () => {
+  it('fails on a request that is not expected', async () => {
     const smaller = world();
     delete smaller['/ws'];
     await assert.rejects(scorecard(tool, await installed('scorecard-asks'), smaller), /\/ws/);

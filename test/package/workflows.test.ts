@@ -40,7 +40,7 @@ const jobsOf = (file: string): [string, Job][] => Object.entries(workflow(file).
 const INSTALLS = /\bnpm (ci|i|install|install-test|test|start|run|exec|pack)\b|\bnpx\b|\bnode\s/;
 
 describe('the workflows', () => {
-  it('use nothing but the actions of the platform itself, each in a named version', () => {
+  it('use only the actions of the platform itself, each in a fixed version', () => {
     const used = files.flatMap((file) =>
       jobsOf(file).flatMap(([, { steps }]) => steps.flatMap(({ uses = [] }) => uses)),
     );
@@ -48,7 +48,7 @@ describe('the workflows', () => {
     for (const each of used) assert.match(each, /^actions\/[a-z-]+@(v\d+|[0-9a-f]{40})$/);
   });
 
-  it('have no permission that is not written down, and read access at most outside a publishing job', () => {
+  it('declare their permissions, which are read-only outside a publishing job', () => {
     for (const file of files) {
       const { permissions, jobs } = workflow(file);
       for (const [name, job] of Object.entries(jobs)) {
@@ -70,7 +70,7 @@ describe('the workflows', () => {
     }
   });
 
-  it('put nothing of the event into a script, where it would be run', () => {
+  it('put no data of the event into a script, where it would be executed', () => {
     for (const file of files) {
       for (const [name, { steps }] of jobsOf(file)) {
         for (const { run = '' } of steps) assert.doesNotMatch(run, /\$\{\{/, `${file}: ${name}`);
@@ -132,7 +132,7 @@ describe('the updates', () => {
     readFileSync(join(repository, '.github', 'dependabot.yml'), 'utf8'),
   ) as Updates;
 
-  it('are asked for of the actions, and of each lock file there is', () => {
+  it('cover the actions and every lock file', () => {
     const kinds = updates.map((each) => each['package-ecosystem']);
     assert.deepEqual(kinds, ['github-actions', 'npm']);
     const folders = [

@@ -39,10 +39,15 @@ export async function startNodeRed(options: StartOptions = {}): Promise<NodeRed>
   const userDir = options.userDir ?? (await freshUserDir(options.files));
   const settings = { ...SETTINGS, ...options.settings };
   const red = await start({ userDir, settings, env: options.env ?? {} });
-  const login = options.user ? await logIn(red.url, options.user) : {};
-  const nodeRed = { ...drive(red, red.url, login), userDir };
-  if (options.flows) await nodeRed.deploy(options.flows);
-  return nodeRed;
+  try {
+    const login = options.user ? await logIn(red.url, options.user) : {};
+    const nodeRed = { ...drive(red, red.url, login), userDir };
+    if (options.flows) await nodeRed.deploy(options.flows);
+    return nodeRed;
+  } catch (error) {
+    await red.end();
+    throw error;
+  }
 }
 
 const SETTINGS = {

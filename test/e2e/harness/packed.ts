@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '../../../tooling/repository';
+import { copyInstalled } from './copy';
 
 const execute = promisify(execFile);
 
@@ -25,7 +26,7 @@ after(async () => {
  */
 export async function userDirWithPackage(name: string): Promise<string> {
   const userDir = join(await temporary(), name);
-  await cp(join(repository, '.cache', 'test', 'installed'), userDir, { recursive: true });
+  copyInstalled(join(repository, '.cache', 'test', 'installed'), userDir);
   return userDir;
 }
 

@@ -1,0 +1,3 @@
+import { variantsIn } from './dialogs';
+
+variantsIn('en-US');
