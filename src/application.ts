@@ -134,7 +134,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      pace: limiters.ofReadings(settings.origin, settings.channelOrigin),
+      pace: limiters.ofReadings(settings.origin, {
+        // A device that another process had is silent until its history is read, so it does not wait.
+        behind: options.cluster ? undefined : settings.channelOrigin,
+      }),
       now,
       random,
       observer: registry,

@@ -19,6 +19,8 @@ const AT_ONCE = 1000;
 const MADE_UP = 20;
 /** After this many milliseconds in which no attempt had to wait, the measured rate is out of date. */
 const FORGET = 10_000;
+/** More attempts than this that wait for their turn are a rush. */
+const RUSH = 100;
 /** The most by which a wait is longer than the service asks for, so that clients come back spread out. */
 const JITTER = 0.5;
 
@@ -39,6 +41,7 @@ export class AdaptiveLimiter {
   private resumesAt = -Infinity;
   /** When the rate last made attempts wait. */
   private limitedAt = -Infinity;
+  private rush: number | undefined;
 
   /**
    * @param judgesSpeed whether slow answers lower the rate: not where one answer may be a thousand times
@@ -58,13 +61,14 @@ export class AdaptiveLimiter {
     if (this.waiting.size === 0) this.due = Math.max(this.due, this.clock.now());
     const attempt = new Attempt(this, turn);
     this.waiting.add(attempt);
+    if (this.waiting.size > RUSH) this.rush ??= this.clock.now();
     this.watch();
     return attempt;
   }
 
-  /** How many attempts wait for their turn. */
-  get queued(): number {
-    return this.waiting.size;
+  /** When the present rush began, by its clock; undefined without one. */
+  get rushSince(): number | undefined {
+    return this.rush;
   }
 
   succeeded(attempt: Attempt): void {
@@ -102,10 +106,15 @@ export class AdaptiveLimiter {
 
   cancel(attempt: Attempt): void {
     this.underWay.delete(attempt);
-    this.waiting.delete(attempt);
+    this.leave(attempt);
     if (this.waiting.size > 0) return;
     clearTimeout(this.timer);
     this.timer = undefined;
+  }
+
+  private leave(attempt: Attempt): void {
+    this.waiting.delete(attempt);
+    if (this.waiting.size <= RUSH) this.rush = undefined;
   }
 
   private watch(): void {
@@ -122,7 +131,7 @@ export class AdaptiveLimiter {
     while (Math.max(this.due, this.resumesAt) <= at) {
       const [attempt] = this.waiting;
       if (!attempt) return;
-      this.waiting.delete(attempt);
+      this.leave(attempt);
       if (this.waiting.size > 0) this.noteLimit(at);
       this.due = Math.max(this.due, at - MADE_UP) + (SECOND + MADE_UP) / this.rate.perSecond;
       this.begin(attempt, at);

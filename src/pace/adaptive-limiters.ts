@@ -34,14 +34,16 @@ export class AdaptiveLimiters {
   }
 
   /**
-   * What limits the readings of an application's histories.
+   * What limits the readings of an application's histories. A deep history takes its time, which is no sign of load.
    * @param origin the address that they are read from
-   * @param channelOrigin the address of its channels, which begins with ws
+   * @param behind the address of channels whose connects go first, if over TLS: see {@link DeferringLimiter}
    */
-  ofReadings(origin: string, channelOrigin: string): Pick<AdaptiveLimiter, 'acquire'> {
-    // A deep history takes its time.
+  ofReadings(
+    origin: string,
+    { behind }: { behind: string | undefined },
+  ): Pick<AdaptiveLimiter, 'acquire'> {
     const readings = this.of(origin, false);
-    if (!channelOrigin.startsWith('wss:')) return readings;
-    return new DeferringLimiter(readings, this.of(channelOrigin), () => this.clock.now());
+    if (!behind?.startsWith('wss:')) return readings;
+    return new DeferringLimiter(readings, this.of(behind), () => this.clock.now());
   }
 }

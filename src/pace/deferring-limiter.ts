@@ -1,32 +1,28 @@
 import type { AdaptiveLimiter } from './adaptive-limiter';
 import type { PacedAttempt } from './attempt';
 
-/** More connects than this that wait for their turn are a rush. */
-const RUSH = 100;
-/** Milliseconds for which a rush defers readings, and after which they may go on for as long. */
-const PHASE = 10_000;
+/** Milliseconds for which a rush defers readings. */
+const LONGEST = 10_000;
 /** Milliseconds between two looks at whether the rush is over. */
 const LOOK = 100;
 
 /**
- * Limits readings, and lets a rush of connects go first. Over TLS, connecting keeps the processor busy; and what a
- * connection allocates for its lifetime would lie between the buffers of the histories that are read meanwhile, which
- * leaves gaps in memory that nothing else fits into: 30 KB for each channel.
+ * Limits readings, and lets a rush of connects go first, once and for 10 s at most. Over TLS, connecting keeps the
+ * processor busy; and what a connection allocates for its lifetime would lie between the buffers of the histories
+ * that are read meanwhile, which leaves gaps in memory that nothing else fits into: 30 KB for each channel.
  */
 export class DeferringLimiter implements Pick<AdaptiveLimiter, 'acquire'> {
   private readonly deferred = new Set<DeferredAttempt>();
   private timer: NodeJS.Timeout | undefined;
-  /** When the rush was first seen. */
-  private since: number | undefined;
 
   /**
    * @param readings limits the readings
-   * @param connects how many of them wait for their turn
-   * @param now milliseconds from any point on
+   * @param connects limits the connects
+   * @param now milliseconds by the clock of both
    */
   constructor(
     private readonly readings: Pick<AdaptiveLimiter, 'acquire'>,
-    private readonly connects: { readonly queued: number },
+    private readonly connects: Pick<AdaptiveLimiter, 'rushSince'>,
     private readonly now: () => number,
   ) {}
 
@@ -39,14 +35,10 @@ export class DeferringLimiter implements Pick<AdaptiveLimiter, 'acquire'> {
     return attempt;
   }
 
+  /** A rush that lasts is that of a service which is away or slow: connecting then keeps nothing busy. */
   private defers(): boolean {
-    if (this.connects.queued <= RUSH) {
-      this.since = undefined;
-      return false;
-    }
-    const at = this.now();
-    this.since ??= at;
-    return (at - this.since) % (2 * PHASE) < PHASE;
+    const { rushSince } = this.connects;
+    return rushSince !== undefined && this.now() - rushSince < LONGEST;
   }
 
   private look(): void {

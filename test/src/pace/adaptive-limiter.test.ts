@@ -98,6 +98,23 @@ describe('the limiter of connection attempts', () => {
     assert.deepEqual(turns, [21]);
   });
 
+  it('says since when more than 100 attempts wait', () => {
+    now = 7;
+    queue(100);
+    assert.equal(limiter.rushSince, undefined);
+    now = 8;
+    const { attempts } = queue(2);
+    now = 9;
+    queue(1);
+    assert.equal(limiter.rushSince, 8);
+    for (const attempt of attempts) attempt.cancel();
+    assert.equal(limiter.rushSince, 8);
+    pass(1);
+    assert.equal(limiter.rushSince, undefined);
+    queue(50);
+    assert.equal(limiter.rushSince, 10);
+  });
+
   it('is one for each service, so that one that hangs delays no other', () => {
     const [first, second] = [queue(2000), queue(2000, limiters.of('ws://127.0.0.1:2'))];
     pass(40);
