@@ -25,10 +25,15 @@ export interface Measured extends Result {
   setting: Setting;
 }
 
+function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim();
+}
+
+/** The version that is measured. What is recorded of it is no change of it. */
 function commit(): string {
   try {
-    const git = ['describe', '--always', '--dirty', '--exclude=*'];
-    return execFileSync('git', git, { cwd: repository, encoding: 'utf8' }).trim();
+    const changed = git('status', '--porcelain', '--', '.', ':!bench/results', ':!docs');
+    return git('rev-parse', '--short', 'HEAD') + (changed === '' ? '' : '-dirty');
   } catch {
     return 'unknown';
   }
