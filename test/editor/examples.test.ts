@@ -32,6 +32,7 @@ const PROBLEMS = `(() => {
     if (node.type === 'unknown') problems.push(node.name + ' is unknown');
     else if (!node.valid) problems.push(node.name + ': ' + node.validationErrors);
   };
+  if (nodes.length === 0) problems.push('nothing was imported');
   nodes.forEach(check);
   RED.nodes.eachConfig(check);
   const box = ({ x, y, w, h, type }) => {
