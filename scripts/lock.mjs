@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { SetupError } from './npm.mjs';
@@ -35,13 +35,18 @@ export async function lock(file, refusal, shown = {}) {
   });
 }
 
+/** Creates the file with its text already in it, since an empty one would be taken for that of a crashed process. */
 function write(file, text) {
+  const complete = `${file}.${process.pid}`;
+  writeFileSync(complete, text);
   try {
-    writeFileSync(file, text, { flag: 'wx' });
+    linkSync(complete, file);
     return true;
   } catch (error) {
     if (error.code === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(complete, { force: true });
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { lock } from './lock.mjs';
 import { npm, root } from './npm.mjs';
 
-/** The tests of all suites copy this folder. */
+/** The tests of all suites take their user folders from this one: most files of those are hard links into it. */
 const FOLDER = join(root, '.cache', 'test', 'installed');
 
 /** Packs what is built and installs the tarball into an empty user folder of Node-RED, as a user would. */

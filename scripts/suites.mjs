@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { target } from './node-red.mjs';
 import { root } from './npm.mjs';
 
@@ -87,7 +87,7 @@ const CACHE = join(root, '.cache', 'test');
 
 /**
  * A step that runs mocha over the compiled tests of some folders.
- * @param options `node` to run mocha on; names of files to do it `without`; which files are `isChosen`
+ * @param options `node` to run mocha on; files to do it `without`; which are `isChosen`: both by path, with slashes
  */
 export function mochaStep(name, { folders, timeout }, options = {}) {
   const { extra = [], env = {}, node, without = [], isChosen = isRun } = options;
@@ -135,7 +135,10 @@ function tests(folders, isChosen) {
   return folders.flatMap((folder) => {
     const path = join(root, 'test', folder);
     const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
-    const found = names.filter((name) => name.endsWith('.test.ts') && isChosen(name)).sort();
+    const found = names
+      .map((name) => name.replaceAll(sep, '/'))
+      .filter((name) => name.endsWith('.test.ts') && isChosen(name))
+      .sort();
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
   });

@@ -113,8 +113,18 @@ async function everything() {
  * the same time.
  */
 function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
-  // On the machine's own where it could not be installed.
-  const newer = async (major) => ((await hasNodeRed5) ? installedNode(major) : undefined);
+  /** The path of an installed Node.js; nothing where there is none for this platform: then it is the machine's own. */
+  const newer = async (major) => {
+    if (!(await hasNodeRed5)) return undefined;
+    try {
+      return installedNode(major);
+    } catch (error) {
+      if (error instanceof SetupError) return undefined;
+      throw error;
+    }
+  };
+  const own = process.versions.node.split('.')[0];
+  const on = (name, node, major) => `${name} on Node.js ${node ? major : own}`;
   const onNodeRed = (name, version) => async () => {
     const [packed, has5] = await Promise.all([isPacked, hasNodeRed5, hasBrowser]);
     if (!packed || (version === '5' && !has5)) return undefined;
@@ -125,20 +135,20 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
   const matrix = 'matrix/fault-matrix.test.ts';
   const nodes = (name, options) => async () => {
     const node = await newer('22');
-    return (await isBuilt) && mochaStep(name, SUITES.nodes, { node, ...options });
+    return (await isBuilt) && mochaStep(on(name, node, '22'), SUITES.nodes, { node, ...options });
   };
   return [
     async () => (await isBuilt) && unitStep('other unit tests', { long: false }),
     onNodeRed('editor', '5'),
     onNodeRed('e2e', '4'),
     onNodeRed('e2e', '5'),
-    nodes('other node tests on Node.js 22', { without: [matrix] }),
+    nodes('other node tests', { without: [matrix] }),
     async () => {
       const node = await newer('24');
-      const name = 'random and cluster unit tests on Node.js 24';
+      const name = on('random and cluster unit tests', node, '24');
       return (await isBuilt) && unitStep(name, { long: true, node });
     },
-    nodes('fault matrix on Node.js 22', { isChosen: (file) => file === matrix }),
+    nodes('fault matrix', { isChosen: (file) => file === matrix }),
     onNodeRed('editor', '4'),
     async () => {
       const [packed] = await Promise.all([isPacked, hasScorecard]);

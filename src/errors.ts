@@ -79,6 +79,11 @@ export function isDeviceCloudError(
   return value instanceof DeviceCloudError && (codes.length === 0 || codes.includes(value.code));
 }
 
+/** The error for settings that are missing or invalid. Nothing was opened. */
+export function notConfigured(message: string): DeviceCloudError {
+  return new DeviceCloudError('NOT_CONFIGURED', message);
+}
+
 /** The error for a message or property that is invalid for a call. Nothing was sent. */
 export function invalidInput(message: string): DeviceCloudError {
   return new DeviceCloudError('INVALID_INPUT', message);

@@ -1,7 +1,7 @@
 import { parseAppid } from './input/chipid';
 import { parseBaseUrl, type Address } from './address';
 import type { ClusterMember } from './cluster/types';
-import { DeviceCloudError } from './errors';
+import { notConfigured } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
 import { SIGN_CASES, type SignCase } from './api/signing';
@@ -75,9 +75,6 @@ export interface Settings extends Address {
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const USER_AGENT_TEXT = /^[\x20-\x7e]+$/;
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 function numberOf(
   value: number | undefined,

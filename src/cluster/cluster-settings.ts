@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../errors';
+import { notConfigured } from '../errors';
 import { readInput } from '../input/readable';
 import { show } from '../util/show';
 import type { RedisStoreOptions } from './redis/redis-store';
@@ -14,9 +14,6 @@ const LIMIT = 1000;
 const MAX_TEXT = 4096;
 
 const TEXTS = ['url', 'sentinels', 'master', 'user', 'password'] as const;
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 /** Reads `lease`, in seconds. @throws DeviceCloudError `NOT_CONFIGURED` */
 function readLease(lease: unknown = LEASE.usual): number {

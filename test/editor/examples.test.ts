@@ -27,11 +27,15 @@ const PROBLEMS = `(() => {
   const problems = [];
   const nodes = [];
   const [first] = RED.nodes.getWorkspaceOrder();
-  RED.nodes.eachNode((node) => node.z !== first && nodes.push(node));
+  RED.nodes.eachNode((node) => {
+    // It would end at the first false that it is given back.
+    if (node.z !== first) nodes.push(node);
+  });
   const check = (node) => {
     if (node.type === 'unknown') problems.push(node.name + ' is unknown');
     else if (!node.valid) problems.push(node.name + ': ' + node.validationErrors);
   };
+  if (nodes.length === 0) problems.push('nothing was imported');
   nodes.forEach(check);
   RED.nodes.eachConfig(check);
   const box = ({ x, y, w, h, type }) => {

@@ -1,25 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { repository } from '../../tooling/repository';
-
-/** The files of the package that a file imports, for its types as well. */
-function importsOf(path: string): string[] {
-  const text = readFileSync(path, 'utf8');
-  const imported = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, name]) =>
-    join(dirname(path), String(name).replace(/\.js$/, '')),
-  );
-  return imported.flatMap((name) =>
-    [`${name}.ts`, join(name, 'index.ts')].filter((file) => existsSync(file)),
-  );
-}
-
-const filesIn = (folders: readonly string[]): string[] =>
-  folders.flatMap((folder) =>
-    readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(repository, folder, name)),
-  );
+import { filesIn, importsOf } from './support/imports';
 
 const files = filesIn(['src', 'nodes']);
 

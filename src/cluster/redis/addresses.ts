@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../../errors';
+import { notConfigured } from '../../errors';
 
 /** Where an engine is, and the user. */
 export interface RedisAddress {
@@ -30,9 +30,6 @@ export interface Endpoints {
 
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
-
-const notConfigured = (message: string): DeviceCloudError =>
-  new DeviceCloudError('NOT_CONFIGURED', message);
 
 const partsOf = (text: string): string[] =>
   text

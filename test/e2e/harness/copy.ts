@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** What tests write in a copy, which must not change in the original. */
+/** What tests change, and what must not change in the original. */
 const WRITTEN = /^package(-lock)?\.json$/;
 
 /** A second name for a file that only is read, which costs a tenth of a copy. Between two volumes there is none. */
@@ -28,7 +28,10 @@ function take(entry: Dirent, from: string, to: string): void {
   else linkOrCopy(from, to);
 }
 
-/** Copies a folder with what npm has installed in it. Of its files, a copy may change `package.json` alone. */
+/**
+ * Makes a folder like one in which npm has installed something. Only its `package.json` and `package-lock.json` files
+ * are copies, which may be changed: all others are hard links, where the volume allows it.
+ */
 export function copyInstalled(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {

@@ -21,8 +21,8 @@ after(async () => {
 });
 
 /**
- * Gives a user folder of Node-RED with the packed package installed in it, as a user would: a copy of the one
- * that the test runner has made, once for all suites.
+ * Gives a user folder of Node-RED with the packed package installed in it, as a user would. The test runner has
+ * installed it once for all suites; most files are hard links to that, so a test writes into none of them.
  */
 export async function userDirWithPackage(name: string): Promise<string> {
   const userDir = join(await temporary(), name);

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { repository } from '../../tooling/repository';
+import { filesIn, importsOf } from './support/imports';
+
+/** A file by its path in the repository, and what it imports, however that is spelled. */
+interface Imports {
+  readonly file: string;
+  readonly imported: readonly string[];
+}
+
+const pathOf = (file: string): string => relative(repository, file).replaceAll(sep, '/');
+
+const IMPORTS: readonly Imports[] = filesIn(['src', 'nodes', 'tooling', 'bench']).map((file) => ({
+  file: pathOf(file),
+  imported: importsOf(file).map(pathOf),
+}));
+
+/** What the halves of a node share: nothing in it needs Node.js. */
+const BOTH_HALVES = [
+  'common/app-type',
+  'common/values',
+  'cluster/test-result',
+  'listen/processes-text',
+];
+const EDITOR = `nodes/(.+\\.(editor|config)|common/editor/.+|${BOTH_HALVES.join('|')})\\.ts$`;
+
+/** Files that import none of some others, except for what is named. */
+const WALLS: readonly {
+  readonly of: string;
+  readonly files: RegExp;
+  readonly never: RegExp;
+  readonly except?: readonly string[];
+}[] = [
+  { of: 'src/', files: /^src\//, never: /^(?!src\/)/ },
+  { of: 'the client', files: /^src\/(?!simulator\/)/, never: /^src\/simulator\// },
+  {
+    of: 'src/types.ts and src/errors.ts',
+    files: /^src\/(types|errors)\.ts$/,
+    never: /^src\/(?!(types|errors)\.ts$)/,
+  },
+  {
+    of: 'the simulator',
+    files: /^src\/simulator\//,
+    never: /^src\/(?!simulator\/|api\/|(types|errors)\.ts$)/,
+  },
+  { of: 'nodes/', files: /^nodes\//, never: /^(?!nodes\/|src\/)/ },
+  {
+    of: 'nodes/, of the client',
+    files: /^nodes\//,
+    never: /^src\/(?!(input\/)?index\.ts$)/,
+    except: ['nodes/app/connection/shared-simulator.ts imports src/simulator/index.ts'],
+  },
+  { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },
+  { of: 'the editor halves', files: new RegExp(`^${EDITOR}`), never: new RegExp(`^(?!${EDITOR})`) },
+  { of: 'tooling/', files: /^tooling\//, never: /^(test|bench|scripts|demo)\// },
+  { of: 'bench/', files: /^bench\//, never: /^test\// },
+];
+
+/** The lists of rooms, from the bottom up, in the rules of oxlint, which go by the spelling of an import. */
+type Rooms = Readonly<Record<'FOLDERS' | 'RECOVERY' | 'SIMULATOR' | 'APP', readonly string[]>>;
+
+/** Places with rooms, and which files beside the rooms are level with one of them. All others are above. */
+const PLACES: readonly [
+  place: string,
+  list: keyof Rooms,
+  level: Readonly<Record<string, string>>,
+][] = [
+  ['src', 'FOLDERS', { 'types.ts': 'util', 'errors.ts': 'util' }],
+  ['src/recovery', 'RECOVERY', {}],
+  ['src/simulator', 'SIMULATOR', { 'assumptions.ts': 'sensors' }],
+  [
+    'nodes/app',
+    'APP',
+    { 'app.config.ts': 'deployed', 'app-node.ts': 'deployed', 'app-rules.editor.ts': 'deployed' },
+  ],
+];
+
+const violations = (isAllowed: (file: string, imported: string) => boolean): string[] =>
+  IMPORTS.flatMap(({ file, imported }) =>
+    imported.filter((other) => !isAllowed(file, other)).map((other) => `${file} imports ${other}`),
+  );
+
+describe('walls', () => {
+  for (const { of, files, never, except = [] } of WALLS) {
+    it(`of ${of} hold`, () => {
+      assert.ok(
+        IMPORTS.some(({ file }) => files.test(file)),
+        'files were found',
+      );
+      const found = violations((file, other) => !files.test(file) || !never.test(other));
+      assert.deepEqual([...new Set(found)], except);
+    });
+  }
+
+  for (const [place, list, level] of PLACES) {
+    it(`between the rooms of ${place} are passed downwards alone`, async () => {
+      const config = pathToFileURL(join(repository, 'oxlint.config.mjs')).href;
+      const rooms = ((await import(config)) as Rooms)[list];
+      const heightOf = (file: string): number | undefined => {
+        const [first = '', ...rest] = file.slice(place.length + 1).split('/');
+        // The simulator is no room of the client.
+        if (!file.startsWith(`${place}/`) || first === 'simulator') return undefined;
+        const room = rest.length > 0 ? first : level[first];
+        if (room === undefined) return rooms.length;
+        assert.ok(rooms.includes(room), `${place}/${room} is in the list ${list}`);
+        return rooms.indexOf(room);
+      };
+      const found = violations((file, other) => {
+        const [from, to] = [heightOf(file), heightOf(other)];
+        return from === undefined || to === undefined || to <= from;
+      });
+      assert.deepEqual(found, []);
+    });
+  }
+});
