@@ -80,7 +80,7 @@ export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo>
 
 /**
  * The default limiters of a client. They belong to the process, since the limits are those of a service: two clients that
- * connect to one service share them, and they outlive a client that is made anew by a deploy.
+ * connect to one service share them, and they outlive a client that is recreated by a deploy.
  */
 const LIMITERS = new AdaptiveLimiters();
 

@@ -65,7 +65,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
       const adapt = (): void => {
         show('.device-cloud-url-only', byUrl(this));
         show('.device-cloud-sentinels-only', bySentinels(this));
-        // They are judged by it.
+        // Their validity depends on the kind.
         for (const property of ['url', 'sentinels', 'master']) input(property).trigger('change');
       };
       kindField().on('change', adapt);

@@ -73,7 +73,7 @@ export const actionRuntime =
     node.on('close', (_removed: boolean, done: () => void) => life.close(done));
   };
 
-/** The life of an action node: what becomes of each message, and of all of them when it closes. */
+/** The life of an action node: how each message is handled, and how all of them end when it closes. */
 class ActionLife<C extends object, K extends string> {
   readonly #app: App;
   readonly #status: CallStatus;

@@ -49,7 +49,7 @@ function readDevices(value: unknown, limit: number): string[] {
 }
 
 /** Limits how many calls run at once; the others wait in order. */
-class AtMost {
+class CallLimiter {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
@@ -107,7 +107,7 @@ export async function callMany(
     throw invalidInput('Commands to several devices cannot wait for them: "when" must be "now".');
   }
   const limit = countOf(config.limit, 'limit', LIMIT);
-  const calls = new AtMost(countOf(config.atOnce, 'atOnce', AT_ONCE));
+  const calls = new CallLimiter(countOf(config.atOnce, 'atOnce', AT_ONCE));
   const chipids = readInput('list of devices', () => readDevices(devices, limit));
   const each: PushOptions = {
     ...options,

@@ -14,7 +14,7 @@ function textOf(bytes: Buffer): string | undefined {
 }
 
 /**
- * Decodes the body of an upload. What was cut off is no JSON any more: it is given as text or a Buffer.
+ * Decodes the body of an upload. A truncated body is not valid JSON, so it is returned as text or a Buffer.
  * @returns the value, or what is wrong with it, to end the sentence "the body is …"
  */
 export function decodeLatest(

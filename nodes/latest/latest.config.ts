@@ -5,6 +5,6 @@ export const LATEST_TYPE = 'device-cloud-latest';
 /** An empty `chipid` means all devices. */
 export interface LatestConfig extends DeviceConfig {
   datatype: Datatype;
-  /** What becomes of a message if nothing is known of its device. */
+  /** How a message is handled if nothing is known of its device. */
   missing: 'error' | 'null' | 'history';
 }

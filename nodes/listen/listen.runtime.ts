@@ -67,7 +67,7 @@ class ListenLife implements DevicesListener {
 
   /** Carries out what a message asks of a dynamic listener. @returns the message to send on, if any */
   async change(msg: NodeMessage): Promise<NodeMessage | undefined> {
-    await this.#startAgain();
+    await this.#restart();
     if (this.#closing.signal.aborted) throw closed();
     if (!this.#devices) throw asError(this.#failure);
     return changeDevices(this.#devices, msg);
@@ -134,12 +134,12 @@ class ListenLife implements DevicesListener {
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
       if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
       clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => void this.#startAgain(), RETRY);
+      this.#retry = setTimeout(() => void this.#restart(), RETRY);
     }
   }
 
   /** Waits for the attempt that is under way, and makes another if it has failed. */
-  #startAgain(): Promise<void> {
+  #restart(): Promise<void> {
     const isDone = (): boolean => this.#devices !== undefined || this.#closing.signal.aborted;
     this.#starting = this.#starting.then(() => (isDone() ? undefined : this.#start()));
     return this.#starting;

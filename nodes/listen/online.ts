@@ -12,7 +12,7 @@ const periodOf = (seconds: number): number =>
 const noChipid = (): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    'A device in the list of online devices has no proper chip number, and is not listened to. ' +
+    'A device in the list of online devices has no valid chip number and is ignored. ' +
       "Check that the address is the service's.",
   );
 

@@ -6,8 +6,8 @@ import { isObject } from '../util/object';
 
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws
- * are texts for the log about an upload that is complete but has an invalid field. Its body is there as it came,
- * too: a text does not change, and the bytes are the listener's.
+ * are texts for the log about an upload that is complete but has an invalid field. Its body is also
+ * kept in Base64, as received: a string cannot change, but a listener may change the bytes.
  */
 export type Frame =
   | { upload: Upload; base64: string; flaws: readonly string[] }

@@ -108,7 +108,7 @@ export class CommandLock {
           chipid,
           outcome === 'unsettled'
             ? 'the store of the cluster has just been restarted, and the processes wait for each other'
-            : 'another process has been sending to it all the time',
+            : "another process held the device's lock the whole time",
         );
       if (attempt === 0) onWait?.();
       await this.pause(attempt);

@@ -68,7 +68,7 @@ function isHigher(before: UploadRecord, after: UploadRecord): boolean | undefine
   return first === undefined || second === undefined ? undefined : second > first;
 }
 
-/** The newest record: by its time, since ids may begin anew; then by its id; then by its place. */
+/** The newest record: by its time, since ids may start over; then by its id; then by its place. */
 function newestOf(records: readonly UploadRecord[], zone: number): UploadRecord | undefined {
   const [first, last] = [records[0], records.at(-1)];
   if (!first || !last) return undefined;

@@ -4,7 +4,7 @@ const MAX = 10_000;
 /** Remembers which devices were forgotten when, up to a limit. */
 export class Removals {
   #chipids: { chipid: string; revision: number }[] = [];
-  /** Of removals up to here nothing is known any more. */
+  /** Removals up to this revision have been forgotten. */
   #forgotten = -Infinity;
 
   add(chipid: string, revision: number): void {

@@ -7,7 +7,7 @@ const NOT_HTTP = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/;
 
 function timeoutText(call: Call, seconds: number, sent: boolean): string {
   if (!sent)
-    return `it was not sent within ${seconds} s, since no connection to the service became free or came about.`;
+    return `it was not sent within ${seconds} s, since no connection to the service was available.`;
   const advice = {
     device: 'The device is probably offline; whether it acted is unknown.',
     command: 'Whether it was carried out is unknown.',

@@ -17,8 +17,8 @@ const fault = (code: string): Error =>
 export const refusedBy = (statusCode: number): Error => fault(`PROXY_${statusCode}`);
 
 /**
- * The error for a tunnel on which data arrives before any was sent: no service speaks first, over
- * TLS or without it, so it was never connected to one.
+ * The error for a tunnel on which data arrives before any was sent: with or without TLS, the service
+ * waits for the client, so the tunnel does not lead to one.
  */
 export const speaksFirst = (): Error => fault('EPROTO');
 

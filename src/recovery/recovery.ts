@@ -17,7 +17,7 @@ import { weighAnswer } from './reading/weight';
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
 const WAITING =
-  'missed uploads wait, since the histories of other devices take all the memory that readings may have';
+  'recovery is waiting: the histories of other devices use all of the memory reserved for reading';
 
 /** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
@@ -264,7 +264,7 @@ export class Recovery implements ChannelListener, ReadingOwner {
       delivery.forget();
       reading.stop();
       this.onFault(
-        'the history was out of reach for too long: older missed uploads are given up',
+        'the history could not be reached for too long; older missed uploads are lost',
         'given up',
       );
       reading.start();

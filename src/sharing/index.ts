@@ -70,13 +70,13 @@ export function share(member: ClusterMember, parts: SharedParts): Sharing {
   };
   // Processes that wait for a device ask its new owner.
   const moved = (): void => bus.post(undefined, 'moved', {});
-  bus.on('moved', () => wants.askAgain());
+  bus.on('moved', () => wants.requestAll());
   const leave = cluster.listen({
     onShare() {
       for (const one of [...followed]) one.update();
       moved();
     },
-    onMembers: () => wants.askAgain(),
+    onMembers: () => wants.requestAll(),
   });
   moved();
   const local = createChannelPush(channels, deadlines);

@@ -26,7 +26,7 @@ export interface SharedDeviceDeps {
 export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
 
 const INVALID =
-  'the position in the cluster is not one: uploads that came before now are not recovered';
+  'the position stored in the cluster is invalid: uploads that came before now are not recovered';
 
 /**
  * A device with listeners here. Its channel is open, and its uploads are emitted, while this process holds the device.

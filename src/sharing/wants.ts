@@ -55,7 +55,7 @@ export class Wants {
   }
 
   /** Repeats all requests at once, since the owners may have changed. */
-  askAgain(): void {
+  requestAll(): void {
     this.ask(this.wanting.keys());
   }
 

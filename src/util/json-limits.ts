@@ -26,7 +26,7 @@ export class JsonLimitError extends SyntaxError {
 export const tooDeep = (): JsonLimitError =>
   new JsonLimitError(
     `nested deeper than ${MAX_DEPTH} levels`,
-    'Have whoever makes it, such as the firmware of the device, nest it less deeply.',
+    "Reduce the nesting where it is produced, for example in the device's firmware.",
   );
 
 export const tooMany = (): JsonLimitError =>

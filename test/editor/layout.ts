@@ -46,7 +46,7 @@ const find = (outer: string, inner: string): string => `(() => {
   // What the reader scrolls is not cut.
   const isSpoken = (element) => $(element).parents().addBack().toArray().some((box) => getComputedStyle(box).clipPath !== 'none');
   // Of one that is too long, the mouse shows the rest.
-  const isTold = (element, text) => getComputedStyle(element).textOverflow === 'ellipsis' &&
+  const hasEllipsis = (element, text) => getComputedStyle(element).textOverflow === 'ellipsis' &&
     words(element.closest('[title]')?.title ?? '').includes(text);
   const clips = (style, axis) => ['hidden', 'clip'].includes(style['overflow' + axis]);
   const fields = $(form).find('input, select, textarea, button').filter((_, element) => shown(element))
@@ -68,13 +68,13 @@ const find = (outer: string, inner: string): string => `(() => {
         const frame = box.getBoundingClientRect();
         const wide = clips(style, 'X') && (rect.right > frame.right + 1 || rect.left < frame.left - 1);
         const high = !scrolls && clips(style, 'Y') && (rect.bottom > frame.bottom + 2 || rect.top < frame.top - 2);
-        if ((wide && !isTold(element, text)) || high) found.add('cut: ' + text);
+        if ((wide && !hasEllipsis(element, text)) || high) found.add('cut: ' + text);
         const scrollsHere = ['auto', 'scroll'].includes(style.overflowY);
         scrolls ||= scrollsHere;
         isScrolledAway ||= scrollsHere && (rect.bottom > frame.bottom || rect.top < frame.top);
       }
       const edge = form.getBoundingClientRect();
-      if ((rect.right > edge.right + 1 || rect.left < edge.left - 1) && !isTold(element, text)) found.add('outside: ' + text);
+      if ((rect.right > edge.right + 1 || rect.left < edge.left - 1) && !hasEllipsis(element, text)) found.add('outside: ' + text);
       for (const field of isScrolledAway ? [] : fields) {
         if (field.contains(element)) continue;
         const frame = field.getBoundingClientRect();

@@ -67,9 +67,9 @@ export function readExplainRequest(body: unknown): ExplainRequest {
   }
   const { id, node, msg } = body;
   if (typeof id !== 'string' || id.length > 100) {
-    throw invalidInput('The id has to be that of the configuration of an application.');
+    throw invalidInput('The id must be that of the configuration of an application.');
   }
-  if (!isObject(node)) throw invalidInput('The node has to be an object with its properties.');
+  if (!isObject(node)) throw invalidInput('The node must be an object with its properties.');
   const { type } = node;
   const kind = typeof type === 'string' ? EXPLAINED_NODES.get(type) : undefined;
   if (!kind || typeof type !== 'string') {

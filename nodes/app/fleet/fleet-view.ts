@@ -51,7 +51,7 @@ export class FleetView {
     this.#leave = this.#polled = undefined;
   }
 
-  /** A client that was closed and made anew has another fleet. */
+  /** A client that was closed and recreated has another fleet. */
   #poll(fleet: Fleet): void {
     if (fleet === this.#polled || !this.#deps.mayPoll()) return;
     this.#leave?.();

@@ -14,7 +14,7 @@ function readFields(from: Fields, names: readonly string[]): Record<string, stri
     found.map((name) => {
       const value = from[name];
       if (typeof value !== 'string' && typeof value !== 'number') {
-        throw invalidInput(`The setting ${name} has to be a text or a number.`);
+        throw invalidInput(`The setting ${name} must be a text or a number.`);
       }
       const text = String(value);
       if (text.length > LONGEST) {

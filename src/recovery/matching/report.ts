@@ -8,8 +8,8 @@ import { zoneOf, zoneText } from '../records/zone';
 export type ReportFault = (kind: string, text: string) => void;
 
 const RESTORED =
-  'the ids of the history have begun anew, as those of a restored service do: this time, missed ' +
-  'uploads are recognised by times and bodies';
+  'the ids of the history have started over, as after a restore; missed uploads are now identified ' +
+  'by time and body';
 
 const behindText = ({ newest, position, unknown }: Behind): string =>
   `the newest id of the history, ${newest}, is below ${position}, which was read before: the history ` +
@@ -33,7 +33,7 @@ export function reportOn(
   facts: HistoryFacts,
   report: ReportFault,
 ): void {
-  if (restored) report('ids begun anew', RESTORED);
+  if (restored) report('ids started over', RESTORED);
   if (behind) report('history behind', behindText(behind));
   if (lost) report('uploads lost', lostText(lost));
   const learned = pair && zoneOf(pair.arrived, pair.recorded, form.zone);

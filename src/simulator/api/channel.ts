@@ -28,7 +28,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value = JSON.parse(text) as unknown;
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Ignored as any other frame that says nothing.
+    // Ignored, like a frame of an unknown type.
   }
   return {};
 }

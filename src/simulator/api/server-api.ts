@@ -48,7 +48,7 @@ function jsonObject(body: Buffer): Record<string, unknown> {
       return value as Record<string, unknown>;
     }
   } catch {
-    // Answered as any other body that is no object.
+    // Answered like any other body that is not an object.
   }
   throw badRequest('the body must be a JSON object');
 }

@@ -6,7 +6,7 @@ export interface Sleep {
   readonly asleep: boolean;
   /** Falls asleep. With a timetable it wakes by itself, without one it sleeps until {@link wake}. */
   sleep(): void;
-  /** Wakes, or stays awake. With a timetable the time awake begins anew. */
+  /** Wakes, or stays awake. With a timetable the time awake starts over. */
   wake(): void;
   /** Ends the timetable. */
   stop(): void;

@@ -49,7 +49,7 @@ const bad = (fault: string, line: string, record: object): Row =>
 
 const restored = row(
   'ids that begin at 1 again',
-  '`the ids of the history have begun anew, as those of a restored service do: this time, missed uploads are recognised by times and bodies.`',
+  '`the ids of the history have started over, as after a restore; missed uploads are now identified by time and body.`',
   ONCE,
   async () => {
     const cloud = await listening();

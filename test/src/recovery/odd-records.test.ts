@@ -90,7 +90,7 @@ describe('recovery from a history with odd ids', () => {
       subject.given.map(([body]) => body),
       ['missed 1', 'missed 2', 'missed 3'],
     );
-    assert.match(subject.faults[0]!.text, /ids of the history have begun anew/);
+    assert.match(subject.faults[0]!.text, /ids of the history have started over/);
     subject.has(...after, record(4, 'missed 4', '2026-01-01 01:00:00'));
     await subject.connect();
     assert.deepEqual(subject.given.at(-1), ['missed 4', 4]);
@@ -126,7 +126,7 @@ describe('recovery from a history with odd ids', () => {
   });
 
   for (const time of ['2026-01-01 00:00:00', '']) {
-    it(`recovers what was missed when ids begin anew in the same second (${time || 'no time'})`, async () => {
+    it(`recovers what was missed when ids start over in the same second (${time || 'no time'})`, async () => {
       for (const [before, after] of [
         [['a'], ['b']],
         [
@@ -148,7 +148,7 @@ describe('recovery from a history with odd ids', () => {
           subject.given,
           after!.map((body, index) => [body, index + 1]),
         );
-        assert.deepEqual(subject.kinds(), ['ids begun anew']);
+        assert.deepEqual(subject.kinds(), ['ids started over']);
       }
     });
   }
@@ -214,7 +214,7 @@ describe('recovery from a history with odd ids', () => {
       ['missed', 1],
       ['missed too', 3],
     ]);
-    assert.deepEqual(subject.kinds(), ['ids begun anew']);
+    assert.deepEqual(subject.kinds(), ['ids started over']);
   });
 
   it('reports that uploads may be lost if old records cannot be distinguished from new ones', async () => {
@@ -230,7 +230,7 @@ describe('recovery from a history with odd ids', () => {
     assert.deepEqual(subject.given, [['later', 3]]);
   });
 
-  it('recovers what was missed when ids begin anew after a record of the year 9999', async () => {
+  it('recovers what was missed when ids start over after a record of the year 9999', async () => {
     const subject = createSubject();
     subject.has(record(499, 'odd', '9999-12-31 23:59:59'), record(500, 'before'));
     await subject.connect();
