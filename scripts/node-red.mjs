@@ -29,10 +29,13 @@ export const isVersion = (version) => version in VERSIONS;
  * already wins, so that a suite can be run on any other version.
  * @param node path of the Node.js for Node-RED
  */
-export function target(version, node = VERSIONS[version].node()) {
+export function target(version, node) {
   const nodeRed = process.env.E2E_NODE_RED ?? VERSIONS[version].folder;
   const { version: exact } = JSON.parse(readFileSync(join(nodeRed, 'package.json'), 'utf8'));
-  const env = { E2E_NODE_RED: nodeRed, E2E_NODE: process.env.E2E_NODE ?? node };
+  const env = {
+    E2E_NODE_RED: nodeRed,
+    E2E_NODE: process.env.E2E_NODE ?? node ?? VERSIONS[version].node(),
+  };
   return { name: `Node-RED ${exact}`, env };
 }
 
