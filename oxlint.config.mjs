@@ -1,8 +1,9 @@
 /*
  * The rules of the code. oxlint knows no presets: the first lists are `recommended` of ESLint, the others `strict` of
- * typescript-eslint, of which `TYPED` is what needs types. Walls between rooms go by the spelling of an import here;
- * test/src/walls.test.ts has them by the file that is meant. Circles are found by test/src/imports.test.ts.
+ * typescript-eslint, of which `TYPED` is what needs types.
  */
+
+import { walls } from './oxlint.walls.mjs';
 
 const names = (text, plugin = '') =>
   text
@@ -63,189 +64,6 @@ const TYPED = names(
   'typescript/',
 );
 
-/** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
-export const FOLDERS = [
-  'util',
-  'input',
-  'pace',
-  'http',
-  'cluster',
-  'api',
-  'channel',
-  'recovery',
-  'sharing',
-  'fleet',
-  'request',
-];
-const HEAD = [
-  'address',
-  'application',
-  'call-options',
-  'client',
-  'calls',
-  'explain-call',
-  'index',
-  'request-options',
-  'settings',
-];
-
-const forbid = (names, message) => ({
-  group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),
-  message,
-});
-
-/** The client library knows nothing of Node-RED. */
-const NO_NODE_RED = {
-  group: ['node-red', 'node-red/*', '@node-red/*', '**/nodes/**'],
-  message: 'src/ is a client library with no Node-RED in it.',
-};
-
-const restrict = (files, patterns) => ({
-  files,
-  rules: { 'no-restricted-imports': ['error', { patterns }] },
-});
-
-const notAboveIn = (folder) =>
-  forbid(
-    [...FOLDERS.slice(FOLDERS.indexOf(folder) + 1), ...HEAD, 'simulator'],
-    `src/${folder}/ imports nothing from the folders above it: see the map in CONTRIBUTING.`,
-  );
-
-/** Rooms depend one way: these rules hold the walls. */
-const walls = [
-  restrict(['src/**/*.ts'], [NO_NODE_RED]),
-  ...FOLDERS.map((folder) =>
-    restrict([`src/${folder}/**/*.ts`], [NO_NODE_RED, notAboveIn(folder)]),
-  ),
-];
-
-/** The rooms of src/simulator/, from the bottom up, and what is above them all. */
-export const SIMULATOR = [
-  'util',
-  'sensors',
-  'transport',
-  'options',
-  'faults',
-  'devices',
-  'service',
-  'api',
-];
-const SIMULATOR_HEAD = ['server', 'simulator', 'index', 'cli'];
-
-/** Relative paths, since the client and the simulator have rooms of the same names. */
-const forbidIn = (folder, names, message) => ({
-  group: names.flatMap((name) => [`${folder}/${name}`, `${folder}/${name}/**`]),
-  message,
-});
-
-/** The rooms of src/recovery/, from the bottom up, and what is above them all. */
-export const RECOVERY = ['reading', 'records', 'position', 'matching'];
-const RECOVERY_HEAD = [
-  'checkpoint',
-  'delivery',
-  'deps',
-  'hold',
-  'interpret',
-  'listen',
-  'options',
-  'recovery',
-  'timing',
-];
-
-const recovery = RECOVERY.map((room, index) =>
-  restrict(
-    [`src/recovery/${room}/*.ts`],
-    [
-      NO_NODE_RED,
-      notAboveIn('recovery'),
-      forbidIn(
-        '..',
-        [...RECOVERY.slice(index + 1), ...RECOVERY_HEAD],
-        `src/recovery/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
-      ),
-    ],
-  ),
-);
-
-/** The simulator represents the service: of the client it uses only the signatures and the public types. */
-const outside = (src) =>
-  forbidIn(
-    src,
-    [...FOLDERS.filter((name) => name !== 'api'), ...HEAD],
-    'src/simulator/ imports only src/api/ and the public types of the client.',
-  );
-
-const simulator = [
-  restrict(['src/simulator/*.ts'], [NO_NODE_RED, outside('..')]),
-  ...SIMULATOR.map((room, index) =>
-    restrict(
-      [`src/simulator/${room}/*.ts`],
-      [
-        NO_NODE_RED,
-        outside('../..'),
-        forbidIn(
-          '..',
-          [...SIMULATOR.slice(index + 1), ...SIMULATOR_HEAD],
-          `src/simulator/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
-        ),
-      ],
-    ),
-  ),
-];
-
-/** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
-const ENTRIES = ['index', 'input'];
-const entriesAlone = (...more) => ({
-  group: ['**/src', '**/src/**', ...[...ENTRIES, ...more].map((path) => `!**/src/${path}`)],
-  message: 'Nodes import from src/index and src/input alone.',
-});
-
-/** The rooms of nodes/app/, from the bottom up, and what is above them all. */
-export const APP = ['deployed', 'connection', 'fleet', 'explain', 'connection-test'];
-const APP_HEAD = ['admin', 'app', 'app.runtime', 'app.editor'];
-
-const notAbove = (room) =>
-  forbidIn(
-    '..',
-    [...APP.slice(APP.indexOf(room) + 1), ...APP_HEAD],
-    `nodes/app/${room}/ imports nothing from the rooms above it: see the map in CONTRIBUTING.`,
-  );
-
-/** What the nodes share knows none of them. @param up from the file to nodes/ */
-const noNode = (up) => ({
-  regex: `^${up.replaceAll('.', '\\.')}/[^.]`,
-  message: 'nodes/common/ imports from no node: what a node and common/ both need is in common/.',
-});
-
-const BROWSER = {
-  group: ['**/src', '**/src/**', 'node:*'],
-  message: 'Editor halves are bundled for the browser.',
-};
-
-const nodes = [
-  restrict(['nodes/**/*.ts'], [entriesAlone()]),
-  restrict(['nodes/common/*.ts'], [entriesAlone(), noNode('..')]),
-  restrict(['nodes/common/*/*.ts'], [entriesAlone(), noNode('../..')]),
-  ...APP.map((room) => restrict([`nodes/app/${room}/*.ts`], [entriesAlone(), notAbove(room)])),
-  restrict(
-    ['nodes/app/connection/shared-simulator.ts'],
-    [entriesAlone('simulator/index', 'simulator/index.js'), notAbove('connection')],
-  ),
-  restrict(['nodes/**/*.editor.ts', 'nodes/**/*.config.ts'], [BROWSER]),
-  ...APP.map((room) => restrict([`nodes/app/${room}/*.editor.ts`], [BROWSER, notAbove(room)])),
-  restrict(
-    ['nodes/common/action.config.ts', 'nodes/common/app-type.ts', 'nodes/common/values.ts'],
-    [BROWSER, noNode('..')],
-  ),
-  restrict(['nodes/common/editor/*.ts'], [BROWSER, noNode('../..')]),
-];
-
-/** What is shared knows nothing of the tests, and neither do benchmarks and scripts. */
-const shared = restrict(
-  ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
-  [{ group: ['**/test/**'], message: 'What tests share with others is in tooling/.' }],
-);
-
 const errors = (rules) => Object.fromEntries(rules.map((rule) => [rule, 'error']));
 
 export default {
@@ -299,9 +117,5 @@ export default {
       },
     },
     ...walls,
-    ...recovery,
-    ...simulator,
-    ...nodes,
-    shared,
   ],
 };

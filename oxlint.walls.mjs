@@ -1,0 +1,95 @@
+/*
+ * Which parts of the repository import from which. These rules show a mistake where it is made, but go by how an import
+ * is spelled. test/src/walls.test.ts goes by the file that is meant, also between the rooms of a folder.
+ */
+
+/** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
+export const FOLDERS = [
+  'util',
+  'input',
+  'pace',
+  'http',
+  'cluster',
+  'api',
+  'channel',
+  'recovery',
+  'sharing',
+  'fleet',
+  'request',
+];
+const HEAD = [
+  'address',
+  'application',
+  'call-options',
+  'client',
+  'calls',
+  'explain-call',
+  'index',
+  'request-options',
+  'settings',
+];
+
+const forbid = (names, message) => ({
+  group: names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),
+  message,
+});
+
+/** The client library knows nothing of Node-RED. */
+const NO_NODE_RED = {
+  group: ['node-red', 'node-red/*', '@node-red/*', '**/nodes/**'],
+  message: 'src/ is a client library with no Node-RED in it.',
+};
+
+const restrict = (files, patterns) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns }] },
+});
+
+const folders = FOLDERS.map((folder, index) =>
+  restrict(
+    [`src/${folder}/**/*.ts`],
+    [
+      NO_NODE_RED,
+      forbid(
+        [...FOLDERS.slice(index + 1), ...HEAD, 'simulator'],
+        `src/${folder}/ imports nothing from the folders above it: see the map in CONTRIBUTING.`,
+      ),
+    ],
+  ),
+);
+
+/** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
+const entriesAlone = (...more) => ({
+  group: ['**/src', '**/src/**', ...['index', 'input', ...more].map((path) => `!**/src/${path}`)],
+  message: 'Nodes import from src/index and src/input alone.',
+});
+
+const BROWSER = {
+  group: ['**/src', '**/src/**', 'node:*'],
+  message: 'Editor halves are bundled for the browser.',
+};
+
+export const walls = [
+  restrict(['src/**/*.ts'], [NO_NODE_RED]),
+  ...folders,
+  restrict(['nodes/**/*.ts'], [entriesAlone()]),
+  restrict(
+    ['nodes/app/connection/shared-simulator.ts'],
+    [entriesAlone('simulator/index', 'simulator/index.js')],
+  ),
+  restrict(
+    [
+      'nodes/**/*.editor.ts',
+      'nodes/**/*.config.ts',
+      'nodes/common/editor/*.ts',
+      'nodes/common/app-type.ts',
+      'nodes/common/values.ts',
+    ],
+    [BROWSER],
+  ),
+  // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
+  restrict(
+    ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],
+    [{ group: ['**/test/**'], message: 'What tests share with others is in tooling/.' }],
+  ),
+];
