@@ -1,5 +1,5 @@
 import { SLICED, type Plan } from '../plan';
-import { CPU, RATE, SERVICE, type Goal, type Scenario } from '../scenario';
+import { CPU, RATE, SERVICE, type Goal, type Job, type Scenario } from '../scenario';
 import { HISTORY } from '../service/readings';
 import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF } from '../subjects/open-channels';
 import { Receiver } from '../subjects/receiver';
@@ -34,6 +34,17 @@ const uploads = (channels: number, { rounds }: Plan): Scenario => ({
   },
 });
 
+/** A warm receiver of which one device after the other comes to the next reading of its history. */
+async function staggered(job: Job, devices: number): Promise<Receiver> {
+  const receiver = await Receiver.start(job, 'http');
+  await receiver.open(devices);
+  await receiver.flood(job.plan.warmUp, WINDOW);
+  await receiver.calm();
+  await receiver.stagger(READ_AFTER / devices);
+  await receiver.calm();
+  return receiver;
+}
+
 /**
  * Uploads beside nodes that use what is known of the fleet. They add so little that one process is less like the next
  * than the one with them is like the one without: so both take turns, in slices.
@@ -47,12 +58,7 @@ const uploadsWithEvents = (devices: number, { rounds }: Plan): Scenario => ({
   rounds: rounds * 2,
   plan: SLICED,
   async measure(job) {
-    const receiver = await Receiver.start(job, 'http');
-    await receiver.open(devices);
-    await receiver.flood(job.plan.warmUp, WINDOW);
-    await receiver.calm();
-    await receiver.stagger(READ_AFTER / devices);
-    await receiver.calm();
+    const receiver = await staggered(job, devices);
     return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
   },
 });
@@ -66,12 +72,7 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
   goals: [goal(OURS.name, FLOOR.name, 1.2)],
   rounds,
   async measure(job) {
-    const receiver = await Receiver.start(job, 'http');
-    await receiver.open(devices);
-    await receiver.flood(job.plan.warmUp, WINDOW);
-    await receiver.calm();
-    await receiver.stagger(READ_AFTER / devices);
-    await receiver.calm();
+    const receiver = await staggered(job, devices);
     return receiver.receive(STEADY, devices);
   },
 });
