@@ -113,7 +113,7 @@ async function everything() {
  * the same time.
  */
 function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
-  /** The path of an installed Node.js; nothing where there is none for this platform: then it is the machine's own. */
+  /** The path of an installed Node.js; undefined if this platform has none, so that the machine's own is used. */
   const newer = async (major) => {
     if (!(await hasNodeRed5)) return undefined;
     try {

@@ -36,7 +36,7 @@ export const ESCAPES = content('escaped quotes', '\\"', '["', '"]');
 export const INDENTED = content('indented ones', '\n    1,');
 export const LINE_ENDS = content('line ends', '\r\n', '', '1');
 export const QUOTES = content('quotes', '"', '', '');
-/* No JSON, as the bare parser sees at the second value: what is read beyond that, is read in vain. */
+/* Invalid from the second value on, where the bare parser stops: whatever is read beyond it is wasted. */
 export const ONES_ALONE = content('ones without commas', '1 ', '[');
 export const EMPTY_STRINGS_ALONE = content('empty strings without commas', '"" ', '[');
 export const STRINGS_ALONE = content('strings without commas', '"a"', '[');

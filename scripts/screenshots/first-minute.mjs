@@ -87,7 +87,7 @@ async function play(film) {
   await film.hold(1600);
 }
 
-/** Makes the atRest picture of the README. */
+/** Makes the animated picture of the README. */
 export async function takeFirstMinute(browser, folder) {
   const nodeRed = join(root, 'node_modules', 'node-red');
   const version = { name: 'first-minute', node: process.execPath, nodeRed };

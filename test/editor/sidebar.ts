@@ -238,7 +238,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         await here.editor.run(`new Promise((resolve) =>
           requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))`);
         const { length } = asked();
-        // The page's timers keep their order: this one is due after the longest pause between two requests.
+        // Timers of a page fire in order: this one fires after any request within the longest pause between two.
         await here.editor.run('new Promise((resolve) => setTimeout(resolve, 60_001))');
         assert.equal(asked().length, length);
       };

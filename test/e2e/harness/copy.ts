@@ -12,7 +12,7 @@ import { join } from 'node:path';
 /** What tests change, and what must not change in the original. */
 const WRITTEN = /^package(-lock)?\.json$/;
 
-/** A second name for a file that only is read, which costs a tenth of a copy. Between two volumes there is none. */
+/** Links a file that is only read, for a tenth of the cost of a copy. Links between volumes are not possible. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -21,7 +21,7 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-function take(entry: Dirent, from: string, to: string): void {
+function linkEntry(entry: Dirent, from: string, to: string): void {
   if (entry.isDirectory()) copyInstalled(from, to);
   else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
   else if (WRITTEN.test(entry.name)) copyFileSync(from, to);
@@ -35,6 +35,6 @@ function take(entry: Dirent, from: string, to: string): void {
 export function copyInstalled(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
-    take(entry, join(from, entry.name), join(to, entry.name));
+    linkEntry(entry, join(from, entry.name), join(to, entry.name));
   }
 }

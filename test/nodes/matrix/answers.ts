@@ -22,7 +22,7 @@ const FAULTS: [fault: string, name: FaultName, code: string][] = [
   ['200 with html', 'html', 'INVALID_RESPONSE'],
   ['empty', 'empty', 'INVALID_RESPONSE'],
   ['`null`', 'null', 'INVALID_RESPONSE'],
-  ['an array where an object is due', 'array', 'INVALID_RESPONSE'],
+  ['an array instead of an object', 'array', 'INVALID_RESPONSE'],
   ['truncated body', 'truncated', 'CONNECTION_LOST'],
   ['70 MB body', 'huge', 'INVALID_RESPONSE'],
   ['gzip bomb', 'gzip', 'INVALID_RESPONSE'],

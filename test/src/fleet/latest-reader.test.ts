@@ -59,7 +59,7 @@ describe('the latest upload that is read from the history', () => {
     assert.equal(await asking, 'live');
   });
 
-  it('is not read again within a minute if there is none', async () => {
+  it('is looked for again only after a minute if the history is empty', async () => {
     const { asked, ask, pass } = createSubject();
     const first = ask();
     asked[0]!.resolve([]);
