@@ -134,10 +134,13 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      pace: limiters.ofReadings(settings.origin, {
-        // A device that another process had is silent until its history is read, so it does not wait.
-        behind: options.cluster ? undefined : settings.channelOrigin,
-      }),
+      // Not that of the channels, whose address begins with ws. A deep history takes its time.
+      pace: limiters.of(settings.origin, false),
+      // In a cluster, a device that another process had is silent until its history is read.
+      connects:
+        settings.channelOrigin.startsWith('wss:') && !options.cluster
+          ? limiters.of(settings.channelOrigin)
+          : undefined,
       now,
       random,
       observer: registry,

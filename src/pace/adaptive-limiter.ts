@@ -21,6 +21,8 @@ const MADE_UP = 20;
 const FORGET = 10_000;
 /** More attempts than this that wait for their turn are a rush. */
 const RUSH = 100;
+/** Milliseconds for which they count as one. */
+const LONGEST_RUSH = 10_000;
 /** The most by which a wait is longer than the service asks for, so that clients come back spread out. */
 const JITTER = 0.5;
 
@@ -41,7 +43,7 @@ export class AdaptiveLimiter {
   private resumesAt = -Infinity;
   /** When the rate last made attempts wait. */
   private limitedAt = -Infinity;
-  private rush: number | undefined;
+  private rushSince: number | undefined;
 
   /**
    * @param judgesSpeed whether slow answers lower the rate: not where one answer may be a thousand times
@@ -61,14 +63,14 @@ export class AdaptiveLimiter {
     if (this.waiting.size === 0) this.due = Math.max(this.due, this.clock.now());
     const attempt = new Attempt(this, turn);
     this.waiting.add(attempt);
-    if (this.waiting.size > RUSH) this.rush ??= this.clock.now();
+    if (this.waiting.size > RUSH) this.rushSince ??= this.clock.now();
     this.watch();
     return attempt;
   }
 
-  /** When the present rush began, by its clock; undefined without one. */
-  get rushSince(): number | undefined {
-    return this.rush;
+  /** Whether many attempts wait, and have not waited for long: otherwise the service is away or slow. */
+  get isRush(): boolean {
+    return this.rushSince !== undefined && this.clock.now() - this.rushSince < LONGEST_RUSH;
   }
 
   succeeded(attempt: Attempt): void {
@@ -114,7 +116,7 @@ export class AdaptiveLimiter {
 
   private leave(attempt: Attempt): void {
     this.waiting.delete(attempt);
-    if (this.waiting.size <= RUSH) this.rush = undefined;
+    if (this.waiting.size <= RUSH) this.rushSince = undefined;
   }
 
   private watch(): void {

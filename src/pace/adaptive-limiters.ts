@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
 import { AdaptiveLimiter, type PaceClock } from './adaptive-limiter';
-import { DeferringLimiter } from './deferring-limiter';
 
 /** How many limiters are kept. With more services at a time, their clients would not share them. */
 const MOST = 100;
@@ -31,19 +30,5 @@ export class AdaptiveLimiters {
       this.limiters.delete(oldest);
     }
     return limiter;
-  }
-
-  /**
-   * What limits the readings of an application's histories. A deep history takes its time, which is no sign of load.
-   * @param origin the address that they are read from
-   * @param behind the address of channels whose connects go first, if over TLS: see {@link DeferringLimiter}
-   */
-  ofReadings(
-    origin: string,
-    { behind }: { behind: string | undefined },
-  ): Pick<AdaptiveLimiter, 'acquire'> {
-    const readings = this.of(origin, false);
-    if (!behind?.startsWith('wss:')) return readings;
-    return new DeferringLimiter(readings, this.of(behind), () => this.clock.now());
   }
 }

@@ -21,7 +21,9 @@ interface ListeningDeps {
   /** Reads the history of a device, whatever its records look like. */
   readUploads: ReadHistory;
   /** Limits how quickly histories are requested. */
-  pace: Pick<AdaptiveLimiter, 'acquire'>;
+  pace: AdaptiveLimiter;
+  /** Limits how quickly the channels connect, if a rush of that goes before the histories: see {@link ReadLimiter}. */
+  connects: AdaptiveLimiter | undefined;
   now: () => number;
   random: () => number;
   observer: RecoveryObserver;
@@ -126,8 +128,8 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
 }
 
 export function createListening(deps: ListeningDeps): Listening {
-  const { appid, channels, readUploads, pace, now, random, observer } = deps;
-  const limiter = new ReadLimiter(pace);
+  const { appid, channels, readUploads, pace, connects, now, random, observer } = deps;
+  const limiter = new ReadLimiter(pace, connects);
   const facts = new HistoryFacts();
   const shared: RecoveryShared = {
     ...{ appid, limiter, facts, now, random, observer },

@@ -98,21 +98,20 @@ describe('the limiter of connection attempts', () => {
     assert.deepEqual(turns, [21]);
   });
 
-  it('says since when more than 100 attempts wait', () => {
-    now = 7;
+  it('counts more than 100 that wait as a rush, for 10 s at most', () => {
     queue(100);
-    assert.equal(limiter.rushSince, undefined);
-    now = 8;
-    const { attempts } = queue(2);
-    now = 9;
-    queue(1);
-    assert.equal(limiter.rushSince, 8);
-    for (const attempt of attempts) attempt.cancel();
-    assert.equal(limiter.rushSince, 8);
+    assert.equal(limiter.isRush, false);
+    const { attempts } = queue(1000);
+    assert.equal(limiter.isRush, true);
+    pass(9999);
+    assert.equal(limiter.isRush, true);
     pass(1);
-    assert.equal(limiter.rushSince, undefined);
-    queue(50);
-    assert.equal(limiter.rushSince, 10);
+    assert.equal(limiter.isRush, false);
+    for (const attempt of attempts) attempt.cancel();
+    queue(102);
+    assert.equal(limiter.isRush, true);
+    pass(100);
+    assert.equal(limiter.isRush, false);
   });
 
   it('is one for each service, so that one that hangs delays no other', () => {

@@ -9,13 +9,16 @@ type Urgency = Reader['urgency'];
 describe('readings of histories', () => {
   let time = 0;
   let limiter: ReadLimiter;
+  let connects: AdaptiveLimiter;
   let began: { reader: Reader; turn: PacedAttempt }[];
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
     time = 0;
     began = [];
     const now = (): number => time;
-    limiter = new ReadLimiter(new AdaptiveLimiter({ now, idle: now, random: () => 0.5 }));
+    const clock = { now, idle: now, random: () => 0.5 };
+    connects = new AdaptiveLimiter(clock);
+    limiter = new ReadLimiter(new AdaptiveLimiter(clock), connects);
   });
   afterEach(() => mock.timers.reset());
 
@@ -122,6 +125,58 @@ describe('readings of histories', () => {
     limiter.close();
     pass(1000);
     assert.equal(began.length, 1);
+  });
+
+  /** Starts a rush of connects. @returns a function that ends it */
+  const rush = (): (() => void) => {
+    const attempts = Array.from({ length: 1000 }, () => {
+      const attempt = connects.acquire(() => attempt.failed('401'));
+      return attempt;
+    });
+    return () => attempts.forEach((attempt) => attempt.cancel());
+  };
+
+  it('wait for the end of a rush of connects, and those under way go on', () => {
+    wait(1, 'soon');
+    pass(1);
+    const end = rush();
+    wait(2, 'live');
+    wait(1, 'soon');
+    pass(5000);
+    assert.equal(began.length, 1);
+    end();
+    pass(200);
+    assert.equal(began.length, 4);
+  });
+
+  it('wait for 10 s of a rush at most, and again in the next one', () => {
+    const end = rush();
+    wait(1, 'live');
+    pass(9999);
+    assert.equal(began.length, 0);
+    pass(101);
+    assert.equal(began.length, 1);
+    wait(1, 'live');
+    pass(100);
+    assert.equal(began.length, 2);
+    end();
+    rush();
+    wait(1, 'live');
+    pass(5000);
+    assert.equal(began.length, 2);
+  });
+
+  it('are not started after a rush in which they were cancelled or the limiter was closed', () => {
+    const end = rush();
+    const [first] = wait(1, 'live');
+    limiter.cancel(first!);
+    end();
+    pass(200);
+    rush();
+    wait(1, 'live');
+    limiter.close();
+    pass(20_000);
+    assert.equal(began.length, 0);
   });
 
   it('wait as long as a refusal says', () => {

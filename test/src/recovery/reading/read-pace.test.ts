@@ -77,8 +77,7 @@ describe('the histories of all devices after a restart', () => {
 
   it('are read as quickly if most are deep and take much longer than the others', async () => {
     const clock = { now: () => now, idle: () => now, random: () => 0.5 };
-    const pace = new AdaptiveLimiters(clock).ofReadings('http://service', { behind: undefined });
-    const limiter = new ReadLimiter(pace);
+    const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', false));
     for (let device = 0; device < MANY; device++) {
       const granted = (turn: PacedAttempt): void => {
         setTimeout(() => turn.succeeded(), device % 3 === 0 ? 20 : 150);
