@@ -11,7 +11,7 @@ export interface Earlier {
 
 export type Verdict = 'WORSE' | 'better' | 'no difference';
 
-/** How the present version stands to an earlier one. */
+/** The present version compared with an earlier one. */
 export interface Comparison {
   /** Scenario, subject and column. */
   what: string;

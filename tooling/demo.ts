@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { keep, type Child } from './process';
 import { repository } from './repository';
 import { temporaryFolder } from './temporary-folder';
-import { BOUND } from './until';
+import { TIMEOUT } from './until';
 
 /** A run of `npm start`, without npm around it. */
 export interface Demo extends Child {
@@ -41,7 +41,7 @@ export function startDemo(port: number | string, options: DemoOptions = {}): Dem
   return {
     ...kept,
     folder,
-    up: async () => void (await kept.logged(/Ctrl-C/, 0, 3 * BOUND)),
+    up: async () => void (await kept.logged(/Ctrl-C/, 0, 3 * TIMEOUT)),
     interrupt: () => void child.kill('SIGINT'),
     terminate: () => void child.kill('SIGTERM'),
   };

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { BOUND, TimeoutError, within } from './until';
+import { TIMEOUT, TimeoutError, within } from './until';
 
 const children = new Set<ChildProcess>();
 process.once('exit', () => {
@@ -14,13 +14,13 @@ export interface Child {
   /** What it has printed after a position, by default everything. */
   log: (from?: number) => string;
   /** Resolves with the first match in what is printed after position `from` of the log. */
-  logged: (pattern: RegExp, from?: number, bound?: number) => Promise<RegExpExecArray>;
+  logged: (pattern: RegExp, from?: number, timeout?: number) => Promise<RegExpExecArray>;
   /** Resolves with its exit code or signal, however it ends. */
   readonly ended: Promise<string>;
   /** Rejects as soon as it ends without having been asked to. */
   readonly crashed: Promise<never>;
-  /** The promise's result, unless the process ends meanwhile or the bound is over. */
-  guard: <T>(promise: Promise<T>, what: string, bound?: number) => Promise<T>;
+  /** The promise's result, unless the process ends meanwhile or it takes too long. */
+  guard: <T>(promise: Promise<T>, what: string, timeout?: number) => Promise<T>;
   /** Sends a signal and waits for the end; rejects if it had ended before, or does not end. */
   end: (signal?: NodeJS.Signals) => Promise<void>;
 }
@@ -66,8 +66,8 @@ export function keep(name: string, child: ChildProcess): Child {
   });
   crashed.catch(() => undefined);
 
-  const guard = <T>(promise: Promise<T>, what: string, bound = BOUND): Promise<T> =>
-    within(Promise.race([promise, crashed]), what, bound).catch((error: unknown) => {
+  const guard = <T>(promise: Promise<T>, what: string, timeout = TIMEOUT): Promise<T> =>
+    within(Promise.race([promise, crashed]), what, timeout).catch((error: unknown) => {
       if (error instanceof TimeoutError) {
         error.message += ` The log of ${name}:\n${recent(log)}`;
       }
@@ -81,7 +81,7 @@ export function keep(name: string, child: ChildProcess): Child {
     ended,
     crashed,
     guard,
-    logged(pattern, from = 0, bound = BOUND) {
+    logged(pattern, from = 0, timeout = TIMEOUT) {
       let look = (): void => undefined;
       const found = new Promise<RegExpExecArray>((resolve) => {
         look = () => {
@@ -91,7 +91,9 @@ export function keep(name: string, child: ChildProcess): Child {
         listeners.add(look);
         look();
       });
-      return guard(found, `its log shows ${pattern}`, bound).finally(() => listeners.delete(look));
+      return guard(found, `its log shows ${pattern}`, timeout).finally(() =>
+        listeners.delete(look),
+      );
     },
     async end(signal = 'SIGTERM') {
       if (state === 'ended') await crashed;

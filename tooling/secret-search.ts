@@ -44,7 +44,7 @@ export const FORMS: Readonly<Record<string, (secret: string) => string[]>> = {
 export interface Found {
   secret: string;
   form: string;
-  /** Its place in the text, with what stands around it. */
+  /** Its place in the text, with the text around it. */
   around: string;
 }
 

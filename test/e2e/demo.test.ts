@@ -6,7 +6,7 @@ import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../../src/simu
 import { launchBrowser } from '../../tooling/editor/chromium';
 import { app, type FlowNode } from '../../tooling/node-red/nodes';
 import { repository } from '../../tooling/repository';
-import { BOUND, until } from '../../tooling/until';
+import { TIMEOUT, until } from '../../tooling/until';
 import { ONE, TWO } from './harness/fixture';
 import { change, named, ofType } from './examples/files';
 import { PIXELS, rgb } from './examples/pixels';
@@ -53,7 +53,7 @@ describe('the flows of npm start', () => {
     browser = await launchBrowser();
     const viewport = { width: 1280, height: 800 };
     page = await browser.newPage({ viewport, colorScheme: 'dark', locale: 'en-GB' });
-    page.setDefaultTimeout(BOUND);
+    page.setDefaultTimeout(TIMEOUT);
     page.on('pageerror', ({ message }) => problems.push(message));
     await page.goto(`${stage.red.url}/dashboard`);
     await until(() => simulator.channels() === devices.length, 'every device is listened to');

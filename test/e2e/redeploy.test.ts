@@ -49,7 +49,7 @@ describe('redeploying in a real Node-RED', () => {
 
 /**
  * Node-RED restarts a Catch node along with the nodes that are in its scope. One without a scope
- * stays, and hears what becomes of the messages.
+ * stays, and learns how the messages end.
  */
 const hearing = (flows: FlowNode[]): FlowNode[] =>
   flows.map((each) => (each.id === 'push-error-in' ? { ...each, scope: null } : each));

@@ -88,7 +88,7 @@ const find = (outer: string, inner: string): string => `(() => {
     if (oneLine && lines.size > 1) found.add('wrapped: ' + text);
   }
 
-  // A unit or a remark behind a field stands beside it.
+  // A unit or a remark behind a field is on the same line.
   for (const remark of $(form).find('.form-row > input + span').filter((_, element) => shown(element)).toArray()) {
     const field = remark.previousElementSibling.getBoundingClientRect();
     const lines = [...remark.getClientRects()];

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DeviceCloudClient } from '../../src/client';
 import { npm, userDirWithPackage } from '../e2e/harness/packed';
 import { repository } from '../../tooling/repository';
-import { BOUND } from '../../tooling/until';
+import { TIMEOUT } from '../../tooling/until';
 
 const PACKAGE = '@device-cloud/node-red-device-cloud';
 const TSC = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -15,7 +15,7 @@ const execute = promisify(execFile);
 
 /** Runs Node.js in a folder; what it prints is in the error, too, should it fail. */
 async function node(parameters: string[], cwd: string): Promise<string> {
-  const options = { cwd, timeout: 4 * BOUND, killSignal: 'SIGKILL' } as const;
+  const options = { cwd, timeout: 4 * TIMEOUT, killSignal: 'SIGKILL' } as const;
   const run = execute(process.execPath, parameters, options).catch((error: unknown) => {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`node ${parameters.join(' ')}\n${stdout}${stderr}`);
@@ -123,7 +123,7 @@ describe('a project that installs the package', () => {
     const child = spawn(process.execPath, [cli, '--port', '0', '--devices', '1'], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: BOUND,
+      timeout: TIMEOUT,
     });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     let said = '';

@@ -15,7 +15,7 @@ const nodes = JSON.parse(
 ) as FlowNode[];
 const idOfType = (type: string): string => nodes.find((node) => node.type === type)!.id;
 
-/** Windows has no signals: a process is ended as it stands, and only exit code 1 tells. */
+/** Windows has no signals: a process is killed, which only exit code 1 shows. */
 const WINDOWS = process.platform === 'win32';
 
 const answers = (url: string): Promise<boolean> =>

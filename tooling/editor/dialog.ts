@@ -46,7 +46,7 @@ export async function closeDialog(
   await page.waitForFunction(`$('.test-closing').length === 0`);
 }
 
-/** Closes what a failed test has left open, lest the next one fails of it. */
+/** Closes what a failed test has left open, so that the next one does not fail because of it. */
 export async function closeDialogs(editor: Editor): Promise<void> {
   const open = (): Promise<number> => editor.run(`$('.red-ui-tray').length`);
   for (let left = await open(); left > 0; left = await open()) await closeDialog(editor, 'cancel');
@@ -74,7 +74,7 @@ export function exported({ run }: Editor, id: string): Promise<FlowNode> {
   })()`);
 }
 
-/** The key that stands in the place of a text that no catalogue has. */
+/** The key that is shown for a text that no catalogue contains. */
 export function untranslated({ run }: Editor): Promise<string[]> {
   return run(`$('.red-ui-tray [data-i18n]').toArray().flatMap((element) => {
     return $(element).attr('data-i18n').split(';').filter((key) => {

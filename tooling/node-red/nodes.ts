@@ -16,7 +16,7 @@ import type { ServerConfig } from '../../nodes/server/server.config';
 import type { WorkConfig } from '../../nodes/work/work.config';
 import type { Simulator } from '../../src/simulator';
 
-/** A node as it stands in a flow file. */
+/** A node as a flow file contains it. */
 export interface FlowNode {
   id: string;
   type: string;

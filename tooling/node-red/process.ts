@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BARE, keep, type Child } from '../process';
 import { repository } from '../repository';
-import { BOUND } from '../until';
+import { TIMEOUT } from '../until';
 
 /** A Node-RED in a process of its own. */
 export interface NodeRedProcess extends Child {
@@ -77,7 +77,7 @@ export async function startNodeRed(options: NodeRedOptions): Promise<NodeRedProc
   const red = spawnNodeRed(options);
   try {
     // It reads a thousand files first, and other suites start theirs at the same time.
-    const [, url = ''] = await red.logged(/now running at (http:\S+?)\/?\s/, 0, 4 * BOUND);
+    const [, url = ''] = await red.logged(/now running at (http:\S+?)\/?\s/, 0, 4 * TIMEOUT);
     await red.logged(/Started flows/);
     return { ...red, url };
   } catch (error) {

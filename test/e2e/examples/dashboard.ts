@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../../../tooling/editor/chromium';
-import { BOUND, until } from '../../../tooling/until';
+import { TIMEOUT, until } from '../../../tooling/until';
 import { ONE, THREE, TWO } from '../harness/fixture';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { named } from './files';
@@ -34,7 +34,7 @@ export function dashboard(stage: Stage): void {
 
   const openPage = async (path: string, height: number): Promise<Page> => {
     const page = await browser.newPage({ viewport: { width: 1000, height } });
-    page.setDefaultTimeout(BOUND);
+    page.setDefaultTimeout(TIMEOUT);
     await page.goto(`${stage.red.url}/dashboard/${path}`);
     return page;
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { User } from '../../../tooling/editor/page';
-import { BOUND } from '../../../tooling/until';
+import { TIMEOUT } from '../../../tooling/until';
 import { request } from './request';
 
 export const FULL: User = { username: 'full', password: 'full-password' };
@@ -9,7 +9,7 @@ export const READER: User = { username: 'reader', password: 'read-password' };
 /** May see and try applications, and may neither read nor change flows. */
 export const OPERATOR: User = { username: 'operator', password: 'operate-password' };
 
-/** A Node-RED as it stands in a company: behind a log-in, below a path of its own. */
+/** A Node-RED as companies run it: behind a log-in, below a path of its own. */
 export const ADMIN_SETTINGS = {
   httpAdminRoot: '/admin/x',
   adminAuth: {
@@ -45,7 +45,7 @@ export async function logIn(url: string, user: User): Promise<{ authorization: s
       ...{ client_id: 'node-red-admin', grant_type: 'password', scope: '' },
       ...user,
     }),
-    signal: AbortSignal.timeout(BOUND),
+    signal: AbortSignal.timeout(TIMEOUT),
   });
   assert.equal(response.status, 200, `${user.username} cannot log in`);
   const { access_token: token } = (await response.json()) as { access_token: string };

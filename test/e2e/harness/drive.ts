@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { foundation } from './flows';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { recent, type Child } from '../../../tooling/process';
-import { BOUND, until } from '../../../tooling/until';
+import { TIMEOUT, until } from '../../../tooling/until';
 import { request } from './request';
 
 export interface Message {
@@ -63,7 +63,7 @@ export function drive(
   const site = new URL(url).origin;
 
   const call = (address: string, init: RequestInit = {}): Promise<Response> =>
-    red.guard(request(address, { signal: AbortSignal.timeout(BOUND), ...init }), address);
+    red.guard(request(address, { signal: AbortSignal.timeout(TIMEOUT), ...init }), address);
 
   const post = async (address: string, body: unknown, headers = {}): Promise<void> => {
     const response = await call(address, {

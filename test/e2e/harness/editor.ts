@@ -7,7 +7,7 @@ export interface Editor {
   debugged: ReadonlyMap<string, number>;
   /** What each debug node has shown in the sidebar, by id. */
   shown: ReadonlyMap<string, unknown[]>;
-  /** What stands below each node, by id. */
+  /** The text below each node, by id. */
   statuses: ReadonlyMap<string, Message['status']>;
   close: () => void;
 }

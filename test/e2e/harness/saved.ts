@@ -4,7 +4,7 @@ import { around, foundation } from './flows';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { repository } from '../../../tooling/repository';
 
-/** What one message to one node of the saved flows comes to. `$any` stands for what differs each time. */
+/** What one message to one node of the saved flows comes to. `$any` is what differs each time. */
 export interface Case {
   node: string;
   send: Record<string, unknown>;

@@ -57,7 +57,7 @@ describe('a channel that the service closes', () => {
       limiter: new AdaptiveLimiters().of('ws://127.0.0.1'),
       random: () => 0.001,
     });
-    // Not by `until`, whose bound is over at once where this clock is moved on.
+    // Not by `until`, which times out at once where this clock is moved on.
     await new Promise<void>((resolve) => {
       const onState = (state: ChannelState): void => {
         // The timer of the next attempt is the latest that was set.

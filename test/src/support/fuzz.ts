@@ -8,7 +8,7 @@ const SEED = process.env['FUZZ_SEED'];
 if (SEED !== undefined) fc.configureGlobal({ seed: Number(SEED) });
 
 /** Milliseconds after which a property that hangs is given up. */
-const BOUND = 60_000;
+const TIMEOUT = 60_000;
 
 type Property<T> = fc.IProperty<T> | fc.IAsyncProperty<T>;
 
@@ -23,7 +23,7 @@ export function holds<T>(
   parameters: fc.Parameters<T> = {},
 ): void {
   it(what, async function () {
-    this.timeout(BOUND * TIMES);
+    this.timeout(TIMEOUT * TIMES);
     await fc.assert(property, { ...parameters, numRuns: runs * TIMES });
   });
 }
