@@ -33,7 +33,7 @@ function readOptions() {
   return { quick, only, rounds, profile, record, page, ref };
 }
 
-// What stands in exit handlers is cleaned up: subjects end with this process, and a build that is not finished goes.
+// Exit handlers must run: they end the subjects and remove a build that is not finished.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 try {

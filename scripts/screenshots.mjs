@@ -7,7 +7,7 @@ import { fail, setup } from './setup.mjs';
 /*
  * `npm run screenshots` makes the pictures of the README and the docs, and a gallery of all that the editor shows.
  * A part: `npm run screenshots -- readme --only first-minute`, or `npm run screenshots -- gallery --only push --editor 5`,
- * where both options are patterns: of the pictures' names (`demo` stands for all of the demo's), and of the editors'.
+ * where both options are patterns: of the pictures' names (`demo` means all of the demo's), and of the editors'.
  */
 
 const PARTS = ['readme', 'gallery'];
