@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { ONE } from '../e2e/harness/fixture';
 import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
 import { receive } from './browser';
 import { world } from './world';
 
@@ -29,17 +31,19 @@ for (const [language, texts] of [
     );
 
     it('shows whether it is connected, the age of the last upload, and how many devices and processes there are', async () => {
-      const shows = (id: string, text: string): Promise<unknown> =>
-        here.editor.page.waitForFunction(
-          `$('#${id} .red-ui-flow-node-status-label').text() === ${JSON.stringify(text)}`,
-        );
+      const shown = (): Promise<Record<string, string>> =>
+        here.editor.run(`Object.fromEntries(${JSON.stringify(Object.keys(texts))}.map((id) =>
+          [id, $('#' + id + ' .red-ui-flow-node-status-label').text()]))`);
       // The page has not heard of a channel that was open before it showed the flows: that one opens again.
       here.simulator.disconnect(ONE);
-      for (const id of Object.keys(texts)) await shows(id, texts.listen);
-      for (const [id, text] of Object.entries(LATER)) {
-        await receive(here.editor, `status/${id}`, { text, fill: 'green', shape: 'dot' });
-      }
-      for (const [id, text] of Object.entries(texts)) await shows(id, text);
+      await until(async () => Object.values(await shown()).every((text) => text === texts.listen));
+      // Sent again until all of them show, since Node-RED may still send the statuses of the new channel.
+      await until(async () => {
+        for (const [id, text] of Object.entries(LATER)) {
+          await receive(here.editor, `status/${id}`, { text, fill: 'green', shape: 'dot' });
+        }
+        return isDeepStrictEqual(await shown(), texts);
+      });
       await here.editor.picture(`listener-${language}`);
     });
 
