@@ -23,19 +23,20 @@ const md5 = (text: string): string => hash('md5', text);
  */
 export function canonicalParams(params: Params, signCase: SignCase = 'unicode'): string {
   // Inserts each in its place: there are only a handful, mostly in order, so this is faster than sorting.
-  const pairs: { key: string; value: string | undefined }[] = [];
+  const keys: string[] = [];
+  const pairs: string[] = [];
   for (const name of Object.keys(params)) {
     const key = lowercase(name, signCase);
     if (key === 'sign') continue;
-    const pair = { key, value: params[name] };
-    let at = pairs.length;
-    while (at > 0 && (pairs[at - 1]?.key ?? '') < key) at--;
-    if (at === pairs.length) pairs.push(pair);
-    else pairs.splice(at, 0, pair);
+    let at = keys.length;
+    for (; at > 0 && (keys[at - 1] as string) < key; at--) {
+      keys[at] = keys[at - 1] as string;
+      pairs[at] = pairs[at - 1] as string;
+    }
+    keys[at] = key;
+    pairs[at] = `${key}=${String(params[name])}`;
   }
-  let text = '';
-  for (const { key, value } of pairs) text += `${text === '' ? '' : '&'}${key}=${String(value)}`;
-  return lowercase(text, signCase);
+  return lowercase(pairs.join('&'), signCase);
 }
 
 /**

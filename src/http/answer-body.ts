@@ -1,12 +1,14 @@
 /** The first size of the buffer, in bytes, when a second chunk arrives. */
 const SMALL = 16 * 1024;
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 /**
  * Collects the chunks of an answer in one buffer, which doubles. A list of them would need a hundred
  * bytes or more for each: an answer in chunks of one byte would fill the heap long before its limit.
  */
 export class AnswerBody {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = NOTHING;
   #size = 0;
 
   /** @param limit the most bytes it may hold */
@@ -34,6 +36,8 @@ export class AnswerBody {
 
   /** All that was added. */
   read(): Buffer {
-    return this.#bytes.subarray(0, this.#size);
+    const bytes = this.#bytes;
+    // Most answers come in one chunk, which needs no other view.
+    return bytes.length === this.#size ? bytes : bytes.subarray(0, this.#size);
   }
 }

@@ -3,10 +3,17 @@ import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
 import { readAnswer, serviceText } from './answer';
 import type { CallSpec } from './call-spec';
-import { CallAborted, type Deadline, type Deadlines } from './deadline';
-import { DeviceCloudError, isDeviceCloudError } from '../errors';
-import { exchange, ExchangeFailed, MAX_ANSWER, type HttpAnswer } from './exchange';
-import { statusError, type Call } from './failures';
+import type { CallAborted, Deadline, Deadlines } from './deadline';
+import { isDeviceCloudError } from '../errors';
+import {
+  exchange,
+  failureOf,
+  MAX_ANSWER,
+  type Failure,
+  type HttpAnswer,
+  type Receiver,
+} from './exchange';
+import { statusError } from './failures';
 import type { Limiter } from './limiter';
 import type { ServiceClock } from './service-clock';
 import { transportError } from './transport-failures';
@@ -30,45 +37,88 @@ const RETRIES = 2;
 const RETRY_BASE = 200;
 const RETRY_CAP = 2000;
 
-function toError(http: HttpContext, call: Call, deadline: Deadline, error: unknown): unknown {
-  if (error instanceof ExchangeFailed) {
-    return transportError(call, error.failure, http, deadline.seconds);
-  }
-  if (error instanceof CallAborted) {
-    const { reason: kind, detail } = error;
-    const failure = detail === undefined ? { kind, sent: false } : { kind, sent: false, detail };
-    return transportError(call, failure, http, deadline.seconds);
-  }
-  return error;
-}
+/**
+ * One attempt of a call, from its place in the limiter to the answer. A class with plain fields and a single promise,
+ * since there may be tens of thousands a second.
+ */
+class Attempt<T> implements Receiver {
+  constructor(
+    private readonly http: HttpContext,
+    private readonly spec: CallSpec<T>,
+    private readonly deadline: Deadline,
+    /** Whether the deadline is that of this attempt alone, which clears it. */
+    private readonly isOwn: boolean,
+    private readonly resolve: (answer: Answer<T>) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {}
 
-async function attempt<T>(
-  http: HttpContext,
-  spec: CallSpec<T>,
-  deadline: Deadline,
-): Promise<Answer<T>> {
-  let answer: HttpAnswer;
-  try {
-    const turn = http.limiter.acquire(deadline);
-    if (turn) await turn;
-    try {
-      const { maxAnswer = MAX_ANSWER } = spec;
-      answer = await exchange(http.dispatcher, http.origin, spec.build(), deadline, maxAnswer);
-    } finally {
-      http.limiter.release();
-    }
-  } catch (error) {
-    throw toError(http, spec.call, deadline, error);
+  start(): void {
+    const turn = this.http.limiter.acquire(this.deadline);
+    if (turn) {
+      turn.then(
+        () => this.send(),
+        (end: unknown) => this.fail(failureOf(end as CallAborted, false)),
+      );
+    } else this.send();
   }
-  const { statusCode } = answer;
-  if (answer.date !== undefined) http.clock.saw(answer.date);
-  if (!spec.succeeds(statusCode)) {
-    const { retryAfter } = answer;
+
+  onAnswer(answer: HttpAnswer): void {
+    this.http.limiter.release();
+    this.clear();
+    try {
+      this.resolve({ statusCode: answer.statusCode, body: this.read(answer) });
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  onFailure(failure: Failure): void {
+    this.http.limiter.release();
+    this.fail(failure);
+  }
+
+  private send(): void {
+    const { http, spec, deadline } = this;
+    const { maxAnswer = MAX_ANSWER } = spec;
+    try {
+      exchange(http.dispatcher, http.origin, spec.build(), deadline, maxAnswer, this);
+    } catch (error) {
+      http.limiter.release();
+      this.clear();
+      this.reject(error);
+    }
+  }
+
+  /** @throws DeviceCloudError unless the answer is a success */
+  private read(answer: HttpAnswer): T {
+    const { http, spec } = this;
+    const { statusCode, date, retryAfter } = answer;
+    if (date !== undefined) http.clock.saw(date);
+    if (spec.succeeds(statusCode)) return readAnswer(spec, answer, http.redact);
     if (retryAfter !== undefined) spec.paced?.onRetryAfter?.(retryAfter);
     throw statusError(spec.call, statusCode, serviceText(answer, spec.anyText, http.redact));
   }
-  return { statusCode, body: readAnswer(spec, answer, http.redact) };
+
+  private fail(failure: Failure): void {
+    this.clear();
+    const { spec, http, deadline } = this;
+    this.reject(transportError(spec.call, failure, http, deadline.seconds));
+  }
+
+  private clear(): void {
+    if (this.isOwn) this.deadline.clear();
+  }
 }
+
+const attempt = <T>(
+  http: HttpContext,
+  spec: CallSpec<T>,
+  deadline: Deadline,
+  isOwn: boolean,
+): Promise<Answer<T>> =>
+  new Promise((resolve, reject) =>
+    new Attempt(http, spec, deadline, isOwn, resolve, reject).start(),
+  );
 
 function pause(ms: number, deadline: Deadline): Promise<void> {
   return new Promise((resolve) => {
@@ -82,7 +132,11 @@ function pause(ms: number, deadline: Deadline): Promise<void> {
   });
 }
 
-const worthRepeating = (error: unknown): error is DeviceCloudError =>
+/** A read that only touches the cloud: any other call goes out once, since a repeated one could act twice. */
+const mayRepeat = ({ call, paced }: Pick<CallSpec<unknown>, 'call' | 'paced'>): boolean =>
+  call.reach === 'cloud' && !paced;
+
+const worthRepeating = (error: unknown): boolean =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR');
 
 async function attempts<T>(
@@ -92,7 +146,7 @@ async function attempts<T>(
 ): Promise<Answer<T>> {
   for (let failed = 0; ; failed++) {
     try {
-      return await attempt(http, spec, deadline);
+      return await attempt(http, spec, deadline, false);
     } catch (error) {
       if (failed === RETRIES || !worthRepeating(error)) throw error;
       if (!deadline.ended)
@@ -103,35 +157,31 @@ async function attempts<T>(
 }
 
 /**
- * Makes one call within a deadline, which the caller clears. A read that only touches the cloud is
- * retried at most twice; any other call goes out once, since a repeated one could act twice.
+ * Makes one call within a deadline, which the caller clears. A read that only touches the cloud is retried at most
+ * twice.
  * @param deadline of the whole call: waiting for a connection and every attempt
  * @throws DeviceCloudError
  */
-export function callWithin<T>(
+export const callWithin = <T>(
   http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
-): Promise<Answer<T>> {
-  const mayRepeat = spec.call.reach === 'cloud' && !spec.paced;
-  return mayRepeat ? attempts(http, spec, deadline) : attempt(http, spec, deadline);
-}
+): Promise<Answer<T>> =>
+  mayRepeat(spec) ? attempts(http, spec, deadline) : attempt(http, spec, deadline, false);
 
 /**
- * Makes one call.
+ * Makes one call, as {@link callWithin} does.
  * @param seconds for the whole call
  * @throws DeviceCloudError
  */
-export async function callService<T>(
+export function callService<T>(
   http: HttpContext,
   spec: CallSpec<T>,
   seconds: number,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
   const deadline = http.deadlines.start(seconds, signal);
-  try {
-    return await callWithin(http, spec, deadline);
-  } finally {
-    deadline.clear();
-  }
+  return mayRepeat(spec)
+    ? attempts(http, spec, deadline).finally(() => deadline.clear())
+    : attempt(http, spec, deadline, true);
 }

@@ -19,6 +19,7 @@ function listen(signal: AbortSignal): Listening {
 }
 
 const NO_REASON = 'the caller aborted it';
+const CLOSED = 'the client was closed';
 
 /**
  * Why a signal aborted, for an error. The reason is the caller's and may be any value: one that throws
@@ -62,13 +63,16 @@ export class CallAborted extends Error {
   }
 }
 
+/** Is called when a call ends before its answer. */
+export type EndListener = (end: CallAborted) => void;
+
 /** The deadline of one call: one timer for all its stages, waiting for a connection included. */
 export interface Deadline {
   /** Seconds the call may take. */
   readonly seconds: number;
   readonly ended: CallAborted | undefined;
-  /** Sets the one callback for the end, in place of that of the stage before. Called at once if it has ended. */
-  listen(listener: ((end: CallAborted) => void) | undefined): void;
+  /** Sets the one listener for the end, in place of that of the stage before. Called at once if it has ended. */
+  listen(listener: EndListener | undefined): void;
   /** Removes the timer and the listeners. Called when the call is over. */
   clear(): void;
 }
@@ -88,52 +92,62 @@ export interface Deadlines {
   close(): void;
 }
 
+const onTimeout = (deadline: RunningDeadline): void => deadline.end('timeout');
+
+/** A class with plain fields, since there is one for each call. */
+class RunningDeadline implements Deadline {
+  ended: CallAborted | undefined;
+  private listener: EndListener | undefined;
+  private readonly timer: NodeJS.Timeout;
+  private readonly ignoreSignal: (() => void) | undefined;
+
+  constructor(
+    readonly seconds: number,
+    signal: AbortSignal | undefined,
+    private readonly all: Set<RunningDeadline>,
+    explain: (signal: AbortSignal) => string,
+  ) {
+    this.ignoreSignal = signal && onAbort(signal, () => this.end('aborted', explain(signal)));
+    this.timer = setTimeout(onTimeout, Math.min(seconds, MAX_SECONDS) * 1000, this);
+    all.add(this);
+    if (signal?.aborted) this.end('aborted', explain(signal));
+  }
+
+  listen(listener: EndListener | undefined): void {
+    if (this.ended) listener?.(this.ended);
+    else this.listener = listener;
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+    this.listener = undefined;
+    this.all.delete(this);
+    this.ignoreSignal?.();
+  }
+
+  end(reason: CallAborted['reason'], detail?: string): void {
+    if (this.ended) return;
+    this.ended = new CallAborted(reason, detail);
+    const { listener } = this;
+    this.listener = undefined;
+    listener?.(this.ended);
+  }
+}
+
 /** @param explain why a signal aborted, without secrets */
 export function createDeadlines(explain = abortReason): Deadlines {
-  const running = new Set<() => void>();
+  const running = new Set<RunningDeadline>();
   let closed = false;
 
   return {
     start(seconds, signal) {
-      let listener: ((end: CallAborted) => void) | undefined;
-
-      const end = (reason: CallAborted['reason'], detail?: string): void => {
-        if (deadline.ended) return;
-        deadline.ended = new CallAborted(reason, detail);
-        const callback = listener;
-        listener = undefined;
-        callback?.(deadline.ended);
-      };
-      const abort = (): void =>
-        end('aborted', signal?.aborted ? explain(signal) : 'the client was closed');
-      const ignore = signal && onAbort(signal, abort);
-      const timer = setTimeout(end, Math.min(seconds, MAX_SECONDS) * 1000, 'timeout');
-
-      // No accessors: there are many deadlines, and an object with accessors is slow and large.
-      const deadline: Deadline & { ended: CallAborted | undefined } = {
-        seconds,
-        ended: undefined,
-        listen(next) {
-          listener = next;
-          if (deadline.ended && next) {
-            listener = undefined;
-            next(deadline.ended);
-          }
-        },
-        clear() {
-          clearTimeout(timer);
-          listener = undefined;
-          running.delete(abort);
-          ignore?.();
-        },
-      };
-      if (closed || signal?.aborted) abort();
-      running.add(abort);
+      const deadline = new RunningDeadline(seconds, signal, running, explain);
+      if (closed) deadline.end('aborted', CLOSED);
       return deadline;
     },
     close() {
       closed = true;
-      for (const abort of running) abort();
+      for (const deadline of running) deadline.end('aborted', CLOSED);
     },
   };
 }

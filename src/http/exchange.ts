@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { readRetryAfter } from '../pace/retry-after';
 import { AnswerBody } from './answer-body';
@@ -43,12 +44,14 @@ export interface Failure {
   detail?: string;
 }
 
-/** Carries a {@link Failure} through a rejected promise. */
-export class ExchangeFailed extends Error {
-  override readonly name = 'ExchangeFailed';
-  constructor(readonly failure: Failure) {
-    super(failure.kind);
-  }
+/** The failure of a call that its deadline or its caller has ended. */
+export const failureOf = ({ reason: kind, detail }: CallAborted, sent: boolean): Failure =>
+  detail === undefined ? { kind, sent } : { kind, sent, detail };
+
+/** Is called once, with what a request has ended with. */
+export interface Receiver {
+  onAnswer(answer: HttpAnswer): void;
+  onFailure(failure: Failure): void;
 }
 
 const headerText = (value: string | string[] | undefined): string | undefined =>
@@ -72,83 +75,108 @@ export function errorCode(error: unknown): string {
 }
 
 /**
+ * One request and its answer. A class with plain fields, since there is one for each call. The handler sits directly
+ * on undici's dispatch: `onRequestStart` comes right before the first byte is written, which shows exactly whether a
+ * failed request can have reached the service.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  private controller: Dispatcher.DispatchController | undefined;
+  private isSettled = false;
+  private statusCode = 0;
+  private encoding: string | undefined;
+  private date: string | undefined;
+  private retryAfter: number | undefined;
+  private body: AnswerBody;
+
+  constructor(
+    private readonly deadline: Deadline,
+    private readonly maxAnswer: number,
+    private readonly receiver: Receiver,
+  ) {
+    this.body = new AnswerBody(maxAnswer);
+  }
+
+  /** The deadline has ended the call. */
+  onEnd(end: CallAborted): void {
+    this.fail(failureOf(end, this.controller !== undefined));
+    this.controller?.abort(end);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // The call may have ended while undici waited for a connection: then nothing is written.
+    if (this.isSettled) controller.abort(this.deadline.ended ?? new Error('ended'));
+    else this.controller = controller;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (statusCode < 200) return;
+    this.statusCode = statusCode;
+    this.encoding = contentEncoding(headers['content-encoding']);
+    this.date = headerText(headers.date);
+    if (isSuccess(statusCode)) return;
+    this.body = new AnswerBody(MAX_ERROR_ANSWER);
+    this.retryAfter = readRetryAfter(headers, Date.now());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.body.add(chunk)) return;
+    if (isSuccess(this.statusCode)) {
+      this.fail({ kind: 'too-large', sent: true, detail: `${this.maxAnswer / MEBIBYTE} MiB` });
+    } else this.answer();
+    controller.abort(new Error('answer too large'));
+  }
+
+  onResponseEnd(): void {
+    this.answer();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    // An error status says enough, even if its body was cut off.
+    if (this.statusCode !== 0 && !isSuccess(this.statusCode)) this.answer();
+    else
+      this.fail({ kind: 'error', sent: this.controller !== undefined, detail: errorCode(error) });
+  }
+
+  private settle(): boolean {
+    if (this.isSettled) return false;
+    this.isSettled = true;
+    this.deadline.listen(undefined);
+    return true;
+  }
+
+  private answer(): void {
+    if (!this.settle()) return;
+    const { statusCode, encoding, date, retryAfter } = this;
+    this.receiver.onAnswer({ statusCode, body: this.body.read(), encoding, date, retryAfter });
+  }
+
+  private fail(failure: Failure): void {
+    if (this.settle()) this.receiver.onFailure(failure);
+  }
+}
+
+/**
  * Sends one request and reads its whole answer.
- * The handler sits directly on undici's dispatch: `onRequestStart` comes right before the first byte
- * is written, which shows exactly whether a failed request can have reached the service.
  * @param maxAnswer the longest answer that is read, in bytes
- * @throws ExchangeFailed
+ * @param receiver is called with the answer, or with why there is none
  */
 export function exchange(
   dispatcher: Dispatcher,
   origin: string,
-  request: HttpRequest,
+  { method, path, headers, body }: HttpRequest,
   deadline: Deadline,
   maxAnswer: number,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    let controller: Dispatcher.DispatchController | undefined;
-    let settled = false;
-    let statusCode = 0;
-    let encoding: string | undefined;
-    let date: string | undefined;
-    let retryAfter: number | undefined;
-    let body = new AnswerBody(maxAnswer);
-
-    const settle = (): boolean => {
-      if (settled) return false;
-      settled = true;
-      deadline.listen(undefined);
-      return true;
-    };
-    const answer = (): void => {
-      if (settle()) resolve({ statusCode, body: body.read(), encoding, date, retryAfter });
-    };
-    const fail = (kind: Failure['kind'], detail?: string): void => {
-      // An error status says enough, even if its body was cut off.
-      if (kind === 'error' && statusCode !== 0 && !isSuccess(statusCode)) answer();
-      else if (settle()) {
-        const sent = controller !== undefined;
-        reject(new ExchangeFailed(detail === undefined ? { kind, sent } : { kind, sent, detail }));
-      }
-    };
-    const onEnd = (end: CallAborted): void => {
-      fail(end.reason, end.detail);
-      controller?.abort(end);
-    };
-
-    if (deadline.ended) {
-      fail(deadline.ended.reason, deadline.ended.detail);
-      return;
-    }
-    deadline.listen(onEnd);
-    dispatcher.dispatch(
-      { origin, ...request, headersTimeout: 0, bodyTimeout: 0 },
-      {
-        onRequestStart(started) {
-          // The call may have ended while undici waited for a connection: then nothing is written.
-          if (settled) started.abort(deadline.ended ?? new Error('ended'));
-          else controller = started;
-        },
-        onResponseStart(_controller, status, headers) {
-          if (status < 200) return;
-          statusCode = status;
-          encoding = contentEncoding(headers['content-encoding']);
-          date = headerText(headers.date);
-          if (isSuccess(status)) return;
-          body = new AnswerBody(MAX_ERROR_ANSWER);
-          retryAfter = readRetryAfter(headers, Date.now());
-        },
-        onResponseData(current, chunk) {
-          if (body.add(chunk)) return;
-          if (isSuccess(statusCode)) fail('too-large', `${maxAnswer / MEBIBYTE} MiB`);
-          else answer();
-          current.abort(new Error('answer too large'));
-        },
-        onResponseEnd: answer,
-        onResponseError(_controller, error) {
-          fail('error', errorCode(error));
-        },
-      },
-    );
-  });
+  receiver: Receiver,
+): void {
+  const handler = new Exchange(deadline, maxAnswer, receiver);
+  deadline.listen((end) => handler.onEnd(end));
+  if (deadline.ended) return;
+  dispatcher.dispatch(
+    { origin, method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 },
+    handler,
+  );
 }
