@@ -1,5 +1,5 @@
 import { invalidInput, show } from '../../src/input';
-import { actionRuntime } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { noQueue } from '../common/no-queue';
 import type { AckConfig } from './ack.config';
 

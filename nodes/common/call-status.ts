@@ -18,11 +18,16 @@ export function waitingStatus(ahead: number): NodeStatus {
   return { ...STATUS.waiting, text };
 }
 
+/** A call, and what it waits for once that is known. */
+export interface ShownCall {
+  progress: RequestProgress | undefined;
+}
+
 /** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
-function statusOf(calls: Iterable<RequestProgress | undefined>): NodeStatus {
+function statusOf(calls: Iterable<ShownCall>): NodeStatus {
   let ahead = Infinity;
   let awaited: NodeStatus | undefined;
-  for (const progress of calls) {
+  for (const { progress } of calls) {
     if (progress?.state === 'calling') return STATUS.calling;
     if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
     if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
@@ -36,9 +41,9 @@ function statusOf(calls: Iterable<RequestProgress | undefined>): NodeStatus {
 /** The status of a node that makes calls: blue while any runs or waits, red after a failure, nothing after a success. */
 export class CallStatus {
   readonly #line: StatusLine;
-  /** The calls that have not ended, and what each waits for once it is known. */
-  readonly #calls = new Map<symbol, RequestProgress | undefined>();
-  readonly #status = (): NodeStatus => statusOf(this.#calls.values());
+  /** Those that have not ended. */
+  readonly #calls = new Set<ShownCall>();
+  readonly #status = (): NodeStatus => statusOf(this.#calls);
   /** Shows the calls that continue, some time after one has failed. */
   #afterFailure: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -47,30 +52,27 @@ export class CallStatus {
     this.#line = new StatusLine(node);
   }
 
-  /** @returns the call, for the other methods */
-  begin(): symbol {
-    const call = Symbol('call');
-    this.#calls.set(call, undefined);
+  begin(call: ShownCall): void {
+    this.#calls.add(call);
     if (this.#calls.size === 1) this.#line.show(STATUS.calling);
     else this.#line.updateLater(this.#status);
-    return call;
   }
 
   /** Says what a call waits for. Most calls end before it is shown. */
-  progress(call: symbol, progress: RequestProgress): void {
+  progress(call: ShownCall, progress: RequestProgress): void {
     if (!this.#calls.has(call)) return;
-    this.#calls.set(call, progress);
+    call.progress = progress;
     this.#line.updateLater(this.#status);
   }
 
-  succeed(call: symbol): void {
+  succeed(call: ShownCall): void {
     this.#calls.delete(call);
     if (this.#calls.size === 0) this.#line.show(STATUS.none);
     else this.#line.updateLater(this.#status);
   }
 
   /** A call that has succeeded may fail yet, when its messages are sent. */
-  fail(call: symbol, error: unknown): void {
+  fail(call: ShownCall, error: unknown): void {
     this.#calls.delete(call);
     this.show(failureStatus(error));
     clearTimeout(this.#afterFailure);

@@ -1,4 +1,4 @@
-import { actionRuntime } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import type { DevicesConfig } from './devices.config';
 
 /** Lists the online devices, or reads the application's record (endpoints 2 and 1). */

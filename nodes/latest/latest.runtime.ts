@@ -1,4 +1,4 @@
-import { actionRuntime } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { CHIPID_INPUT } from '../common/inputs';
 import { latestOfAll } from './all';
 import type { LatestConfig } from './latest.config';

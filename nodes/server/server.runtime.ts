@@ -1,5 +1,6 @@
 import type { Answer, JsonObject } from '../../src/index';
-import { actionRuntime, type ActionCall } from '../common/action';
+import type { ActionCall } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import {
   operationOf,
   pagination,
