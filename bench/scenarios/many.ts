@@ -1,7 +1,7 @@
 import type { NodeMessage } from 'node-red';
 import { chipids } from '../identity';
 import { startMeter } from '../meter';
-import type { Plan } from '../plan';
+import { SLICED, type Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Job, type Scenario, type Values } from '../scenario';
 import { createEnds, registerEnds } from '../subjects/ends';
 import { fail, startNodeRed } from '../subjects/node-red';
@@ -56,6 +56,10 @@ async function pushFor(seconds: number, push: PushToAll): Promise<number> {
 async function measure(job: Job): Promise<Values> {
   const push = await pusher(job);
   await pushFor(job.plan.warmUp, push);
+  return job.repeat(() => measurePushes(job, push));
+}
+
+async function measurePushes(job: Job, push: PushToAll): Promise<Values> {
   const before = await job.service.state();
   const measured = startMeter();
   const pushes = await pushFor(job.plan.seconds, push);
@@ -77,5 +81,6 @@ export const many = ({ rounds }: Plan): Scenario => ({
   columns: [CPU, RATE, SERVICE],
   goals: [{ of: 'ours', by: 'single', column: 'cpu', most: 1.1 }],
   rounds,
+  plan: SLICED,
   measure,
 });

@@ -1,6 +1,6 @@
 import { chipidOf } from '../identity';
 import { startMeter, type Sample } from '../meter';
-import type { Plan } from '../plan';
+import { SLICED, type Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Job, type Scenario, type Values } from '../scenario';
 import { barePush } from '../subjects/bare-push';
 import { corePush } from '../subjects/core-flows';
@@ -90,5 +90,6 @@ export const push = ({ rounds }: Plan): Scenario => ({
     { of: 'ours', by: 'core', column: 'rate', least: 8 },
   ],
   rounds,
+  plan: SLICED,
   measure,
 });
