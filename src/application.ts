@@ -4,7 +4,7 @@ import { Channels } from './channel/channel-pool';
 import type { AdaptiveLimiters } from './pace/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
-import { createDeviceQueues, type DeviceQueues } from './http/device-queue';
+import { createDeviceQueues, type DeviceQueues } from './http/device-queues';
 import { createDispatcher } from './http/pool';
 import { callService, type HttpContext } from './http/call';
 import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';

@@ -1,5 +1,6 @@
 import { invalidInput } from './errors';
 import type { CommandWait } from './fleet/device-commands';
+import { Place } from './http/device-queue';
 import { isolatedProgress, type Progress } from './http/progress';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -11,11 +12,12 @@ import {
   WHENS,
   type CallOptions,
   type CommandOptions,
+  type PlaceOptions,
   type PulseOptions,
   type PushFormat,
   type PushOptions,
-  type Schedule,
 } from './types';
+import { isolated } from './util/isolated';
 import { show } from './util/show';
 
 /** What ends a call before its answer, and who is shown what it waits for. */
@@ -23,13 +25,13 @@ export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
-  schedule: Schedule | undefined;
+  place: Place | undefined;
 }
 
 /** Seconds that a command waits for its device unless its caller says otherwise. */
 const EXPIRES = 3600;
 
-function readProgress(options: CallOptions | undefined): Progress | undefined {
+function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Progress | undefined {
   const onProgress: unknown = options?.onProgress;
   if (onProgress === undefined || onProgress === null) return undefined;
   if (typeof onProgress === 'function')
@@ -37,15 +39,57 @@ function readProgress(options: CallOptions | undefined): Progress | undefined {
   throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
 }
 
-function readSchedule(options: CallOptions | undefined): Schedule | undefined {
-  const schedule: unknown = options?.schedule;
-  if (schedule === undefined || schedule === null) return undefined;
-  if (typeof schedule === 'function') return options?.schedule;
-  throw invalidInput(`schedule must be a function, but is ${show(schedule)}.`);
+/**
+ * Reads a place that `reserve` has returned.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function parsePlace(value: unknown): Place {
+  if (value instanceof Place) return value;
+  throw invalidInput(`place must be one that reserve has returned, but is ${show(value)}.`);
+}
+
+function readPlace(options: CallOptions | undefined): Place | undefined {
+  const place: unknown = options?.place;
+  return place === undefined || place === null ? undefined : parsePlace(place);
 }
 
 /**
- * Reads `timeout`, `signal`, `onProgress` and `schedule`.
+ * Checks the place of a call.
+ * @throws DeviceCloudError `INVALID_INPUT` if it is of another device, was used, or the call waits for its device
+ */
+export function checkPlace(place: Place | undefined, device: string, { when }: CommandWait): void {
+  if (!place) return;
+  if (place.chipid !== device)
+    throw invalidInput(`The place is that of device ${place.chipid}, not of device ${device}.`);
+  if (place.isUsed) throw invalidInput('The place was used by another call, or given up.');
+  if (when !== 'now')
+    throw invalidInput('A call with a place cannot wait for its device: when must be now.');
+}
+
+/**
+ * Reads the options of a place.
+ * @returns `onTurn` isolated: what it throws becomes a warning
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readPlaceOptions(options: PlaceOptions | undefined): {
+  signal: AbortSignal | undefined;
+  progress: Progress | undefined;
+  onTurn: () => void;
+} {
+  return readInput('options object', () => {
+    const onTurn: unknown = options?.onTurn;
+    if (onTurn !== undefined && onTurn !== null && typeof onTurn !== 'function')
+      throw invalidInput(`onTurn must be a function, but is ${show(onTurn)}.`);
+    return {
+      signal: parseSignal(options?.signal),
+      progress: readProgress(options),
+      onTurn: () => isolated(() => options?.onTurn?.()),
+    };
+  });
+}
+
+/**
+ * Reads `timeout`, `signal`, `onProgress` and `place`.
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
@@ -54,7 +98,7 @@ export function readLimits(options: CallOptions | undefined, usual: number): Lim
     seconds: readTimeout(options?.timeout, usual),
     signal: parseSignal(options?.signal),
     progress: readProgress(options),
-    schedule: readSchedule(options),
+    place: readPlace(options),
   }));
 }
 

@@ -10,6 +10,7 @@ import type {
   JsonObject,
   Level,
   Pin,
+  PlaceOptions,
   PushMessage,
   PulseOptions,
   PushOptions,
@@ -17,10 +18,20 @@ import type {
   AppRecord,
   DeviceRecord,
   PushRecord,
+  QueuePlace,
   SyncRecord,
   UploadRecord,
 } from './types';
-import { readFormat, readLimits, readRecovery, readWait, type Limits } from './call-options';
+import {
+  checkPlace,
+  parsePlace,
+  readFormat,
+  readLimits,
+  readPlaceOptions,
+  readRecovery,
+  readWait,
+  type Limits,
+} from './call-options';
 import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
 import type { Application, OpenApiParts } from './application';
@@ -143,13 +154,8 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
    * got it; `EXPIRED` if the device did not show itself in time
    */
-  async push(
-    chipid: Chipid,
-    message: PushMessage,
-    options?: PushOptions,
-  ): Promise<Answer<PushAnswer>> {
-    const { device, spec } = CALLS.push(this.#interfaces, chipid, message, options);
-    return this.#callDevice(device, spec, options);
+  push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
+    return this.#callDevice(() => CALLS.push(this.#interfaces, chipid, message, options), options);
   }
 
   /**
@@ -212,6 +218,31 @@ export class DeviceCloudClient {
   }
 
   /**
+   * Reserves the last place in the queue of a device, for one call that reaches it (section 4.2, endpoints 3 and 8 to
+   * 12) and is made later, with the option `place`.
+   * Until that call has ended, or the place is given up with {@link leave}, later calls to the device wait.
+   * @param chipid the device
+   * @param options `onTurn`; `signal`; `onProgress`
+   * @throws DeviceCloudError `INVALID_INPUT`; `QUEUE_FULL`; `UNREACHABLE` if the signal has aborted
+   */
+  reserve(chipid: Chipid, options?: PlaceOptions): QueuePlace {
+    const device = parseChipid(chipid);
+    const { signal, progress, onTurn } = readPlaceOptions(options);
+    const { queues, commands } = this.#application;
+    if (!commands) throw openApiMissing();
+    return queues.reserve(device, { signal, progress }, onTurn);
+  }
+
+  /**
+   * Gives up a place for which no call (section 4.2) is made. One that was used, or given up, is left alone.
+   * @param place of this client
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  leave(place: QueuePlace): void {
+    this.#application.queues.leave(parsePlace(place));
+  }
+
+  /**
    * Reads what a device uploaded (section 4.2, endpoint 5).
    * @param chipid the device
    * @param options `timeout` in seconds, default the client's; `signal`
@@ -246,9 +277,8 @@ export class DeviceCloudClient {
    * @param key the key under which the callback is registered
    * @param options `timeout` in seconds, default 12; `signal`
    */
-  async rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
-    const { device, spec } = CALLS.rtStatus(this.#interfaces, chipid, key);
-    return this.#callDevice(device, spec, options);
+  rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
+    return this.#callDevice(() => CALLS.rtStatus(this.#interfaces, chipid, key), options);
   }
 
   /**
@@ -256,9 +286,8 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param options `timeout` in seconds, default 12; `signal`
    */
-  async gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
-    const { device, spec } = CALLS.gpioStatus(this.#interfaces, chipid);
-    return this.#callDevice(device, spec, options);
+  gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
+    return this.#callDevice(() => CALLS.gpioStatus(this.#interfaces, chipid), options);
   }
 
   /**
@@ -271,14 +300,13 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
    * `EXPIRED` if the device did not show itself in time
    */
-  async setGpioEdge(
+  setGpioEdge(
     chipid: Chipid,
     pin: Pin,
     level: Level,
     options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
-    const { device, spec } = CALLS.setGpioEdge(this.#interfaces, chipid, pin, level);
-    return this.#callDevice(device, spec, options);
+    return this.#callDevice(() => CALLS.setGpioEdge(this.#interfaces, chipid, pin, level), options);
   }
 
   /**
@@ -312,9 +340,8 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param options `timeout` in seconds, default 12; `signal`
    */
-  async refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    const { device, spec } = CALLS.refresh(this.#interfaces, chipid);
-    return this.#callDevice(device, spec, options);
+  refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
+    return this.#callDevice(() => CALLS.refresh(this.#interfaces, chipid), options);
   }
 
   /**
@@ -325,9 +352,8 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
    * `EXPIRED` if the device did not show itself in time
    */
-  async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
-    const { device, spec } = CALLS.reboot(this.#interfaces, chipid);
-    return this.#callDevice(device, spec, options);
+  reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
+    return this.#callDevice(() => CALLS.reboot(this.#interfaces, chipid), options);
   }
 
   /**
@@ -488,16 +514,24 @@ export class DeviceCloudClient {
     return queues.run(deviceid, call, caller);
   }
 
-  /** One call to a device over HTTP, in the device's queue. */
+  /**
+   * One call to a device over HTTP, in the device's queue. Not an async function: with tens of thousands of pushes a
+   * second, the promises on their way are what costs most.
+   * @param prepare checks the arguments of the call; what it throws is what the call fails with
+   */
   #callDevice<T>(
-    device: string,
-    spec: CallSpec<T>,
+    prepare: () => { device: string; spec: CallSpec<T> },
     options: CommandOptions | undefined,
   ): Promise<Answer<T>> {
-    const { http } = this.#application;
-    const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
-      callService(http, spec, seconds, signal);
-    return this.#onDevice(device, call, options);
+    try {
+      const { device, spec } = prepare();
+      const { http } = this.#application;
+      const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
+        callService(http, spec, seconds, signal);
+      return this.#onDevice(device, call, options);
+    } catch (error) {
+      return rejected(error);
+    }
   }
 
   /**
@@ -526,13 +560,15 @@ export class DeviceCloudClient {
     const wait = readWait(options);
     const { commands, exclusive } = this.#application;
     if (!commands) throw openApiMissing();
-    const { schedule } = limits;
-    let call: Promise<T> | undefined;
-    // Once, however often the caller's schedule starts it.
-    const begin = (): Promise<T> =>
+    checkPlace(limits.place, device, wait);
+    const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    const start = (): Promise<T> => (call ??= begin());
-    const command = schedule ? async (): Promise<T> => schedule(start) : start;
     return commands.run(device, command, limits, wait);
   }
 }
+
+/** Fails as an async function does: what was thrown may be anything. */
+const rejected = (error: unknown): Promise<never> =>
+  new Promise(() => {
+    throw error;
+  });

@@ -1,5 +1,5 @@
 import type { NodeMessage } from 'node-red';
-import type { Answer, Chipid, CommandOptions, PushFormat, PushOptions } from '../../src/index';
+import type { Chipid, CommandOptions, PushFormat, PushOptions } from '../../src/index';
 import { invalidInput, parseChipid, parseFormat } from '../../src/input';
 import type { ActionCall, Outcome } from './action';
 import {
@@ -10,9 +10,9 @@ import {
   type WhenConfig,
 } from './action.config';
 import { choiceOf } from './choice';
-import { nameField } from './device-name';
+import { named } from './device-name';
 import { asError } from './errors';
-import { callMany, type CallFields, type CallOne } from './many';
+import { answerFields, callMany, type CallOne, type FieldsOf } from './many';
 import { numberOf } from './values';
 
 /** The device that a message names. The client checks it, whatever the type says. */
@@ -34,25 +34,22 @@ export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMe
   return choice === 'msg' ? parseFormat(msg['format']) : choice;
 }
 
-export const answerFields = <T>({ body, statusCode }: Answer<T>): CallFields => ({
-  payload: body,
-  statusCode,
-});
-
 /**
  * Calls the device that a message names, or each of them if the node takes several.
  * @param one calls one device
  * @param more options that the node lets its user choose
+ * @param fields what goes on the message, if it is more than the answer and its status
  */
-export async function callDevice<C extends ManyConfig, K extends string>(
+export async function callDevice<C extends ManyConfig, K extends string, T>(
   call: ActionCall<C, K | 'chipid'>,
-  one: CallOne,
+  one: CallOne<T>,
   more: Pick<PushOptions, 'format' | 'when' | 'expires'> = {},
+  fields: FieldsOf<T> = answerFields,
 ): Promise<Outcome> {
   const { client, config, inputs, msg, signal, onProgress } = call;
   const options = { timeout: timeoutOf(config), signal, onProgress, ...more };
   const device = deviceOf(inputs);
-  if (config.many === true) return callMany(config, device, options, one);
+  if (config.many === true) return callMany(client, config, device, options, one, fields);
   if (Array.isArray(device)) {
     throw invalidInput(
       'The chip number is an array. Allow several devices in the node, or split the array first.',
@@ -60,9 +57,10 @@ export async function callDevice<C extends ManyConfig, K extends string>(
   }
   const chipid = parseChipid(device);
   try {
-    const fields = await one(chipid, options);
-    // What is added after a spread would make a new hidden class each time, in V8 of Node.js 20.
-    return { set: { chipid, ...fields, ...nameField(client, chipid, msg) } };
+    const set = fields(await one(chipid, options), chipid);
+    // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
+    set['chipid'] = chipid;
+    return { set: named(set, client, chipid, msg) };
   } catch (error) {
     return failedAbout(call, chipid, error);
   }
@@ -86,4 +84,4 @@ const failedAbout = (
   { client, msg }: Pick<ActionCall<object, string>, 'client' | 'msg'>,
   chipid: string,
   error: unknown,
-): Outcome => ({ set: nameField(client, chipid, msg), always: true, error: asError(error) });
+): Outcome => ({ set: named({}, client, chipid, msg), always: true, error: asError(error) });

@@ -7,12 +7,14 @@ const CHIPID = /^[0-9]{1,20}$/;
 export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
   CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
 
-/** The device's name as a field of a message about it, unless the message has a name of its own. */
-export function nameField(
+/** Adds the device's name to the fields of a message about it, unless the message has a name of its own. */
+export function named(
+  fields: Record<string, unknown>,
   client: DeviceCloudClient,
   chipid: string,
   msg: NodeMessage,
-): { name?: string } {
+): Record<string, unknown> {
   const name = msg['name'] === undefined ? nameOf(client, chipid) : undefined;
-  return name === undefined ? {} : { name };
+  if (name !== undefined) fields['name'] = name;
+  return fields;
 }

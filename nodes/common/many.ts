@@ -1,15 +1,34 @@
-import { isDeviceCloudError, type Chipid, type PushOptions, type Schedule } from '../../src/index';
+import {
+  isDeviceCloudError,
+  type CallProgress,
+  type DeviceCloudClient,
+  type PushOptions,
+  type QueuePlace,
+} from '../../src/index';
 import { invalidInput, parseChipid, readInput } from '../../src/input';
 import type { Outcome } from './action';
 import { AT_ONCE, LIMIT, MAX_MANY, type ManyConfig } from './action.config';
 import { asError, messageOf } from './errors';
 import { numberOf } from './values';
 
-/** What a call to one device puts on its message: `payload`, `statusCode` if there was an answer, and more. */
-export type CallFields = Readonly<Record<string, unknown>>;
+/** The answer of a device; over a channel it has no status. */
+export interface DeviceAnswer<T = unknown> {
+  body: T;
+  statusCode?: number | undefined;
+}
 
 /** Calls one device with the arguments of its call: only a push has a format. */
-export type CallOne = (chipid: Chipid, options: PushOptions) => Promise<CallFields>;
+export type CallOne<T> = (chipid: string, options: PushOptions) => Promise<DeviceAnswer<T>>;
+
+/** What a call to one device puts on its message: `payload`, `statusCode` if there was one, and more. */
+export type CallFields = Record<string, unknown>;
+
+/** Makes the fields, in a new object. */
+export type FieldsOf<T> = (answer: DeviceAnswer<T>, chipid: string) => CallFields;
+
+/** The answer as the payload, and its status. */
+export const answerFields = ({ body, statusCode }: DeviceAnswer): CallFields =>
+  statusCode === undefined ? { payload: body } : { payload: body, statusCode };
 
 /** The result of one device, as an element of the payload. */
 interface Result {
@@ -48,32 +67,6 @@ function readDevices(value: unknown, limit: number): string[] {
   return [...new Set(chipids)];
 }
 
-/** Limits how many calls run at once; the others wait in order. */
-class CallLimiter {
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
-
-  constructor(private readonly most: number) {}
-
-  /** Whether any call runs. */
-  get busy(): boolean {
-    return this.#running > 0;
-  }
-
-  readonly schedule: Schedule = async (start) => {
-    if (this.#running < this.most) this.#running++;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await start();
-    } finally {
-      // The next caller uses this place.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
-    }
-  };
-}
-
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;
   const error = { code: known?.code, message: messageOf(thrown) };
@@ -90,42 +83,121 @@ function withStatus(result: Result, statusCode: unknown): Result {
 const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
   results.filter((result) => result.uncertain === uncertain).map(({ chipid }) => chipid);
 
+/** What calling several devices takes. */
+interface Calls<T> {
+  client: DeviceCloudClient;
+  chipids: readonly string[];
+  options: PushOptions;
+  /** How many calls may run side by side. */
+  atOnce: number;
+  one: CallOne<T>;
+  fields: FieldsOf<T>;
+}
+
 /**
- * Calls several devices. All commands take their places in the queues of their devices at once, so that the
- * order of arrival holds; how many of them run is limited.
+ * Calls to several devices. Places in the queues of all devices are reserved first, so that the order of arrival holds. A
+ * call is made once its place has its turn and fewer than `atOnce` run: until then it takes hardly any memory.
+ */
+class ManyCalls<T> {
+  readonly results: Result[] = [];
+  /** Those of the devices that failed. */
+  readonly errors: unknown[] = [];
+  readonly #calls: Calls<T>;
+  readonly #places: QueuePlace[] = [];
+  /** The devices whose places wait no longer, by index, in that order; the calls of the first `#begun` have begun. */
+  readonly #ready: number[] = [];
+  #begun = 0;
+  #running = 0;
+  #left: number;
+  #onEnd: () => void = () => undefined;
+
+  constructor(calls: Calls<T>) {
+    // Shows that a call runs rather than that another one waits.
+    const onProgress = (progress: CallProgress): void =>
+      calls.options.onProgress?.(this.#running > 0 ? { state: 'calling' } : progress);
+    this.#calls = { ...calls, options: { ...calls.options, onProgress } };
+    this.#left = calls.chipids.length;
+  }
+
+  /** Makes all calls. Resolves when each device has a result. */
+  run(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onEnd = resolve;
+      this.#calls.chipids.forEach((chipid, index) => this.#reserve(chipid, index));
+      this.#continue();
+    });
+  }
+
+  #reserve(chipid: string, index: number): void {
+    const { client, options } = this.#calls;
+    const onTurn = (): void => {
+      this.#ready.push(index);
+      this.#continue();
+    };
+    try {
+      const place = client.reserve(chipid, { onTurn, ...options });
+      this.#places[index] = place;
+      if (place.hasTurn) this.#ready.push(index);
+    } catch (error) {
+      this.#fail(chipid, index, error);
+    }
+  }
+
+  #continue(): void {
+    while (this.#running < this.#calls.atOnce && this.#begun < this.#ready.length)
+      void this.#call(this.#ready[this.#begun++] as number);
+    if (this.#left === 0) this.#onEnd();
+  }
+
+  async #call(index: number): Promise<void> {
+    const { client, chipids, options, one, fields } = this.#calls;
+    const chipid = chipids[index] as string;
+    const place = this.#places[index] as QueuePlace;
+    this.#running++;
+    try {
+      const each = { place, ...options };
+      const { payload, statusCode } = fields(await one(chipid, each), chipid);
+      this.results[index] = withStatus({ chipid, ok: true, payload }, statusCode);
+      this.#left--;
+    } catch (error) {
+      this.#fail(chipid, index, error);
+      // An invalid call leaves its place unused.
+      client.leave(place);
+    }
+    this.#running--;
+    this.#continue();
+  }
+
+  #fail(chipid: string, index: number, error: unknown): void {
+    this.errors[index] = error;
+    this.results[index] = failed(chipid, error);
+    this.#left--;
+  }
+}
+
+/**
+ * Calls several devices.
  * @param devices one chip number or an array of them
  * @returns the results in the order of the devices; an error only if none of them succeeded
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if nothing can be sent to any of them
  */
-export async function callMany(
+export async function callMany<T>(
+  client: DeviceCloudClient,
   config: ManyConfig,
   devices: unknown,
   options: PushOptions,
-  one: CallOne,
+  one: CallOne<T>,
+  fields: FieldsOf<T>,
 ): Promise<Outcome> {
   if (options.when !== undefined && options.when !== 'now') {
     throw invalidInput('Commands to several devices cannot wait for them: "when" must be "now".');
   }
   const limit = countOf(config.limit, 'limit', LIMIT);
-  const calls = new CallLimiter(countOf(config.atOnce, 'atOnce', AT_ONCE));
+  const atOnce = countOf(config.atOnce, 'atOnce', AT_ONCE);
   const chipids = readInput('list of devices', () => readDevices(devices, limit));
-  const each: PushOptions = {
-    ...options,
-    schedule: calls.schedule,
-    onProgress: (progress) => options.onProgress?.(calls.busy ? { state: 'calling' } : progress),
-  };
-
-  const errors: unknown[] = [];
-  const callOne = async (chipid: Chipid & string, index: number): Promise<Result> => {
-    try {
-      const { payload, statusCode } = await one(chipid, each);
-      return withStatus({ chipid, ok: true, payload }, statusCode);
-    } catch (error) {
-      errors[index] = error;
-      return failed(chipid, error);
-    }
-  };
-  const results = await Promise.all(chipids.map(callOne));
+  const calls = new ManyCalls({ client, chipids, options, atOnce, one, fields });
+  await calls.run();
+  const { results, errors } = calls;
   const set = {
     payload: results,
     failed: numbers(results, false),

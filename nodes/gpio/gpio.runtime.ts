@@ -1,9 +1,11 @@
-import { DeviceCloudError, type Level, type Pin } from '../../src/index';
+import { DeviceCloudError, type Level, type Pin, type ResultAnswer } from '../../src/index';
 import { parseCodes, parsePin, readLevels } from '../../src/input';
-import { actionRuntime, type ActionCall, type Outcome } from '../common/action';
+import type { ActionCall, Outcome } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
-import { answerFields, callDevice, waitOf } from '../common/device-call';
+import { callDevice, waitOf } from '../common/device-call';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
+import type { FieldsOf } from '../common/many';
 import { numberOf } from '../common/values';
 import { DURATION, type GpioConfig } from './gpio.config';
 
@@ -31,12 +33,10 @@ function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outcome> {
   const duration = numberOf(config.duration, DURATION);
   return callDevice(
     call,
-    async (chipid, options) =>
-      answerFields(
-        operation === 'pulse'
-          ? await client.pulseGpio(chipid, pin, level, { ...options, duration })
-          : await client.setGpioEdge(chipid, pin, level, options),
-      ),
+    (chipid, options) =>
+      operation === 'pulse'
+        ? client.pulseGpio(chipid, pin, level, { ...options, duration })
+        : client.setGpioEdge(chipid, pin, level, options),
     waitOf(config),
   );
 }
@@ -46,8 +46,7 @@ async function readPins(call: GpioCall): Promise<Outcome> {
   const { config, inputs } = call;
   const pin = readsAll(config) ? undefined : parsePin(inputs.pin);
   const codes = parseCodes(config.codes || USUAL_CODES);
-  return callDevice(call, async (chipid, options) => {
-    const { body, statusCode } = await call.client.gpioStatus(chipid, options);
+  const fields: FieldsOf<ResultAnswer> = ({ body, statusCode }, chipid) => {
     const levels = readLevels(body.result, codes);
     if (pin !== undefined && pin >= levels.length) {
       throw new DeviceCloudError(
@@ -57,7 +56,13 @@ async function readPins(call: GpioCall): Promise<Outcome> {
       );
     }
     return { payload: pin === undefined ? levels : levels[pin], result: body.result, statusCode };
-  });
+  };
+  return callDevice(
+    call,
+    (chipid, options) => call.client.gpioStatus(chipid, options),
+    undefined,
+    fields,
+  );
 }
 
 /** Sets or reads the pin levels of devices. */

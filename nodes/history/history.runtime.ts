@@ -1,8 +1,9 @@
 import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
-import { actionRuntime, type ActionCall, type Outcome } from '../common/action';
+import type { ActionCall, Outcome } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
 import { aboutDevice, deviceOf } from '../common/device-call';
-import { nameField, nameOf } from '../common/device-name';
+import { named, nameOf } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { decodeRecord, type HistoryRecord } from './body';
 import type { HistoryConfig } from './history.config';
@@ -49,7 +50,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const encoding = encodingOf(call, body);
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
-  const ofDevice = chipid === undefined ? {} : { chipid, ...nameField(client, chipid, msg) };
+  const ofDevice = chipid === undefined ? {} : named({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
   const sent = due && { sent: due.remember };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };

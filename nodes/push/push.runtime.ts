@@ -1,10 +1,10 @@
 import type { PushMessage } from '../../src/index';
 import { pushMessage } from '../../src/input';
-import { actionRuntime } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
-import { answerFields, callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
+import { callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
-import type { CallOne } from '../common/many';
+import { answerFields, type CallOne } from '../common/many';
 import type { PushConfig } from './push.config';
 
 const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
@@ -27,17 +27,16 @@ export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
     // For many devices it is converted once.
     const message = config.many === true ? pushMessage(given, format) : given;
     if (transport === 'channel') {
-      const push: CallOne = async (chipid, options) => {
+      const push: CallOne<unknown> = async (chipid, options) => {
         await client.pushOverChannel(chipid, message, options);
         // There is no answer over a channel (section 6).
-        return { payload: { msg: 'sent' } };
+        return { body: { msg: 'sent' } };
       };
       return callDevice(call, push, { format });
     }
-    return callDevice(
-      call,
-      (chipid, options) => client.push(chipid, message, options).then(answerFields),
-      { format, ...waitOf(config) },
-    );
+    return callDevice(call, (chipid, options) => client.push(chipid, message, options), {
+      format,
+      ...waitOf(config),
+    });
   },
 });

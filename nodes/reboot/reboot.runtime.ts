@@ -1,5 +1,5 @@
-import { actionRuntime } from '../common/action';
-import { answerFields, callDevice, waitOf } from '../common/device-call';
+import { actionRuntime } from '../common/action-runtime';
+import { callDevice, waitOf } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
 import type { RebootConfig } from './reboot.config';
 
@@ -8,9 +8,5 @@ export const runtime = actionRuntime<RebootConfig, 'chipid'>({
   api: 'open',
   inputs: () => CHIPID_INPUT,
   perform: (call) =>
-    callDevice(
-      call,
-      async (chipid, options) => answerFields(await call.client.reboot(chipid, options)),
-      waitOf(call.config),
-    ),
+    callDevice(call, (chipid, options) => call.client.reboot(chipid, options), waitOf(call.config)),
 });

@@ -1,18 +1,28 @@
 import { isDeviceCloudError } from '../../src/index';
-import { actionRuntime } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
-import { answerFields, callDevice } from '../common/device-call';
-import type { CallFields, CallOne } from '../common/many';
+import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
+import { answerFields, type CallOne, type DeviceAnswer, type FieldsOf } from '../common/many';
 import type { RefreshConfig } from './refresh.config';
 
+/** What a refresh ends with: an answer of the device, or that there was none. */
+interface Refreshed {
+  status: string | null;
+  msg: string;
+}
+
 /** Turns a missing answer of the device into an answer, unless the call was not sent. */
-function offlineAnswer(error: unknown): CallFields {
+function offlineAnswer(error: unknown): DeviceAnswer<Refreshed> {
   if (!isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY') || !error.uncertain) throw error;
   const { message, statusCode } = error;
-  const fields = { payload: { status: null, msg: message }, online: false };
-  return statusCode === undefined ? fields : { ...fields, statusCode };
+  return { body: { status: null, msg: message }, statusCode };
 }
+
+const fields: FieldsOf<Refreshed> = (answer) => ({
+  ...answerFields(answer),
+  online: answer.body.status === 'online',
+});
 
 /** Has the service probe devices; it may take 10 seconds (endpoint 11). */
 export const runtime = actionRuntime<RefreshConfig, 'chipid'>({
@@ -20,14 +30,9 @@ export const runtime = actionRuntime<RefreshConfig, 'chipid'>({
   inputs: () => CHIPID_INPUT,
   async perform(call) {
     const offline = choiceOf(call.config.offline, 'offline', ['error', 'answer']);
-    const refresh: CallOne = async (chipid, options) => {
-      const answer = await call.client.refresh(chipid, options);
-      return { ...answerFields(answer), online: answer.body.status === 'online' };
-    };
-    return callDevice(call, (chipid, options) =>
-      offline === 'answer'
-        ? refresh(chipid, options).catch(offlineAnswer)
-        : refresh(chipid, options),
-    );
+    const refresh: CallOne<Refreshed> = (chipid, options) => call.client.refresh(chipid, options);
+    const answered: CallOne<Refreshed> = (chipid, options) =>
+      refresh(chipid, options).catch(offlineAnswer);
+    return callDevice(call, offline === 'answer' ? answered : refresh, undefined, fields);
   },
 });

@@ -1,7 +1,8 @@
 import type { PushMessage, Reply, RequestMatch } from '../../src/index';
-import { actionRuntime, type ActionCall } from '../common/action';
+import type { ActionCall } from '../common/action';
+import { actionRuntime } from '../common/action-runtime';
 import { aboutDevice, formatOf, timeoutOf } from '../common/device-call';
-import { nameField } from '../common/device-name';
+import { named } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
 import { jsonataCondition } from './condition';
@@ -63,7 +64,7 @@ export const runtime = actionRuntime<RequestConfig, Inputs>({
       delete msg['answer'];
       delete msg['replayed'];
       delete msg['uncertain'];
-      return { set: { ...fieldsOf(reply), chipid, ...nameField(client, chipid, msg) } };
+      return { set: named({ ...fieldsOf(reply), chipid }, client, chipid, msg) };
     });
   },
 });

@@ -1,5 +1,5 @@
-import { actionRuntime } from '../common/action';
-import { answerFields, callDevice } from '../common/device-call';
+import { actionRuntime } from '../common/action-runtime';
+import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
 import type { RtStatusConfig } from './rt-status.config';
 
@@ -9,8 +9,6 @@ export const runtime = actionRuntime<RtStatusConfig, 'chipid' | 'key'>({
   inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
   perform(call) {
     const key = call.inputs.key as string;
-    return callDevice(call, async (chipid, options) =>
-      answerFields(await call.client.rtStatus(chipid, key, options)),
-    );
+    return callDevice(call, (chipid, options) => call.client.rtStatus(chipid, key, options));
   },
 });

@@ -1,6 +1,6 @@
 import { TimerQueue } from '../channel/timer-queue';
 import { isDeviceCloudError } from '../errors';
-import type { CommandCaller, DeviceQueues } from '../http/device-queue';
+import type { CommandCaller, DeviceQueues } from '../http/device-queues';
 import type { When } from '../types';
 import { HeldCommands, type HeldCommandsDeps } from './held-commands';
 import type { FleetRegistry } from './registry';
@@ -36,18 +36,23 @@ export class DeviceCommands {
   run<T>(
     chipid: string,
     command: () => Promise<T>,
-    { signal, progress }: CommandCaller,
+    { signal, progress, place }: CommandCaller,
     { when, expires }: CommandWait,
   ): Promise<T> {
-    const call = (): Promise<T> => this.#call(chipid, command, signal);
-    const outcome =
-      when === 'now'
-        ? this.#queues.run(chipid, call, { signal, progress })
-        : this.#held.run(chipid, call, { when, expires, signal, progress });
-    outcome.catch((error: unknown) => {
-      // A command that its caller aborted says nothing about the device.
-      if (!signal?.aborted) this.#onError?.(chipid, error);
-    });
+    if (when === 'now') {
+      const failed = (error: unknown, hasBegun: boolean): void => {
+        if (hasBegun) this.#unanswered(chipid, error, signal);
+        this.#report(chipid, error, signal);
+      };
+      return this.#queues.run(chipid, command, { signal, progress, place, failed });
+    }
+    const call = (): Promise<T> =>
+      command().catch((error: unknown) => {
+        this.#unanswered(chipid, error, signal);
+        throw error;
+      });
+    const outcome = this.#held.run(chipid, call, { when, expires, signal, progress });
+    outcome.catch((error: unknown) => this.#report(chipid, error, signal));
     return outcome;
   }
 
@@ -67,12 +72,14 @@ export class DeviceCommands {
     this.#held.close();
   }
 
-  /** Calls the service. If there is no answer, `lost` is called before the queue starts its next command. */
-  #call<T>(chipid: string, command: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    return command().catch((error: unknown) => {
-      if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
-      throw error;
-    });
+  /** Calls `lost` if a call got no answer: before the queue starts its next command. */
+  #unanswered(chipid: string, error: unknown, signal: AbortSignal | undefined): void {
+    if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
+  }
+
+  /** A command that its caller aborted says nothing about the device. */
+  #report(chipid: string, error: unknown, signal: AbortSignal | undefined): void {
+    if (!signal?.aborted) this.#onError?.(chipid, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import { DeviceCloudError } from '../errors';
 import { onAbort } from '../http/deadline';
-import { notSent, type DeviceQueues } from '../http/device-queue';
+import { notSent, type DeviceQueues } from '../http/device-queues';
 import type { Progress } from '../http/progress';
 import type { When } from '../types';
 

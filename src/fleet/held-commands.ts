@@ -1,5 +1,5 @@
 import { DeviceCloudError } from '../errors';
-import { notSent } from '../http/device-queue';
+import { notSent } from '../http/device-queues';
 import { HeldCommand, type HeldOptions } from './held-command';
 import { HeldDevice, type HeldDeviceShared } from './held-device';
 

@@ -1,163 +1,113 @@
-import { DeviceCloudError } from '../errors';
-import { abortReason, onAbort } from './deadline';
-import { CALLING, type Progress } from './progress';
-import { WaitingCommands, type WaitingCommand } from './waiting-commands';
+import type { DeviceCloudError } from '../errors';
+import type { Progress } from './progress';
 
-/** The most commands that may wait for one device; the next one fails with `QUEUE_FULL`. */
-export const MAX_WAITING = 100;
+/** A place in the queue of a device, kept for one command. A class with plain fields, since there may be thousands. */
+export class Place {
+  /** Whether the commands before it have ended. */
+  hasTurn = false;
+  /** Why its command never starts. */
+  refusal: DeviceCloudError | undefined;
+  /** Whether it is that of a command, or was given up. */
+  isUsed = false;
+  /** The number of commands before it that was last shown. */
+  ahead = -1;
+  /** Removes the listener of its signal. */
+  ignoreSignal: (() => void) | undefined;
 
-/** The options of a command. */
-export interface QueueOptions {
-  /** Removes the command while it still waits. */
-  signal?: AbortSignal | undefined;
-  /** Is called with the command's place whenever it changes, and when its turn has come. */
-  progress?: Progress | undefined;
-  /** Whether it counts towards the 100 that may wait, default true. */
-  counted?: boolean;
+  constructor(
+    readonly chipid: string,
+    readonly queue: DeviceQueue,
+    /** Is called with how many commands are before it, whenever that changes. */
+    readonly progress: Progress | undefined,
+    /** Whether it counts towards the limit of the queue. */
+    readonly counted: boolean,
+    /** Own code: is called if it has waited and does so no longer, since it has its turn or was refused. */
+    public onTurn: (() => void) | undefined,
+  ) {}
+
+  get isWaiting(): boolean {
+    return !this.hasTurn && !this.refusal;
+  }
+
+  /** The commands before it have ended. */
+  start(): void {
+    this.hasTurn = true;
+    this.#endWait();
+  }
+
+  /** Its command is never to start. It has been removed from the queue. */
+  refuse(error: DeviceCloudError): void {
+    this.refusal = error;
+    this.#endWait();
+  }
+
+  #endWait(): void {
+    this.ignoreSignal?.();
+    this.onTurn?.();
+  }
 }
 
-/** The caller of a command, who may abort it and is shown what it waits for. */
-export interface CommandCaller {
-  readonly signal: AbortSignal | undefined;
-  readonly progress: Progress | undefined;
-}
-
-/** Own code, which never throws: is called with how many commands of a device wait and run. */
-export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
-
-/** One command at a time per device, in the order of arrival; devices do not wait for each other. */
-export interface DeviceQueues {
-  /**
-   * Runs a command when all earlier ones of its device have ended.
-   * @param chipid the device
-   * @param command starts the call; the next one starts when its promise has settled
-   * @throws DeviceCloudError `QUEUE_FULL` if 100 wait already, `UNREACHABLE` if it was removed
-   */
-  run<T>(chipid: string, command: () => Promise<T>, options?: QueueOptions): Promise<T>;
-  /** How many commands of a device wait, and how many run: 0 or 1. */
-  load(chipid: string): { waiting: number; running: number };
-  /** Devices with a command that runs or waits, or with a gap to keep. */
-  readonly size: number;
-  /** Removes every waiting command and clears the timers. The caller ends the running ones. */
-  close(): void;
-}
-
-interface DeviceQueue {
-  waiting: WaitingCommands;
-  running: 0 | 1;
+/** The queue of a device: whether a command runs, and the places that wait, in order. */
+export class DeviceQueue {
+  running: 0 | 1 = 1;
+  /** Ends the gap between two commands. */
   timer: NodeJS.Timeout | undefined;
-}
+  #waiting: Place[] = [];
+  #counted = 0;
+  /** The number of places whose callers are shown how many commands are before them. */
+  #watched = 0;
 
-const NO_OPTIONS: QueueOptions = {};
+  /** The number of places that wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
 
-/** The error for a command that left a queue before its turn. @param why completes "was not sent: " */
-export const notSent = (chipid: string, why: string): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', `The command to device ${chipid} was not sent: ${why}.`);
+  /** The number of those that count towards the limit of the queue. */
+  get counted(): number {
+    return this.#counted;
+  }
 
-const full = (chipid: string): DeviceCloudError =>
-  new DeviceCloudError(
-    'QUEUE_FULL',
-    `The command to device ${chipid} was not sent: ${MAX_WAITING} commands wait for this device already. ` +
-      'It answers more slowly than commands arrive: send fewer, or limit their rate.',
-  );
+  add(place: Place): void {
+    this.#waiting.push(place);
+    if (place.counted) this.#counted++;
+    if (place.progress) this.#watched++;
+  }
 
-/**
- * @param gap milliseconds between the end of a command and the start of the next one to the device
- * @param explain why a signal aborted, without secrets
- */
-export function createDeviceQueues(
-  gap: number,
-  explain = abortReason,
-  observer?: QueueObserver,
-): DeviceQueues {
-  const queues = new Map<string, DeviceQueue>();
+  /** Removes a place. @returns whether it waited */
+  remove(place: Place): boolean {
+    return this.#removeAt(this.#waiting.indexOf(place)) !== undefined;
+  }
 
-  const changed = (chipid: string, queue: DeviceQueue): void => {
-    observer?.(chipid, queue.waiting.length, queue.running);
-    queue.waiting.showPlaces(queue.running);
-  };
+  /** Removes the first place. */
+  shift(): Place | undefined {
+    return this.#removeAt(0);
+  }
 
-  const startNext = (chipid: string, queue: DeviceQueue): void => {
-    queue.timer = undefined;
-    const next = queue.waiting.shift();
-    queue.running = next ? 1 : 0;
-    if (next) next.start();
-    else queues.delete(chipid);
-    changed(chipid, queue);
-  };
+  /** Removes all places. */
+  clear(): Place[] {
+    const all = this.#waiting;
+    this.#waiting = [];
+    this.#counted = this.#watched = 0;
+    return all;
+  }
 
-  const ended = (chipid: string, queue: DeviceQueue): void => {
-    if (queues.get(chipid) !== queue) return;
-    if (gap === 0) {
-      startNext(chipid, queue);
-      return;
+  /** Shows each caller how many commands are before its own, if that has changed. A caller may add and remove places. */
+  showPlaces(): void {
+    if (this.#watched === 0) return;
+    for (const place of [...this.#waiting]) {
+      const index = place.progress ? this.#waiting.indexOf(place) : -1;
+      const ahead = index + this.running;
+      if (index < 0 || ahead === place.ahead) continue;
+      place.ahead = ahead;
+      place.progress?.({ state: 'waiting', ahead });
     }
-    queue.running = 0;
-    queue.timer = setTimeout(startNext, gap, chipid, queue);
-    changed(chipid, queue);
-  };
+  }
 
-  const wait = (
-    chipid: string,
-    queue: DeviceQueue,
-    { signal, progress, counted = true }: QueueOptions,
-  ): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const entry: WaitingCommand = {
-        start: () => {
-          ignore?.();
-          resolve();
-        },
-        refuse: (why) => {
-          ignore?.();
-          reject(notSent(chipid, why));
-        },
-        ...{ progress, counted, ahead: -1 },
-      };
-      const ignore =
-        signal &&
-        onAbort(signal, () => {
-          queue.waiting.remove(entry);
-          entry.refuse(explain(signal));
-          changed(chipid, queue);
-        });
-      queue.waiting.add(entry);
-      changed(chipid, queue);
-    });
-
-  return {
-    async run(chipid, command, options = NO_OPTIONS) {
-      const { signal, progress, counted = true } = options;
-      if (signal?.aborted) throw notSent(chipid, explain(signal));
-      let queue = queues.get(chipid);
-      if (!queue) {
-        queue = { waiting: new WaitingCommands(), running: 1, timer: undefined };
-        queues.set(chipid, queue);
-        observer?.(chipid, 0, 1);
-      } else {
-        if (counted && queue.waiting.counted >= MAX_WAITING) throw full(chipid);
-        await wait(chipid, queue, options);
-      }
-      try {
-        progress?.(CALLING);
-        return await command();
-      } finally {
-        ended(chipid, queue);
-      }
-    },
-    load(chipid) {
-      const queue = queues.get(chipid);
-      return { waiting: queue?.waiting.length ?? 0, running: queue?.running ?? 0 };
-    },
-    get size() {
-      return queues.size;
-    },
-    close() {
-      for (const queue of queues.values()) {
-        clearTimeout(queue.timer);
-        for (const waiting of queue.waiting.clear()) waiting.refuse('the client was closed');
-      }
-      queues.clear();
-    },
-  };
+  #removeAt(index: number): Place | undefined {
+    if (index < 0) return undefined;
+    const [place] = this.#waiting.splice(index, 1);
+    if (place?.counted) this.#counted--;
+    if (place?.progress) this.#watched--;
+    return place;
+  }
 }

@@ -1,7 +1,7 @@
 import { KeptSubscriptions } from '../channel/kept-subscriptions';
 import { DeviceCloudError } from '../errors';
 import type { Deadline, Deadlines } from '../http/deadline';
-import { MAX_WAITING, type DeviceQueues } from '../http/device-queue';
+import { MAX_WAITING, type DeviceQueues } from '../http/device-queues';
 import type { Exclusive } from '../sharing/exclusive';
 import type { Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';

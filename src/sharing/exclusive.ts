@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster/cluster';
-import type { CommandCaller } from '../http/device-queue';
+import type { CommandCaller } from '../http/device-queues';
 import { AWAITING_CLUSTER, CALLING } from '../http/progress';
 
 /** How long a command waits for those of other processes, in ms: long enough for several without an answer. */

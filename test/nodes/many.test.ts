@@ -103,6 +103,8 @@ describe('several devices at once', () => {
     const level = await fail('gpio', { chipid: [A, B], pin: 1, payload: 'up' }, 'INVALID_INPUT');
     assert.equal(level.payload, 'up');
     assert.equal(cloud.requests.length, 0);
+    // Their places in the queues are free again.
+    await call('push', { chipid: [A, B], payload: 'x' });
   });
 
   it('are refused by a node that accepts only one', async () => {

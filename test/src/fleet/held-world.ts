@@ -4,7 +4,7 @@ import type { ChannelListener } from '../../../src/channel/types';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { DeviceCommands } from '../../../src/fleet/device-commands';
 import { HeldCommands, type Listing } from '../../../src/fleet/held-commands';
-import { createDeviceQueues } from '../../../src/http/device-queue';
+import { createDeviceQueues } from '../../../src/http/device-queues';
 import { abortReason } from '../../../src/http/deadline';
 import type { CallProgress, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';

@@ -1,7 +1,7 @@
 import type { ChannelListener } from '../../../src/channel/types';
 import { DeviceCloudError } from '../../../src/errors';
 import { createDeadlines } from '../../../src/http/deadline';
-import { createDeviceQueues } from '../../../src/http/device-queue';
+import { createDeviceQueues } from '../../../src/http/device-queues';
 import type { RecoveringChannel } from '../../../src/recovery/listen';
 import type { RecoverOptions } from '../../../src/recovery/options';
 import { BoundedPatterns } from '../../../src/request/bounded-pattern';

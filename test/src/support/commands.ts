@@ -1,4 +1,4 @@
-import { createDeviceQueues, type QueueObserver } from '../../../src/http/device-queue';
+import { createDeviceQueues, type QueueObserver } from '../../../src/http/device-queues';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 
