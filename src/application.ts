@@ -1,6 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
+import { READINGS } from './pace/adaptive-limiter';
 import type { AdaptiveLimiters } from './pace/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
@@ -134,8 +135,8 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         const spec = { ...api.history(chipid), paced: { onRetryAfter } };
         return (await callService(http, spec, settings.timeout, signal)).body;
       },
-      // Not that of the channels, whose address begins with ws. A deep history takes its time.
-      pace: limiters.of(settings.origin, false),
+      // Not that of the channels, whose address begins with ws.
+      pace: limiters.of(settings.origin, READINGS),
       // In a cluster, a device that another process had is silent until its history is read.
       connects:
         settings.channelOrigin.startsWith('wss:') && !options.cluster

@@ -10,10 +10,10 @@ const OURS: Subject = { name: 'ours', label: 'client, recovery' };
 
 const DEVICES = 500;
 /**
- * Histories that are read before: then V8 has compiled what is measured, and recovery has found that the service takes
- * 500 readings a second. It begins at 50, so that from a start the rate alone makes these last three seconds.
+ * Histories that are read before: then V8 has compiled what is measured, and recovery has found how many readings a
+ * second the service takes. It begins at 50, so that from a start the rate alone makes the first 500 last 2.4 s.
  */
-const WARM_UP = 600;
+const WARM_UP = 2000;
 
 /** Uploads that were missed on many devices are recovered; the channels are open already. */
 export const recovery = ({ rounds }: Plan): Scenario => ({

@@ -62,6 +62,9 @@ const contentEncoding = (value: string | string[] | undefined): string | undefin
   return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding;
 };
 
+/** That of an answer which has not begun. */
+const NO_BODY = new AnswerBody(0);
+
 const isSuccess = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
 
 /** The code of a transport error; never its text, which may hold a URL. */
@@ -86,15 +89,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   private encoding: string | undefined;
   private date: string | undefined;
   private retryAfter: number | undefined;
-  private body: AnswerBody;
+  private body = NO_BODY;
 
   constructor(
     private readonly deadline: Deadline,
     private readonly maxAnswer: number,
     private readonly receiver: Receiver,
-  ) {
-    this.body = new AnswerBody(maxAnswer);
-  }
+  ) {}
 
   /** The deadline has ended the call. */
   onEnd(end: CallAborted): void {
@@ -117,7 +118,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.statusCode = statusCode;
     this.encoding = contentEncoding(headers['content-encoding']);
     this.date = headerText(headers.date);
-    if (isSuccess(statusCode)) return;
+    if (isSuccess(statusCode)) {
+      this.body = new AnswerBody(this.maxAnswer, Number(headers['content-length']));
+      return;
+    }
     this.body = new AnswerBody(MAX_ERROR_ANSWER);
     this.retryAfter = readRetryAfter(headers, Date.now());
   }

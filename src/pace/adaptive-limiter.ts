@@ -12,6 +12,22 @@ export interface PaceClock {
   random(): number;
 }
 
+/** What is limited. */
+export interface Paced {
+  /** Attempts a second at most. */
+  readonly most: number;
+  /** Whether slow answers lower the rate. */
+  readonly judgesSpeed: boolean;
+}
+
+/** Connects of channels. */
+export const CONNECTS: Paced = { most: 500, judgesSpeed: true };
+/**
+ * Readings of histories: one may be a thousand times as long as another, and so much slower. Few run at once, which
+ * limits them before this rate does unless the service is near and quick.
+ */
+export const READINGS: Paced = { most: 2000, judgesSpeed: false };
+
 const SECOND = 1000;
 /** A connection that was open for less than this many milliseconds counts as a failure. */
 const AT_ONCE = 1000;
@@ -31,7 +47,7 @@ const JITTER = 0.5;
  * it after a restart. The rate adapts to what the service can take: see {@link AdaptiveRate}.
  */
 export class AdaptiveLimiter {
-  private readonly rate = new AdaptiveRate();
+  private readonly rate: AdaptiveRate;
   private readonly speed = new AnswerSpeed();
   /** Sets keep the order, and delete from their middle in constant time. */
   private readonly waiting = new Set<Attempt>();
@@ -45,14 +61,12 @@ export class AdaptiveLimiter {
   private limitedAt = -Infinity;
   private rushSince: number | undefined;
 
-  /**
-   * @param judgesSpeed whether slow answers lower the rate: not where one answer may be a thousand times
-   *   as large as another, and so much slower
-   */
   constructor(
     private readonly clock: PaceClock,
-    private readonly judgesSpeed = true,
-  ) {}
+    private readonly paced = CONNECTS,
+  ) {
+    this.rate = new AdaptiveRate(paced.most);
+  }
 
   /**
    * Queues for a turn.
@@ -171,6 +185,6 @@ export class AdaptiveLimiter {
    * over TLS, handshakes wait for one another here.
    */
   private isSlow({ idleBefore }: Attempt, at: number): boolean {
-    return this.judgesSpeed && this.clock.idle() - idleBefore > this.speed.limit(at);
+    return this.paced.judgesSpeed && this.clock.idle() - idleBefore > this.speed.limit(at);
   }
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { AdaptiveLimiter, type PaceClock } from './adaptive-limiter';
+import { AdaptiveLimiter, CONNECTS, type PaceClock } from './adaptive-limiter';
 
 /** How many limiters are kept. With more services at a time, their clients would not share them. */
 const MOST = 100;
@@ -18,10 +18,10 @@ export class AdaptiveLimiters {
 
   /**
    * @param origin the address of the service; a limiter of it outlives its clients, and so a deploy
-   * @param judgesSpeed see {@link AdaptiveLimiter}; the same with each call for an address
+   * @param paced what is limited; the same with each call for an address
    */
-  of(origin: string, judgesSpeed = true): AdaptiveLimiter {
-    const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock, judgesSpeed);
+  of(origin: string, paced = CONNECTS): AdaptiveLimiter {
+    const limiter = this.limiters.get(origin) ?? new AdaptiveLimiter(this.clock, paced);
     // The least recently used one is the first, and is dropped first.
     this.limiters.delete(origin);
     this.limiters.set(origin, limiter);

@@ -1,8 +1,7 @@
 const SECOND = 1000;
 
-/** Attempts a second, initially and at most. */
+/** Attempts a second, initially. */
 const START = 50;
-const MOST = 500;
 /** The lower limit while the service is slow or accepts no attempts. */
 const LEAST = 1;
 /** The lower limit if an attempt costs little: the service accepts some attempts, or nothing is there. */
@@ -33,6 +32,9 @@ export class AdaptiveRate {
   /** Whether an attempt has succeeded since the rate was last halved. */
   private hasSucceeded = false;
 
+  /** @param most attempts a second at most */
+  constructor(private readonly most: number) {}
+
   /** Forgets what it knew. @param at when the first of the next attempts is made, in ms */
   restart(at: number): void {
     this.perSecond = START;
@@ -58,7 +60,7 @@ export class AdaptiveRate {
     this.badShare -= this.badShare * WEIGHT;
     if (!isLimit || began < this.raisedFrom) return;
     const growth = this.careful ? CAREFUL_GROWTH : GROWTH;
-    this.perSecond = Math.min(MOST, this.perSecond + growth);
+    this.perSecond = Math.min(this.most, this.perSecond + growth);
   }
 
   /** An answer is slow. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
+import { READINGS } from '../../../src/pace/adaptive-limiter';
 import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { channelService, tlsChannelService } from '../../../tooling/servers/channel-service';
@@ -15,7 +16,7 @@ const CLOCK = { now: () => 0, idle: () => 0, random: () => 0 };
 /** A channel that has opened while many other connects wait for their turn. */
 async function duringRush(baseUrl: string) {
   const limiters = new AdaptiveLimiters(CLOCK);
-  const acquire = mock.method(limiters.of(baseUrl, false), 'acquire');
+  const acquire = mock.method(limiters.of(baseUrl, READINGS), 'acquire');
   const tls = { ca: LOOPBACK.cert };
   const client = new DeviceCloudClient({ ...KEYS, baseUrl, proxy: false, tls }, limiters);
   atEnd(() => client.close());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudError } from '../../../../src/errors';
-import { AdaptiveLimiter } from '../../../../src/pace/adaptive-limiter';
+import { AdaptiveLimiter, READINGS } from '../../../../src/pace/adaptive-limiter';
 import { AdaptiveLimiters } from '../../../../src/pace/adaptive-limiters';
 import type { PacedAttempt } from '../../../../src/pace/attempt';
 import { readInTurn } from '../../../../src/recovery/reading/read-history';
@@ -40,7 +40,7 @@ describe('the histories of all devices after a restart', () => {
   async function readAll(devices: number, retryAfter?: number): Promise<void> {
     const random = numbers(3);
     const limiter = new ReadLimiter(
-      new AdaptiveLimiter({ now: () => now, idle: () => now, random }),
+      new AdaptiveLimiter({ now: () => now, idle: () => now, random }, READINGS),
     );
     for (let device = 0; device < devices; device++) {
       const read = async (signal: AbortSignal, attempt: number, turn: PacedAttempt) => {
@@ -77,7 +77,7 @@ describe('the histories of all devices after a restart', () => {
 
   it('are read as quickly if most are deep and take much longer than the others', async () => {
     const clock = { now: () => now, idle: () => now, random: () => 0.5 };
-    const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', false));
+    const limiter = new ReadLimiter(new AdaptiveLimiters(clock).of('http://service', READINGS));
     for (let device = 0; device < MANY; device++) {
       const granted = (turn: PacedAttempt): void => {
         setTimeout(() => turn.succeeded(), device % 3 === 0 ? 20 : 150);
