@@ -18,7 +18,7 @@ type Done = (error?: Error) => void;
 class Arrival {
   /** What its call waits for, once that is known. */
   progress: RequestProgress | undefined;
-  /** Whether its inputs are read and its call is made. */
+  /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
   hasBegun = false;
   isOver = false;
   /** Lets the next message of a sequential node begin. */
@@ -168,16 +168,16 @@ class ActionLife<C extends object, K extends string> {
   #succeed(arrival: Arrival, outcome: Outcome): void {
     if (arrival.isOver) return;
     const { msg, send } = arrival;
-    const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
-    if (error) {
-      if (outcome.always && 'set' in outcome) Object.assign(msg, outcome.set);
-      this.#fail(arrival, error);
-      return;
-    }
-    this.#status.succeed(arrival);
-    // A status that an earlier node left is not this call's.
-    delete msg['statusCode'];
+    // A message may be one whose properties cannot be set.
     try {
+      const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
+      if (error) {
+        if (outcome.always && 'set' in outcome) Object.assign(msg, outcome.set);
+        throw error;
+      }
+      this.#status.succeed(arrival);
+      // A status that an earlier node left is not this call's.
+      delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
       else send(Object.assign(msg, outcome.set));
     } catch (thrown) {
@@ -203,12 +203,17 @@ class ActionLife<C extends object, K extends string> {
   #fail(arrival: Arrival, error: unknown): void {
     if (arrival.isOver) return;
     const { msg } = arrival;
+    let failure = asError(error);
     this.#status.fail(arrival, error);
-    delete msg['statusCode'];
-    if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
-      msg['statusCode'] = error.statusCode;
+    try {
+      delete msg['statusCode'];
+      if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
+        msg['statusCode'] = error.statusCode;
+      }
+    } catch (thrown) {
+      failure = asError(thrown);
     }
-    this.#end(arrival, asError(error));
+    this.#end(arrival, failure);
   }
 
   #end(arrival: Arrival, failure?: Error): void {

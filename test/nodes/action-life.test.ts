@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { Simulator } from '../../src/simulator';
-import { cloudApp, load, node } from './support/flow';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
 import { arrivedAt, call, fail, post, send, type Caught } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
@@ -123,4 +124,28 @@ describe('a message to an action node', () => {
     await settle();
     assert.equal(cloud.device(chipid).received.length, 1);
   });
+
+  for (const [how, lock] of [
+    ['sealed', (msg: NodeMessage) => Object.seal(msg)],
+    ['frozen', (msg: NodeMessage) => Object.freeze(msg)],
+  ] as const) {
+    it(`that is ${how} ends exactly once, with an error`, async () => {
+      await start({ many: true });
+      const odd = (fields: object): NodeMessage => lock({ payload: 'x', _msgid: 'a', ...fields });
+      const endings = [
+        await send('push', odd({ chipid })),
+        await send('push', odd({ chipid: [chipid] })),
+        await send('push', odd({ chipid: 'x' })),
+      ];
+      cloud.fail('not-found');
+      endings.push(await send('push', odd({ chipid, statusCode: 200 })));
+      for (const { error } of endings) assert.ok(error instanceof Error);
+      cloud.fail('hang');
+      const last = odd({ chipid });
+      post('push', last);
+      await until(() => cloud.requests.length === 4, 'the last is under way');
+      await deploy([cloudApp(cloud)]);
+      assert.equal(journal.endings.filter(({ msg }) => msg === last).length, 1);
+    });
+  }
 });
