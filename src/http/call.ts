@@ -41,13 +41,13 @@ const RETRY_CAP = 2000;
  * One attempt of a call, from its place in the limiter to the answer. A class with plain fields and a single promise,
  * since there may be tens of thousands a second.
  */
-class Attempt<T> implements Receiver {
+class CallAttempt<T> implements Receiver {
   constructor(
     private readonly http: HttpContext,
     private readonly spec: CallSpec<T>,
     private readonly deadline: Deadline,
-    /** Whether the deadline is that of this attempt alone, which clears it. */
-    private readonly isOwn: boolean,
+    /** Whether it clears the deadline when it ends. */
+    private readonly clears: boolean,
     private readonly resolve: (answer: Answer<T>) => void,
     private readonly reject: (error: unknown) => void,
   ) {}
@@ -106,7 +106,7 @@ class Attempt<T> implements Receiver {
   }
 
   private clear(): void {
-    if (this.isOwn) this.deadline.clear();
+    if (this.clears) this.deadline.clear();
   }
 }
 
@@ -114,10 +114,10 @@ const attempt = <T>(
   http: HttpContext,
   spec: CallSpec<T>,
   deadline: Deadline,
-  isOwn: boolean,
+  clears: boolean,
 ): Promise<Answer<T>> =>
   new Promise((resolve, reject) =>
-    new Attempt(http, spec, deadline, isOwn, resolve, reject).start(),
+    new CallAttempt(http, spec, deadline, clears, resolve, reject).start(),
   );
 
 function pause(ms: number, deadline: Deadline): Promise<void> {
@@ -172,7 +172,7 @@ export const callWithin = <T>(
 /**
  * Makes one call, as {@link callWithin} does.
  * @param seconds for the whole call
- * @throws DeviceCloudError
+ * @throws DeviceCloudError; at once, not by its promise, if the signal is invalid
  */
 export function callService<T>(
   http: HttpContext,

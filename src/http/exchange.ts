@@ -48,7 +48,7 @@ export interface Failure {
 export const failureOf = ({ reason: kind, detail }: CallAborted, sent: boolean): Failure =>
   detail === undefined ? { kind, sent } : { kind, sent, detail };
 
-/** Is called once, with what a request has ended with. */
+/** Receives the outcome of a request, once. */
 export interface Receiver {
   onAnswer(answer: HttpAnswer): void;
   onFailure(failure: Failure): void;
@@ -62,7 +62,7 @@ const contentEncoding = (value: string | string[] | undefined): string | undefin
   return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding;
 };
 
-/** That of an answer which has not begun. */
+/** The body of an answer that has not begun. */
 const NO_BODY = new AnswerBody(0);
 
 const isSuccess = (statusCode: number): boolean => statusCode >= 200 && statusCode < 300;
@@ -145,7 +145,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.fail({ kind: 'error', sent: this.controller !== undefined, detail: errorCode(error) });
   }
 
-  private settle(): boolean {
+  /** @returns whether it had not ended before */
+  settle(): boolean {
     if (this.isSettled) return false;
     this.isSettled = true;
     this.deadline.listen(undefined);
@@ -167,6 +168,7 @@ class Exchange implements Dispatcher.DispatchHandler {
  * Sends one request and reads its whole answer.
  * @param maxAnswer the longest answer that is read, in bytes
  * @param receiver is called with the answer, or with why there is none
+ * @throws what undici throws for a request that is invalid: then the receiver is not called
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -179,8 +181,12 @@ export function exchange(
   const handler = new Exchange(deadline, maxAnswer, receiver);
   deadline.listen((end) => handler.onEnd(end));
   if (deadline.ended) return;
-  dispatcher.dispatch(
-    { origin, method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 },
-    handler,
-  );
+  try {
+    dispatcher.dispatch(
+      { origin, method, path, headers, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 },
+      handler,
+    );
+  } catch (error) {
+    if (handler.settle()) throw error;
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
 import type { PacedAttempt } from '../../../src/pace/attempt';
-import type { AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
+import { CONNECTS, READINGS, type AdaptiveLimiter } from '../../../src/pace/adaptive-limiter';
 
 const SERVICE = 'ws://127.0.0.1:1';
 
@@ -52,6 +52,27 @@ describe('the limiter of connection attempts', () => {
     assert.equal(turns.length, 200);
     assert.equal(mostInASecond(turns), 50);
   });
+
+  for (const [what, paced] of [
+    ['connects', CONNECTS],
+    ['readings', READINGS],
+  ] as const) {
+    it(`allows up to ${paced.most} ${what} a second while all succeed quickly`, () => {
+      const to = limiters.of(`ws://127.0.0.1:2/${what}`, paced);
+      let inLastSecond = 0;
+      for (let each = 0; each < 10_000; each++) {
+        const attempt = to.acquire(() => {
+          if (now > 6000) inLastSecond++;
+          setTimeout(() => attempt.succeeded(), 5);
+        });
+      }
+      pass(7000);
+      assert.ok(
+        inLastSecond > 0.95 * paced.most && inLastSecond <= paced.most,
+        String(inLastSecond),
+      );
+    });
+  }
 
   it('keeps its rate although timers are late, and allows no more in any second', () => {
     const { turns } = queue(500);
