@@ -1,6 +1,7 @@
 import { invalidInput } from './errors';
 import type { CommandWait } from './fleet/device-commands';
 import { Place } from './http/device-queue';
+import type { DeviceQueues } from './http/device-queues';
 import { isolatedProgress, type Progress } from './http/progress';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -12,12 +13,10 @@ import {
   WHENS,
   type CallOptions,
   type CommandOptions,
-  type PlaceOptions,
   type PulseOptions,
   type PushFormat,
   type PushOptions,
 } from './types';
-import { isolated } from './util/isolated';
 import { show } from './util/show';
 
 /** What ends a call before its answer, and who is shown what it waits for. */
@@ -25,7 +24,6 @@ export interface Limits {
   seconds: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
-  place: Place | undefined;
 }
 
 /** Seconds that a command waits for its device unless its caller says otherwise. */
@@ -40,66 +38,75 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
 }
 
 /**
- * Reads a place that `reserve` has returned.
+ * Reads the place of a call to a device.
+ * @param queues to which it must belong
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function parsePlace(value: unknown): Place {
-  if (value instanceof Place) return value;
-  throw invalidInput(`place must be one that reserve has returned, but is ${show(value)}.`);
-}
-
-function readPlace(options: CallOptions | undefined): Place | undefined {
-  const place: unknown = options?.place;
-  return place === undefined || place === null ? undefined : parsePlace(place);
-}
-
-/**
- * Checks the place of a call.
- * @throws DeviceCloudError `INVALID_INPUT` if it is of another device, was used, or the call waits for its device
- */
-export function checkPlace(place: Place | undefined, device: string, { when }: CommandWait): void {
-  if (!place) return;
-  if (place.chipid !== device)
-    throw invalidInput(`The place is that of device ${place.chipid}, not of device ${device}.`);
-  if (place.isUsed) throw invalidInput('The place was used by another call, or given up.');
-  if (when !== 'now')
-    throw invalidInput('A call with a place cannot wait for its device: when must be now.');
-}
-
-/**
- * Reads the options of a place.
- * @returns `onTurn` isolated: what it throws becomes a warning
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export function readPlaceOptions(options: PlaceOptions | undefined): {
-  signal: AbortSignal | undefined;
-  progress: Progress | undefined;
-  onTurn: () => void;
-} {
+export function readPlace(
+  options: CommandOptions | undefined,
+  device: string,
+  queues: DeviceQueues,
+): Place | undefined {
   return readInput('options object', () => {
-    const onTurn: unknown = options?.onTurn;
-    if (onTurn !== undefined && onTurn !== null && typeof onTurn !== 'function')
-      throw invalidInput(`onTurn must be a function, but is ${show(onTurn)}.`);
-    return {
-      signal: parseSignal(options?.signal),
-      progress: readProgress(options),
-      onTurn: () => isolated(() => options?.onTurn?.()),
-    };
+    const place: unknown = options?.place;
+    if (place === undefined || place === null) return undefined;
+    if (!(place instanceof Place) || !queues.has(place) || place.isUsed)
+      throw invalidInput('place must be one that callEach has given to this call alone.');
+    if (place.chipid !== device)
+      throw invalidInput(`The place is that of a call to device ${place.chipid}.`);
+    if ((options?.when ?? 'now') !== 'now')
+      throw invalidInput('A call with a place cannot wait for its device: when must be now.');
+    return place;
   });
 }
 
+const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
+  seconds: readTimeout(options?.timeout, usual),
+  signal: parseSignal(options?.signal),
+  progress: readProgress(options),
+});
+
 /**
- * Reads `timeout`, `signal`, `onProgress` and `place`.
+ * Reads `timeout`, `signal` and `onProgress`.
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
-export function readLimits(options: CallOptions | undefined, usual: number): Limits {
-  return readInput('options object', () => ({
-    seconds: readTimeout(options?.timeout, usual),
-    signal: parseSignal(options?.signal),
-    progress: readProgress(options),
-    place: readPlace(options),
-  }));
+export const readDeviceLimits = (options: CallOptions | undefined, usual: number): Limits =>
+  readInput('options object', () => limitsOf(options, usual));
+
+/** Reads the same for a call that reaches no single device, and so can have no place. */
+export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
+  readInput('options object', () => {
+    if (options?.place === undefined) return limitsOf(options, usual);
+    throw invalidInput('Only a call that reaches one device can have a place.');
+  });
+
+/** How many calls of `callEach` run side by side unless its caller says otherwise. */
+const AT_ONCE = 16;
+
+/** The options of `callEach`. */
+export interface EachOptions<O> {
+  atOnce: number;
+  limits: Limits;
+  /** The options of each call. */
+  each: Omit<O, 'atOnce' | 'onProgress'>;
+}
+
+/**
+ * Reads the options of `callEach`.
+ * @param usual the time-out in seconds if they have none
+ * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
+ */
+export function readEachOptions<O extends CallOptions>(
+  options: (O & { atOnce?: number }) | undefined,
+  usual: number,
+): EachOptions<O> {
+  const limits = readLimits(options, usual);
+  return readInput('options object', () => {
+    const { atOnce = AT_ONCE, onProgress: _, ...each } = { ...options } as O & { atOnce?: number };
+    if (Number.isInteger(atOnce) && atOnce >= 1) return { atOnce, limits, each };
+    throw invalidInput(`atOnce must be a whole number from 1, but is ${show(atOnce)}.`);
+  });
 }
 
 /** Reads `duration`, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */

@@ -1,9 +1,10 @@
-import { DEVICE_LISTS, parseKey, type OpenApi } from './api/open-api';
+import { DEVICE_LISTS, type OpenApi } from './api/open-api';
 import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
 import { checkSentNow, readDuration, readFormat } from './call-options';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { parseLevel, parsePin } from './input/gpio';
+import { parseKey } from './input/key';
 import { pushBytes, pushMessage } from './input/push-payload';
 import type {
   CallOptions,

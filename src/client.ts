@@ -10,7 +10,6 @@ import type {
   JsonObject,
   Level,
   Pin,
-  PlaceOptions,
   PushMessage,
   PulseOptions,
   PushOptions,
@@ -18,16 +17,15 @@ import type {
   AppRecord,
   DeviceRecord,
   PushRecord,
-  QueuePlace,
   SyncRecord,
   UploadRecord,
 } from './types';
 import {
-  checkPlace,
-  parsePlace,
+  readDeviceLimits,
+  readEachOptions,
   readFormat,
   readLimits,
-  readPlaceOptions,
+  readPlace,
   readRecovery,
   readWait,
   type Limits,
@@ -39,12 +37,13 @@ import { AdaptiveLimiters } from './pace/adaptive-limiters';
 import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
-import { parseChipid } from './input/chipid';
-import { DeviceCloudError } from './errors';
+import { parseChipid, parseChipids } from './input/chipid';
+import { DeviceCloudError, invalidInput } from './errors';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
-import { CALLING } from './http/progress';
+import { CALLING, type Progress } from './http/progress';
 import { openApiMissing } from './api/open-api';
+import { CallBatch } from './fleet/call-batch';
 import type { Fleet } from './fleet/fleet';
 import { byChipid } from './fleet/list-reading';
 import type { ServerApi } from './api/server-api';
@@ -52,6 +51,7 @@ import type { Encoding } from './recovery/records/facts';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { ClientOptions } from './settings';
+import { show } from './util/show';
 import type { StoreInfo } from './cluster/store';
 import type { ClusterMember, ClusterSettings } from './cluster/types';
 
@@ -218,28 +218,36 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Reserves the last place in the queue of a device, for one call that reaches it (section 4.2, endpoints 3 and 8 to
-   * 12) and is made later, with the option `place`.
-   * Until that call has ended, or the place is given up with {@link leave}, later calls to the device wait.
-   * @param chipid the device
-   * @param options `onTurn`; `signal`; `onProgress`
-   * @throws DeviceCloudError `INVALID_INPUT`; `QUEUE_FULL`; `UNREACHABLE` if the signal has aborted
+   * Calls several devices (section 4.2, endpoints 3 and 8 to 12), a few side by side. Each call has its place in the order
+   * of all commands to its device from the beginning, although it is made later.
+   * @param chipids the devices
+   * @param call makes the call to one of them, once its turn has come, with the options that it is given:
+   * `(chipid, options) => client.push(chipid, 'on', options)`
+   * @param options `atOnce`, how many calls run side by side, default 16; all others are those of each call
+   * @returns the result of each call, in the order of the devices: it is not an error if some of them fail
+   * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if an argument is wrong: nothing was sent
    */
-  reserve(chipid: Chipid, options?: PlaceOptions): QueuePlace {
-    const device = parseChipid(chipid);
-    const { signal, progress, onTurn } = readPlaceOptions(options);
-    const { queues, commands } = this.#application;
+  async callEach<T, O extends CallOptions>(
+    chipids: readonly Chipid[],
+    call: (chipid: string, options: O) => Promise<T>,
+    options?: O & { atOnce?: number },
+  ): Promise<PromiseSettledResult<T>[]> {
+    const devices = parseChipids(chipids);
+    if (typeof call !== 'function')
+      throw invalidInput(`call must be a function, but is ${show(call)}.`);
+    const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
+    const { commands } = this.#application;
     if (!commands) throw openApiMissing();
-    return queues.reserve(device, { signal, progress }, onTurn);
-  }
-
-  /**
-   * Gives up a place for which no call (section 4.2) is made. One that was used, or given up, is left alone.
-   * @param place of this client
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  leave(place: QueuePlace): void {
-    this.#application.queues.leave(parsePlace(place));
+    const { signal, progress } = limits;
+    // Shows that a call runs rather than that another one waits.
+    const onProgress: Progress | undefined =
+      progress && ((now) => progress(batch.isRunning ? CALLING : now));
+    const more = { ...each, ...(onProgress && { onProgress }) };
+    const batch = new CallBatch({
+      ...{ commands, chipids: devices, atOnce, caller: { signal, progress: onProgress } },
+      call: (chipid, place) => call(chipid, { place, ...more } as unknown as O),
+    });
+    return batch.run();
   }
 
   /**
@@ -556,14 +564,14 @@ export class DeviceCloudClient {
     longest = ({ seconds }: Limits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
-    const limits = readLimits(options, DEVICE_TIMEOUT);
+    const limits = readDeviceLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    const { commands, exclusive } = this.#application;
+    const { commands, exclusive, queues } = this.#application;
     if (!commands) throw openApiMissing();
-    checkPlace(limits.place, device, wait);
+    const place = readPlace(options, device, queues);
     const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    return commands.run(device, command, limits, wait);
+    return commands.run(device, command, limits, wait, place);
   }
 }
 

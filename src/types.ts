@@ -32,35 +32,14 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Is called whenever what the call waits for changes; what it throws is ignored. */
   onProgress?: (progress: CallProgress) => void;
-  /**
-   * For a call to a device: the place in the device's queue that was reserved for it, with `reserve` of the client.
-   * It can be used once.
-   */
+  /** The place of the call in the queue of its device: `callEach` of the client gives it. */
   place?: QueuePlace;
 }
 
-/**
- * A place in the queue of a device, reserved for one call. Who calls many devices and limits how many calls run at
- * once reserves all places first, so that each call keeps its place in the order of arrival.
- */
+/** The place of a call in the queue of its device. It can be used once. */
 export interface QueuePlace {
   /** The device. */
   readonly chipid: string;
-  /** Whether the commands before it have ended: a call with it begins at once. */
-  readonly hasTurn: boolean;
-}
-
-/** The options of a place. */
-export interface PlaceOptions {
-  /**
-   * Is called if the place has waited and does so no longer: it has its turn, or a call with it fails, since `signal`
-   * has aborted or the client was closed. What it throws becomes a warning.
-   */
-  onTurn?: () => void;
-  /** Ends the wait. */
-  signal?: AbortSignal;
-  /** Is called while it waits, as that of a call. */
-  onProgress?: (progress: CallProgress) => void;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   type WhenConfig,
 } from './action.config';
 import { choiceOf } from './choice';
-import { named } from './device-name';
+import { addName } from './device-name';
 import { asError } from './errors';
 import { answerFields, callMany, type CallOne, type FieldsOf } from './many';
 import { numberOf } from './values';
@@ -60,7 +60,7 @@ export async function callDevice<C extends ManyConfig, K extends string, T>(
     const set = fields(await one(chipid, options), chipid);
     // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
     set['chipid'] = chipid;
-    return { set: named(set, client, chipid, msg) };
+    return { set: addName(set, client, chipid, msg) };
   } catch (error) {
     return failedAbout(call, chipid, error);
   }
@@ -84,4 +84,4 @@ const failedAbout = (
   { client, msg }: Pick<ActionCall<object, string>, 'client' | 'msg'>,
   chipid: string,
   error: unknown,
-): Outcome => ({ set: named({}, client, chipid, msg), always: true, error: asError(error) });
+): Outcome => ({ set: addName({}, client, chipid, msg), always: true, error: asError(error) });

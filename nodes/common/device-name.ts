@@ -8,7 +8,7 @@ export const nameOf = (client: DeviceCloudClient, chipid: string): string | unde
   CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
 
 /** Adds the device's name to the fields of a message about it, unless the message has a name of its own. */
-export function named(
+export function addName(
   fields: Record<string, unknown>,
   client: DeviceCloudClient,
   chipid: string,

@@ -1,11 +1,5 @@
-import {
-  isDeviceCloudError,
-  type CallProgress,
-  type DeviceCloudClient,
-  type PushOptions,
-  type QueuePlace,
-} from '../../src/index';
-import { invalidInput, parseChipid, readInput } from '../../src/input';
+import { isDeviceCloudError, type DeviceCloudClient, type PushOptions } from '../../src/index';
+import { invalidInput, parseChipid, parseChipids, readInput } from '../../src/input';
 import type { Outcome } from './action';
 import { AT_ONCE, LIMIT, MAX_MANY, type ManyConfig } from './action.config';
 import { asError, messageOf } from './errors';
@@ -50,21 +44,13 @@ function countOf(value: number | string | undefined, name: string, usual: number
 /** Reads the whole list before anything is sent. @returns each device once */
 function readDevices(value: unknown, limit: number): string[] {
   if (!Array.isArray(value)) return [parseChipid(value)];
-  const { length } = value;
-  if (length > limit) {
+  if (value.length > limit) {
     throw invalidInput(
-      `The array has ${length} chip numbers, and the node takes at most ${limit} at once. ` +
+      `The array has ${value.length} chip numbers, and the node takes at most ${limit} at once. ` +
         'Nothing was sent. Send fewer, or raise the limit.',
     );
   }
-  const chipids = Array.from({ length }, (_, index) => {
-    try {
-      return parseChipid(value[index]);
-    } catch (error) {
-      throw invalidInput(`Nothing was sent, since element ${index} is wrong. ${messageOf(error)}`);
-    }
-  });
-  return [...new Set(chipids)];
+  return [...new Set(parseChipids(value))];
 }
 
 function failed(chipid: string, thrown: unknown): Result {
@@ -82,98 +68,6 @@ function withStatus(result: Result, statusCode: unknown): Result {
 
 const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
   results.filter((result) => result.uncertain === uncertain).map(({ chipid }) => chipid);
-
-/** What calling several devices takes. */
-interface Calls<T> {
-  client: DeviceCloudClient;
-  chipids: readonly string[];
-  options: PushOptions;
-  /** How many calls may run side by side. */
-  atOnce: number;
-  one: CallOne<T>;
-  fields: FieldsOf<T>;
-}
-
-/**
- * Calls to several devices. Places in the queues of all devices are reserved first, so that the order of arrival holds. A
- * call is made once its place has its turn and fewer than `atOnce` run: until then it takes hardly any memory.
- */
-class ManyCalls<T> {
-  readonly results: Result[] = [];
-  /** Those of the devices that failed. */
-  readonly errors: unknown[] = [];
-  readonly #calls: Calls<T>;
-  readonly #places: QueuePlace[] = [];
-  /** The devices whose places wait no longer, by index, in that order; the calls of the first `#begun` have begun. */
-  readonly #ready: number[] = [];
-  #begun = 0;
-  #running = 0;
-  #left: number;
-  #onEnd: () => void = () => undefined;
-
-  constructor(calls: Calls<T>) {
-    // Shows that a call runs rather than that another one waits.
-    const onProgress = (progress: CallProgress): void =>
-      calls.options.onProgress?.(this.#running > 0 ? { state: 'calling' } : progress);
-    this.#calls = { ...calls, options: { ...calls.options, onProgress } };
-    this.#left = calls.chipids.length;
-  }
-
-  /** Makes all calls. Resolves when each device has a result. */
-  run(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onEnd = resolve;
-      this.#calls.chipids.forEach((chipid, index) => this.#reserve(chipid, index));
-      this.#continue();
-    });
-  }
-
-  #reserve(chipid: string, index: number): void {
-    const { client, options } = this.#calls;
-    const onTurn = (): void => {
-      this.#ready.push(index);
-      this.#continue();
-    };
-    try {
-      const place = client.reserve(chipid, { onTurn, ...options });
-      this.#places[index] = place;
-      if (place.hasTurn) this.#ready.push(index);
-    } catch (error) {
-      this.#fail(chipid, index, error);
-    }
-  }
-
-  #continue(): void {
-    while (this.#running < this.#calls.atOnce && this.#begun < this.#ready.length)
-      void this.#call(this.#ready[this.#begun++] as number);
-    if (this.#left === 0) this.#onEnd();
-  }
-
-  async #call(index: number): Promise<void> {
-    const { client, chipids, options, one, fields } = this.#calls;
-    const chipid = chipids[index] as string;
-    const place = this.#places[index] as QueuePlace;
-    this.#running++;
-    try {
-      const each = { place, ...options };
-      const { payload, statusCode } = fields(await one(chipid, each), chipid);
-      this.results[index] = withStatus({ chipid, ok: true, payload }, statusCode);
-      this.#left--;
-    } catch (error) {
-      this.#fail(chipid, index, error);
-      // An invalid call leaves its place unused.
-      client.leave(place);
-    }
-    this.#running--;
-    this.#continue();
-  }
-
-  #fail(chipid: string, index: number, error: unknown): void {
-    this.errors[index] = error;
-    this.results[index] = failed(chipid, error);
-    this.#left--;
-  }
-}
 
 /**
  * Calls several devices.
@@ -195,9 +89,17 @@ export async function callMany<T>(
   const limit = countOf(config.limit, 'limit', LIMIT);
   const atOnce = countOf(config.atOnce, 'atOnce', AT_ONCE);
   const chipids = readInput('list of devices', () => readDevices(devices, limit));
-  const calls = new ManyCalls({ client, chipids, options, atOnce, one, fields });
-  await calls.run();
-  const { results, errors } = calls;
+  const call = async (chipid: string, each: PushOptions): Promise<Result> => {
+    const { payload, statusCode } = fields(await one(chipid, each), chipid);
+    return withStatus({ chipid, ok: true, payload }, statusCode);
+  };
+  const settled = await client.callEach(chipids, call, { ...options, atOnce });
+  const errors: unknown[] = [];
+  const results = settled.map((result, index): Result => {
+    if (result.status === 'fulfilled') return result.value;
+    errors[index] = result.reason;
+    return failed(chipids[index] as string, result.reason);
+  });
   const set = {
     payload: results,
     failed: numbers(results, false),

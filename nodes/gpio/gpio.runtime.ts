@@ -1,5 +1,5 @@
 import { DeviceCloudError, type Level, type Pin, type ResultAnswer } from '../../src/index';
-import { parseCodes, parsePin, readLevels } from '../../src/input';
+import { parseCodes, parseDuration, parseLevel, parsePin, readLevels } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
 import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
@@ -27,10 +27,16 @@ function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
 }
 
 /** Endpoint 10, once or, for a pulse, twice. */
-function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outcome> {
+async function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outcome> {
   const { client, config, inputs } = call;
   const [pin, level] = [inputs.pin as Pin, inputs.level as Level];
   const duration = numberOf(config.duration, DURATION);
+  if (config.many === true) {
+    // Checked before a command waits for those before it.
+    parsePin(pin);
+    parseLevel(level);
+    if (operation === 'pulse') parseDuration(duration);
+  }
   return callDevice(
     call,
     (chipid, options) =>

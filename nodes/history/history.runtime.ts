@@ -3,7 +3,7 @@ import type { ActionCall, Outcome } from '../common/action';
 import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
 import { aboutDevice, deviceOf } from '../common/device-call';
-import { named, nameOf } from '../common/device-name';
+import { addName, nameOf } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { decodeRecord, type HistoryRecord } from './body';
 import type { HistoryConfig } from './history.config';
@@ -50,7 +50,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const encoding = encodingOf(call, body);
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
-  const ofDevice = chipid === undefined ? {} : named({ chipid }, client, chipid, msg);
+  const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
   const sent = due && { sent: due.remember };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };

@@ -3,7 +3,7 @@ import { DeviceCloudError, type Datatype, type LatestUpload } from '../../src/in
 import { parseChipid, parseDatatype } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
 import { deviceOf } from '../common/device-call';
-import { named } from '../common/device-name';
+import { addName } from '../common/device-name';
 import { asError } from '../common/errors';
 import { decodeLatest } from './body';
 import type { LatestConfig } from './latest.config';
@@ -72,8 +72,8 @@ export async function latestOfOne(call: LatestCall): Promise<Outcome> {
   const chipid = parseChipid(deviceOf(inputs));
   try {
     const fields = await fieldsOf(call, chipid);
-    return { set: named({ ...fields }, client, chipid, msg) };
+    return { set: addName({ ...fields }, client, chipid, msg) };
   } catch (error) {
-    return { set: named({}, client, chipid, msg), always: true, error: asError(error) };
+    return { set: addName({}, client, chipid, msg), always: true, error: asError(error) };
   }
 }

@@ -2,7 +2,7 @@ import type { PushMessage, Reply, RequestMatch } from '../../src/index';
 import type { ActionCall } from '../common/action';
 import { actionRuntime } from '../common/action-runtime';
 import { aboutDevice, formatOf, timeoutOf } from '../common/device-call';
-import { named } from '../common/device-name';
+import { addName } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
 import { numberOf } from '../common/values';
 import { jsonataCondition } from './condition';
@@ -64,7 +64,7 @@ export const runtime = actionRuntime<RequestConfig, Inputs>({
       delete msg['answer'];
       delete msg['replayed'];
       delete msg['uncertain'];
-      return { set: named({ ...fieldsOf(reply), chipid }, client, chipid, msg) };
+      return { set: addName({ ...fieldsOf(reply), chipid }, client, chipid, msg) };
     });
   },
 });

@@ -1,3 +1,4 @@
+import { parseKey } from '../../src/input';
 import { actionRuntime } from '../common/action-runtime';
 import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
@@ -7,8 +8,10 @@ import type { RtStatusConfig } from './rt-status.config';
 export const runtime = actionRuntime<RtStatusConfig, 'chipid' | 'key'>({
   api: 'open',
   inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
-  perform(call) {
+  async perform(call) {
     const key = call.inputs.key as string;
+    // Checked before a command waits for those before it.
+    if (call.config.many === true) parseKey(key);
     return callDevice(call, (chipid, options) => call.client.rtStatus(chipid, key, options));
   },
 });

@@ -7,7 +7,7 @@ import type {
   SyncRecord,
   UploadRecord,
 } from '../types';
-import { DeviceCloudError, invalidInput } from '../errors';
+import { DeviceCloudError } from '../errors';
 import { MAX_RECOVERY_ANSWER } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
@@ -19,17 +19,6 @@ import {
 import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
 import { show } from '../util/show';
 import type { Params } from './signing';
-
-/**
- * Reads the key of a callback, as it is registered in the device's firmware (endpoint 8).
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export function parseKey(value: unknown): string {
-  if (typeof value === 'string' && value !== '' && value.isWellFormed()) return value;
-  throw invalidInput(
-    `The key of the callback must be text that is not empty, but is ${show(value)}.`,
-  );
-}
 
 /** The error of a call without the keys that it needs. */
 export const openApiMissing = (): DeviceCloudError =>

@@ -1,5 +1,6 @@
 import { TimerQueue } from '../channel/timer-queue';
 import { isDeviceCloudError } from '../errors';
+import type { Place } from '../http/device-queue';
 import type { CommandCaller, DeviceQueues } from '../http/device-queues';
 import type { When } from '../types';
 import { HeldCommands, type HeldCommandsDeps } from './held-commands';
@@ -30,14 +31,16 @@ export class DeviceCommands {
   /**
    * Runs a command in its device's queue: `now` at once, the others after the device has shown itself.
    * @param command starts the call; it is called at most once
+   * @param place in the queue that was reserved for it, of a command that is to be sent now
    * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if the call never began; what the
    * call fails with
    */
   run<T>(
     chipid: string,
     command: () => Promise<T>,
-    { signal, progress, place }: CommandCaller,
+    { signal, progress }: CommandCaller,
     { when, expires }: CommandWait,
+    place?: Place,
   ): Promise<T> {
     if (when === 'now') {
       const failed = (error: unknown, hasBegun: boolean): void => {
@@ -54,6 +57,24 @@ export class DeviceCommands {
     const outcome = this.#held.run(chipid, call, { when, expires, signal, progress });
     outcome.catch((error: unknown) => this.#report(chipid, error, signal));
     return outcome;
+  }
+
+  /**
+   * Reserves a place in the queue of a device: see {@link DeviceQueues}.
+   * @throws DeviceCloudError `QUEUE_FULL`; `UNREACHABLE` if the signal has aborted
+   */
+  reserve(chipid: string, caller: CommandCaller, onTurn: () => void): Place {
+    try {
+      return this.#queues.reserve(chipid, caller, onTurn);
+    } catch (error) {
+      this.#report(chipid, error, caller.signal);
+      throw error;
+    }
+  }
+
+  /** Gives up a place, unless it was used. */
+  leave(place: Place): void {
+    this.#queues.leave(place);
   }
 
   /** A command that went through the queue without this class, the push of a request, has failed. */

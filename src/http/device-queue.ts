@@ -7,9 +7,9 @@ export class Place {
   hasTurn = false;
   /** Why its command never starts. */
   refusal: DeviceCloudError | undefined;
-  /** Whether it is that of a command, or was given up. */
+  /** Whether a command has used it, or it was given up. */
   isUsed = false;
-  /** The number of commands before it that was last shown. */
+  /** The number of commands before it, as last shown. */
   ahead = -1;
   /** Removes the listener of its signal. */
   ignoreSignal: (() => void) | undefined;
@@ -21,13 +21,9 @@ export class Place {
     readonly progress: Progress | undefined,
     /** Whether it counts towards the limit of the queue. */
     readonly counted: boolean,
-    /** Own code: is called if it has waited and does so no longer, since it has its turn or was refused. */
+    /** Own code: is called when a place that had to wait has its turn, or is refused. */
     public onTurn: (() => void) | undefined,
   ) {}
-
-  get isWaiting(): boolean {
-    return !this.hasTurn && !this.refusal;
-  }
 
   /** The commands before it have ended. */
   start(): void {
@@ -42,8 +38,10 @@ export class Place {
   }
 
   #endWait(): void {
+    const { onTurn } = this;
+    this.onTurn = undefined;
     this.ignoreSignal?.();
-    this.onTurn?.();
+    onTurn?.();
   }
 }
 
@@ -56,6 +54,9 @@ export class DeviceQueue {
   #counted = 0;
   /** The number of places whose callers are shown how many commands are before them. */
   #watched = 0;
+
+  /** @param owner the queues of which it is one */
+  constructor(readonly owner: object) {}
 
   /** The number of places that wait. */
   get waiting(): number {

@@ -16,7 +16,7 @@ export interface QueueOptions {
   counted?: boolean;
   /** Own code, which never throws: is called before the next command starts if this one has failed, or never began. */
   failed?: (error: unknown, hasBegun: boolean) => void;
-  /** The place that was reserved for the command; without one it gets the last. */
+  /** The place that was reserved for the command, which has its turn. Without one, it goes to the end of the queue. */
   place?: Place | undefined;
 }
 
@@ -24,8 +24,6 @@ export interface QueueOptions {
 export interface CommandCaller {
   readonly signal: AbortSignal | undefined;
   readonly progress: Progress | undefined;
-  /** A place that was reserved for the command. */
-  readonly place?: Place | undefined;
 }
 
 /** Own code, which never throws: is called with how many commands of a device wait and run. */
@@ -42,13 +40,15 @@ export interface DeviceQueues {
   run<T>(chipid: string, command: () => Promise<T>, options?: QueueOptions): Promise<T>;
   /**
    * Reserves the last place in the queue of a device, for a command that is run later. The commands behind it wait
-   * until then, or until the place is left.
-   * @param onTurn own code: is called if the place has waited and does so no longer: it has its turn, or was refused
+   * until then, or until it is left.
+   * @param onTurn own code: is called when a place that had to wait has its turn, or is refused
    * @throws DeviceCloudError `QUEUE_FULL`; `UNREACHABLE` if the signal has aborted
    */
   reserve(chipid: string, options: QueueOptions, onTurn: () => void): Place;
-  /** Gives up a reserved place. */
+  /** Gives up a place, unless it was used. */
   leave(place: Place): void;
+  /** Whether a place was reserved here. */
+  has(place: Place): boolean;
   /** How many commands of a device wait, and how many run: 0 or 1. */
   load(chipid: string): { waiting: number; running: number };
   /** Devices with a command that runs or waits, or with a gap to keep. */
@@ -83,6 +83,8 @@ export function createDeviceQueues(
   const queues = new Map<string, DeviceQueue>();
 
   const changed = (chipid: string, queue: DeviceQueue): void => {
+    // What was called meanwhile may have ended this queue and begun another.
+    if ((queues.get(chipid) ?? queue) !== queue) return;
     observer?.(chipid, queue.waiting, queue.running);
     queue.showPlaces();
   };
@@ -96,31 +98,6 @@ export function createDeviceQueues(
     changed(chipid, queue);
   };
 
-  const ended = (chipid: string, queue: DeviceQueue): void => {
-    if (queues.get(chipid) !== queue) return;
-    if (gap === 0) {
-      startNext(chipid, queue);
-      return;
-    }
-    queue.running = 0;
-    queue.timer = setTimeout(startNext, gap, chipid, queue);
-    changed(chipid, queue);
-  };
-
-  /** Ends the wait of a place when a signal aborts. */
-  const watchSignal = (place: Place, signal: AbortSignal): void => {
-    const { chipid, queue, ignoreSignal } = place;
-    const ignore = onAbort(signal, () => {
-      queue.remove(place);
-      place.refuse(notSent(chipid, explain(signal)));
-      changed(chipid, queue);
-    });
-    place.ignoreSignal = () => {
-      ignoreSignal?.();
-      ignore();
-    };
-  };
-
   const reserve = (
     chipid: string,
     { signal, progress, counted = true }: QueueOptions,
@@ -129,10 +106,16 @@ export function createDeviceQueues(
     if (signal?.aborted) throw notSent(chipid, explain(signal));
     const busy = queues.get(chipid);
     if (busy && counted && busy.counted >= MAX_WAITING) throw full(chipid);
-    const queue = busy ?? new DeviceQueue();
+    const queue = busy ?? new DeviceQueue(queues);
     const place = new Place(chipid, queue, progress, counted, onTurn);
     if (busy) {
-      if (signal) watchSignal(place, signal);
+      if (signal) {
+        place.ignoreSignal = onAbort(signal, () => {
+          queue.remove(place);
+          place.refuse(notSent(chipid, explain(signal)));
+          changed(chipid, queue);
+        });
+      }
       queue.add(place);
       changed(chipid, queue);
     } else {
@@ -143,12 +126,20 @@ export function createDeviceQueues(
     return place;
   };
 
-  const release = (place: Place): void => {
+  /** @param hasBegun whether a command was run: only then is there a gap before the next one */
+  const release = (place: Place, hasBegun: boolean): void => {
     const { chipid, queue } = place;
-    if (place.hasTurn) ended(chipid, queue);
-    else if (queue.remove(place)) {
+    if (!place.hasTurn) {
+      if (!queue.remove(place)) return;
       place.ignoreSignal?.();
       changed(chipid, queue);
+    } else if (queues.get(chipid) === queue) {
+      if (gap === 0 || !hasBegun) startNext(chipid, queue);
+      else {
+        queue.running = 0;
+        queue.timer = setTimeout(startNext, gap, chipid, queue);
+        changed(chipid, queue);
+      }
     }
   };
 
@@ -156,11 +147,9 @@ export function createDeviceQueues(
   const turnOf = (place: Place): Promise<void> =>
     new Promise((resolve, reject) => {
       place.onTurn = () => {
-        place.onTurn = undefined;
         if (place.refusal) reject(place.refusal);
         else resolve();
       };
-      if (place.refusal) place.onTurn();
     });
 
   return {
@@ -171,7 +160,6 @@ export function createDeviceQueues(
       if (place) place.isUsed = true;
       try {
         if (signal?.aborted) throw notSent(chipid, explain(signal));
-        if (place?.isWaiting && signal) watchSignal(place, signal);
         place ??= reserve(chipid, options);
         if (!place.hasTurn) await turnOf(place);
         hasBegun = true;
@@ -181,14 +169,16 @@ export function createDeviceQueues(
         failed?.(error, hasBegun);
         throw error;
       } finally {
-        if (place) release(place);
+        if (place) release(place, hasBegun);
       }
     },
     reserve,
     leave(place) {
-      if (!place.isUsed) release(place);
+      if (place.isUsed) return;
       place.isUsed = true;
+      release(place, false);
     },
+    has: (place) => place.queue.owner === queues,
     load(chipid) {
       const queue = queues.get(chipid);
       return { waiting: queue?.waiting ?? 0, running: queue?.running ?? 0 };
@@ -197,11 +187,13 @@ export function createDeviceQueues(
       return queues.size;
     },
     close() {
-      for (const [chipid, queue] of queues) {
+      const all = [...queues];
+      // First, since what is refused may add commands.
+      queues.clear();
+      for (const [chipid, queue] of all) {
         clearTimeout(queue.timer);
         for (const place of queue.clear()) place.refuse(notSent(chipid, CLOSED));
       }
-      queues.clear();
     },
   };
 }

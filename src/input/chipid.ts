@@ -1,5 +1,6 @@
-import { invalidInput } from '../errors';
+import { DeviceCloudError, invalidInput } from '../errors';
 import { show } from '../util/show';
+import { readInput } from './readable';
 
 const DIGITS = /^[0-9]{1,20}$/;
 
@@ -30,6 +31,25 @@ export function parseChipid(value: unknown): string {
   throw invalidInput(
     `The chip number must be an integer of 1 to 20 digits, as a number or a string, but is ${show(value)}.`,
   );
+}
+
+/**
+ * Reads an array of chip numbers.
+ * @throws DeviceCloudError `INVALID_INPUT`, which says which one is wrong
+ */
+export function parseChipids(value: unknown): string[] {
+  return readInput('array of devices', () => {
+    if (!Array.isArray(value))
+      throw invalidInput(`The devices must be an array of chip numbers, but are ${show(value)}.`);
+    return Array.from({ length: value.length }, (_, index) => {
+      try {
+        return parseChipid(value[index]);
+      } catch (error) {
+        const why = error instanceof DeviceCloudError ? ` ${error.message}` : '';
+        throw invalidInput(`Nothing was sent, since element ${index} is wrong.${why}`);
+      }
+    });
+  });
 }
 
 /**

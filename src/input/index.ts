@@ -3,10 +3,18 @@
  * node, imports only what it has to check itself: the client checks its arguments.
  */
 export { keyWarnings } from './pasted-key';
-export { dropLeadingZeros, parseChipid } from './chipid';
+export { dropLeadingZeros, parseChipid, parseChipids } from './chipid';
 export { parseDatatype } from './datatype';
 export { parsePeriod } from './day';
-export { parseCodes, parsePin, readLevels, type LevelCodes } from './gpio';
+export {
+  parseCodes,
+  parseDuration,
+  parseLevel,
+  parsePin,
+  readLevels,
+  type LevelCodes,
+} from './gpio';
+export { parseKey } from './key';
 export { parseFormat, pushMessage } from './push-payload';
 export { inShard, readShard, type Shard } from './shard';
 export { readInput } from './readable';
