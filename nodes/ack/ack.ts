@@ -1,7 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { ACK_TYPE } from './ack.config';
+import type { ACK_TYPE } from './ack.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof ACK_TYPE = 'device-cloud-ack';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, ACK_TYPE, () => require('./ack.runtime') as typeof import('./ack.runtime'));
+  registerNode(RED, TYPE, () => require('./ack.runtime') as typeof import('./ack.runtime'));
 };

@@ -1,12 +1,15 @@
 import type { NodeAPI } from 'node-red';
 import { addRoutes } from '../common/admin/admin-routes';
 import { registerNode } from '../common/register-node';
-import { CLUSTER_TYPE } from './cluster.config';
+import type { CLUSTER_TYPE } from './cluster.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof CLUSTER_TYPE = 'device-cloud-cluster';
 
 export = function (RED: NodeAPI): void {
   registerNode(
     RED,
-    CLUSTER_TYPE,
+    TYPE,
     () => require('./cluster.runtime') as typeof import('./cluster.runtime'),
     { credentials: { user: { type: 'text' }, password: { type: 'password' } } },
   );

@@ -1,11 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { DEVICES_TYPE } from './devices.config';
+import type { DEVICES_TYPE } from './devices.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof DEVICES_TYPE = 'device-cloud-devices';
 
 export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    DEVICES_TYPE,
-    () => require('./devices.runtime') as typeof import('./devices.runtime'),
-  );
+  registerNode(RED, TYPE, () => require('./devices.runtime') as typeof import('./devices.runtime'));
 };

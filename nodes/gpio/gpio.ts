@@ -1,7 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { GPIO_TYPE } from './gpio.config';
+import type { GPIO_TYPE } from './gpio.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof GPIO_TYPE = 'device-cloud-gpio';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, GPIO_TYPE, () => require('./gpio.runtime') as typeof import('./gpio.runtime'));
+  registerNode(RED, TYPE, () => require('./gpio.runtime') as typeof import('./gpio.runtime'));
 };

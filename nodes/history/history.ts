@@ -1,11 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { HISTORY_TYPE } from './history.config';
+import type { HISTORY_TYPE } from './history.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof HISTORY_TYPE = 'device-cloud-history';
 
 export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    HISTORY_TYPE,
-    () => require('./history.runtime') as typeof import('./history.runtime'),
-  );
+  registerNode(RED, TYPE, () => require('./history.runtime') as typeof import('./history.runtime'));
 };

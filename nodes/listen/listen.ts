@@ -1,11 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { LISTEN_TYPE } from './listen.config';
+import type { LISTEN_TYPE } from './listen.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof LISTEN_TYPE = 'device-cloud-listen';
 
 export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    LISTEN_TYPE,
-    () => require('./listen.runtime') as typeof import('./listen.runtime'),
-  );
+  registerNode(RED, TYPE, () => require('./listen.runtime') as typeof import('./listen.runtime'));
 };

@@ -1,11 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { REFRESH_TYPE } from './refresh.config';
+import type { REFRESH_TYPE } from './refresh.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof REFRESH_TYPE = 'device-cloud-refresh';
 
 export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    REFRESH_TYPE,
-    () => require('./refresh.runtime') as typeof import('./refresh.runtime'),
-  );
+  registerNode(RED, TYPE, () => require('./refresh.runtime') as typeof import('./refresh.runtime'));
 };

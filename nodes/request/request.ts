@@ -1,11 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { REQUEST_TYPE } from './request.config';
+import type { REQUEST_TYPE } from './request.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof REQUEST_TYPE = 'device-cloud-request';
 
 export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    REQUEST_TYPE,
-    () => require('./request.runtime') as typeof import('./request.runtime'),
-  );
+  registerNode(RED, TYPE, () => require('./request.runtime') as typeof import('./request.runtime'));
 };

@@ -1,7 +1,10 @@
 import type { NodeAPI } from 'node-red';
 import { registerNode } from '../common/register-node';
-import { WORK_TYPE } from './work.config';
+import type { WORK_TYPE } from './work.config';
+
+/** A literal, so that the start of Node-RED loads nothing for it. */
+const TYPE: typeof WORK_TYPE = 'device-cloud-work';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, WORK_TYPE, () => require('./work.runtime') as typeof import('./work.runtime'));
+  registerNode(RED, TYPE, () => require('./work.runtime') as typeof import('./work.runtime'));
 };
