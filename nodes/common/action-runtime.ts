@@ -181,7 +181,7 @@ class ActionLife<C extends object, K extends string> {
       if ('messages' in outcome) send([outcome.messages]);
       else send(Object.assign(msg, outcome.set));
     } catch (thrown) {
-      this.#fail(arrival, thrown);
+      this.#fail(arrival, outcome.error ?? thrown);
       return;
     }
     if (outcome.sent) void this.#afterSent(arrival, outcome.sent);
@@ -203,17 +203,16 @@ class ActionLife<C extends object, K extends string> {
   #fail(arrival: Arrival, error: unknown): void {
     if (arrival.isOver) return;
     const { msg } = arrival;
-    let failure = asError(error);
     this.#status.fail(arrival, error);
     try {
       delete msg['statusCode'];
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;
       }
-    } catch (thrown) {
-      failure = asError(thrown);
+    } catch {
+      // A message whose properties cannot be set ends with the error alone.
     }
-    this.#end(arrival, failure);
+    this.#end(arrival, asError(error));
   }
 
   #end(arrival: Arrival, failure?: Error): void {

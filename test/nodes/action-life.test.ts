@@ -140,6 +140,8 @@ describe('a message to an action node', () => {
       cloud.fail('not-found');
       endings.push(await send('push', odd({ chipid, statusCode: 200 })));
       for (const { error } of endings) assert.ok(error instanceof Error);
+      const codes = endings.map(({ error }) => (error as { code?: string }).code);
+      assert.deepEqual(codes, [undefined, undefined, 'INVALID_INPUT', 'NOT_FOUND']);
       cloud.fail('hang');
       const last = odd({ chipid });
       post('push', last);
