@@ -43,8 +43,9 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function readPlace(
-  options: CommandOptions | undefined,
+  options: CallOptions | undefined,
   device: string,
+  { when }: CommandWait,
   queues: DeviceQueues,
 ): Place | undefined {
   return readInput('options object', () => {
@@ -54,7 +55,7 @@ export function readPlace(
       throw invalidInput('place must be one that callEach has given to this call alone.');
     if (place.chipid !== device)
       throw invalidInput(`The place is that of a call to device ${place.chipid}.`);
-    if ((options?.when ?? 'now') !== 'now')
+    if (when !== 'now')
       throw invalidInput('A call with a place cannot wait for its device: when must be now.');
     return place;
   });
@@ -74,11 +75,12 @@ const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
 export const readDeviceLimits = (options: CallOptions | undefined, usual: number): Limits =>
   readInput('options object', () => limitsOf(options, usual));
 
-/** Reads the same for a call that reaches no single device, and so can have no place. */
+/** Reads the same for a call that does not go through the queue of one device, and so cannot have a place. */
 export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
   readInput('options object', () => {
-    if (options?.place === undefined) return limitsOf(options, usual);
-    throw invalidInput('Only a call that reaches one device can have a place.');
+    const place: unknown = options?.place;
+    if (place === undefined || place === null) return limitsOf(options, usual);
+    throw invalidInput('Only a single call that reaches a device can have a place.');
   });
 
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
@@ -89,7 +91,7 @@ export interface EachOptions<O> {
   atOnce: number;
   limits: Limits;
   /** The options of each call. */
-  each: Omit<O, 'atOnce' | 'onProgress'>;
+  each: Omit<O, 'atOnce' | 'onProgress' | 'place'>;
 }
 
 /**
@@ -102,10 +104,23 @@ export function readEachOptions<O extends CallOptions>(
   usual: number,
 ): EachOptions<O> {
   const limits = readLimits(options, usual);
+  checkSentNow(options, 'A call to several devices');
   return readInput('options object', () => {
-    const { atOnce = AT_ONCE, onProgress: _, ...each } = { ...options } as O & { atOnce?: number };
-    if (Number.isInteger(atOnce) && atOnce >= 1) return { atOnce, limits, each };
-    throw invalidInput(`atOnce must be a whole number from 1, but is ${show(atOnce)}.`);
+    const atOnce: unknown = options?.atOnce ?? AT_ONCE;
+    if (!Number.isInteger(atOnce) || (atOnce as number) < 1)
+      throw invalidInput(`atOnce must be a whole number from 1, but is ${show(atOnce)}.`);
+    const {
+      atOnce: _,
+      onProgress: _progress,
+      place: _place,
+      ...others
+    } = { ...options } as O & {
+      atOnce?: number;
+    };
+    // As they were read: an option may be inherited.
+    const { seconds: timeout, signal } = limits;
+    const each = { ...others, timeout, ...(signal && { signal }) };
+    return { atOnce: atOnce as number, limits, each };
   });
 }
 

@@ -218,11 +218,12 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Calls several devices (section 4.2, endpoints 3 and 8 to 12), a few side by side. Each call has its place in the order
-   * of all commands to its device from the beginning, although it is made later.
+   * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), a few side by side. Each call has
+   * its place in the order of all commands to its device from the beginning, although it is made later.
    * @param chipids the devices
    * @param call makes the call to one of them, once its turn has come, with the options that it is given:
-   * `(chipid, options) => client.push(chipid, 'on', options)`
+   * `(chipid, options) => client.push(chipid, 'on', options)`. It makes one call, and that at once: a place that was not
+   * used when it returns is given up
    * @param options `atOnce`, how many calls run side by side, default 16; all others are those of each call
    * @returns the result of each call, in the order of the devices: it is not an error if some of them fail
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if an argument is wrong: nothing was sent
@@ -241,7 +242,7 @@ export class DeviceCloudClient {
     const { signal, progress } = limits;
     // Shows that a call runs rather than that another one waits.
     const onProgress: Progress | undefined =
-      progress && ((now) => progress(batch.isRunning ? CALLING : now));
+      progress && ((now) => progress(now.state === 'waiting' && batch.isRunning ? CALLING : now));
     const more = { ...each, ...(onProgress && { onProgress }) };
     const batch = new CallBatch({
       ...{ commands, chipids: devices, atOnce, caller: { signal, progress: onProgress } },
@@ -568,7 +569,7 @@ export class DeviceCloudClient {
     const wait = readWait(options);
     const { commands, exclusive, queues } = this.#application;
     if (!commands) throw openApiMissing();
-    const place = readPlace(options, device, queues);
+    const place = readPlace(options, device, wait, queues);
     const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
     return commands.run(device, command, limits, wait, place);

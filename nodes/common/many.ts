@@ -44,13 +44,18 @@ function countOf(value: number | string | undefined, name: string, usual: number
 /** Reads the whole list before anything is sent. @returns each device once */
 function readDevices(value: unknown, limit: number): string[] {
   if (!Array.isArray(value)) return [parseChipid(value)];
-  if (value.length > limit) {
+  const check = ({ length }: readonly unknown[]): void => {
+    if (length <= limit) return;
     throw invalidInput(
-      `The array has ${value.length} chip numbers, and the node takes at most ${limit} at once. ` +
+      `The array has ${length} chip numbers, and the node takes at most ${limit} at once. ` +
         'Nothing was sent. Send fewer, or raise the limit.',
     );
-  }
-  return [...new Set(parseChipids(value))];
+  };
+  check(value);
+  const chipids = parseChipids(value);
+  // A proxy may have grown.
+  check(chipids);
+  return [...new Set(chipids)];
 }
 
 function failed(chipid: string, thrown: unknown): Result {

@@ -4,16 +4,17 @@ import type { QueuePlace } from '../types';
 
 /** What the calls of a batch share. */
 export interface Batch<T> {
-  /** Reserves a place in the queue of a device, and gives it up unless it was used. */
   commands: {
+    /** Reserves the last place in the queue of a device. */
     reserve(chipid: string, caller: CommandCaller, onTurn: () => void): Place;
+    /** Gives up a place, unless it was used. */
     leave(place: Place): void;
   };
   chipids: readonly string[];
   caller: CommandCaller;
   /** How many calls run side by side. */
   atOnce: number;
-  /** Calls a device with its place. */
+  /** Calls a device with its place, which it uses at once or not at all. */
   call: (chipid: string, place: QueuePlace) => Promise<T>;
 }
 
@@ -53,19 +54,27 @@ export class CallBatch<T> {
 
   #reserve(chipid: string, index: number): void {
     const { commands, caller } = this.#batch;
+    let isReserved = false;
     const onTurn = (): void => {
-      const refusal = this.#places[index]?.refusal;
-      if (refusal) this.#settle(index, { status: 'rejected', reason: refusal });
-      else this.#ready.push(index);
+      // What is called while it is reserved may end its wait at once.
+      if (!isReserved) return;
+      this.#endWait(index);
       this.#continue();
     };
     try {
       const place = commands.reserve(chipid, caller, onTurn);
       this.#places[index] = place;
-      if (place.hasTurn) this.#ready.push(index);
+      isReserved = true;
+      if (place.hasTurn || place.refusal) this.#endWait(index);
     } catch (reason) {
       this.#settle(index, { status: 'rejected', reason });
     }
+  }
+
+  #endWait(index: number): void {
+    const reason = this.#places[index]?.refusal;
+    if (reason) this.#settle(index, { status: 'rejected', reason });
+    else this.#ready.push(index);
   }
 
   #continue(): void {
@@ -79,13 +88,14 @@ export class CallBatch<T> {
     const place = this.#places[index] as Place;
     this.#running++;
     try {
-      const value = await call(chipids[index] as string, place);
-      this.#settle(index, { status: 'fulfilled', value });
+      const made = call(chipids[index] as string, place);
+      // One that it has not used would hold up the commands behind it, and perhaps its own.
+      commands.leave(place);
+      this.#settle(index, { status: 'fulfilled', value: await made });
     } catch (reason) {
+      commands.leave(place);
       this.#settle(index, { status: 'rejected', reason });
     }
-    // One that was not used would hold up the commands behind it.
-    commands.leave(place);
     this.#running--;
     this.#continue();
   }

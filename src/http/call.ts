@@ -172,7 +172,7 @@ export const callWithin = <T>(
 /**
  * Makes one call, as {@link callWithin} does.
  * @param seconds for the whole call
- * @throws DeviceCloudError; at once, not by its promise, if the signal is invalid
+ * @throws DeviceCloudError; synchronously, not as a rejection, if the signal is invalid
  */
 export function callService<T>(
   http: HttpContext,

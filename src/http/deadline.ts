@@ -46,8 +46,12 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   callbacks.add(callback);
   return () => {
     if (!callbacks.delete(callback) || callbacks.size > 0) return;
-    signal.removeEventListener('abort', abort);
     listening.delete(signal);
+    try {
+      signal.removeEventListener('abort', abort);
+    } catch {
+      // A signal that is not of Node.js: the call goes on, and the listener does nothing.
+    }
   };
 }
 

@@ -40,7 +40,7 @@ export interface DeviceQueues {
   run<T>(chipid: string, command: () => Promise<T>, options?: QueueOptions): Promise<T>;
   /**
    * Reserves the last place in the queue of a device, for a command that is run later. The commands behind it wait
-   * until then, or until it is left.
+   * until that has ended, or until the place is left.
    * @param onTurn own code: is called when a place that had to wait has its turn, or is refused
    * @throws DeviceCloudError `QUEUE_FULL`; `UNREACHABLE` if the signal has aborted
    */
@@ -188,7 +188,7 @@ export function createDeviceQueues(
     },
     close() {
       const all = [...queues];
-      // First, since what is refused may add commands.
+      // Cleared first, since refusing a place may add commands.
       queues.clear();
       for (const [chipid, queue] of all) {
         clearTimeout(queue.timer);

@@ -138,15 +138,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.answer();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
     // An error status says enough, even if its body was cut off.
     if (this.statusCode !== 0 && !isSuccess(this.statusCode)) this.answer();
     else
       this.fail({ kind: 'error', sent: this.controller !== undefined, detail: errorCode(error) });
   }
 
-  /** @returns whether it had not ended before */
-  settle(): boolean {
+  private settle(): boolean {
     if (this.isSettled) return false;
     this.isSettled = true;
     this.deadline.listen(undefined);
@@ -168,7 +167,6 @@ class Exchange implements Dispatcher.DispatchHandler {
  * Sends one request and reads its whole answer.
  * @param maxAnswer the longest answer that is read, in bytes
  * @param receiver is called with the answer, or with why there is none
- * @throws what undici throws for a request that is invalid: then the receiver is not called
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -187,6 +185,6 @@ export function exchange(
       handler,
     );
   } catch (error) {
-    if (handler.settle()) throw error;
+    handler.onResponseError(undefined, error);
   }
 }
