@@ -48,6 +48,7 @@ function verdictText(verdicts: readonly GoalResult['verdict'][]): string {
   const count = (of: GoalResult['verdict']): number =>
     verdicts.filter((verdict) => verdict === of).length;
   const [reached, missed, open] = [count('reached'), count('**not reached**'), count('')];
+  if (missed + open === 0) return 'all are reached';
   if (open === 0) return `${reached} are reached and ${missed} are not`;
   return `${reached} are reached, ${missed} are not, and ${open} are ${NOT_MEASURED}`;
 }
