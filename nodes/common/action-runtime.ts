@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
+import type { Node, NodeAPI, NodeMessageInFlow } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import type { Action, Outcome } from './action';
+import { Arrival, type Done, type Send } from './arrival';
 import { findApp, type App } from './app';
 import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
@@ -10,26 +11,6 @@ import { endLogged } from './logged-end';
 import type { Runtime } from './register-node';
 import { SerialQueue } from './serial-queue';
 import { failureStatus } from './status';
-
-type Send = (msg: NodeMessage | NodeMessage[][]) => void;
-type Done = (error?: Error) => void;
-
-/** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
-class Arrival {
-  /** What its call waits for, once that is known. */
-  progress: RequestProgress | undefined;
-  /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
-  hasBegun = false;
-  isOver = false;
-  /** Lets the next message of a sequential node begin. */
-  onOver: (() => void) | undefined;
-
-  constructor(
-    readonly msg: NodeMessageInFlow,
-    readonly send: Send,
-    readonly done: Done,
-  ) {}
-}
 
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');

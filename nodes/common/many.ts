@@ -88,9 +88,6 @@ export async function callMany<T>(
   one: CallOne<T>,
   fields: FieldsOf<T>,
 ): Promise<Outcome> {
-  if (options.when !== undefined && options.when !== 'now') {
-    throw invalidInput('Commands to several devices cannot wait for them: "when" must be "now".');
-  }
   const limit = countOf(config.limit, 'limit', LIMIT);
   const atOnce = countOf(config.atOnce, 'atOnce', AT_ONCE);
   const chipids = readInput('list of devices', () => readDevices(devices, limit));

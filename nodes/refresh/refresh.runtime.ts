@@ -6,7 +6,7 @@ import { CHIPID_INPUT } from '../common/inputs';
 import { answerFields, type CallOne, type DeviceAnswer, type FieldsOf } from '../common/many';
 import type { RefreshConfig } from './refresh.config';
 
-/** What a refresh ends with: an answer of the device, or that there was none. */
+/** The result of a refresh: the device's answer, or that it did not answer, with a null status. */
 interface Refreshed {
   status: string | null;
   msg: string;

@@ -166,7 +166,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 /**
  * Sends one request and reads its whole answer.
  * @param maxAnswer the longest answer that is read, in bytes
- * @param receiver is called with the answer, or with why there is none
+ * @param receiver gets the answer, or the reason for the failure
  */
 export function exchange(
   dispatcher: Dispatcher,

@@ -183,13 +183,13 @@ describe('calls to several devices', () => {
   });
 
   for (const [what, args] of [
-    ['no array', ['10000001', push('x')]],
-    ['an element that is no chip number', [[A, 1.5], push('x')]],
-    ['no function', [[A], 'push']],
+    ['a text instead of an array', ['10000001', push('x')]],
+    ['an element that is not a chip number', [[A, 1.5], push('x')]],
+    ['a text instead of a function', [[A], 'push']],
     ['an atOnce of 0', [[A], push('x'), { atOnce: 0 }]],
     ['an atOnce that is text', [[A], push('x'), { atOnce: '2' }]],
     ['a time to wait for the device', [[A], push('x'), { when: 'online' }]],
-    ['a signal that is none', [[A], push('x'), { signal: 1 }]],
+    ['a signal of another type', [[A], push('x'), { signal: 1 }]],
     ['a place of its own', [[A], push('x'), { place: { chipid: A } }]],
   ] as const) {
     it(`with ${what} send nothing`, async () => {
