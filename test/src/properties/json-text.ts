@@ -58,9 +58,10 @@ const content = fc.oneof(
   integer.map(({ text }) => text),
 );
 const string: fc.Arbitrary<{ text: string; value: string }> = fc
-  .tuple(content, fc.infiniteStream(fc.nat(5)))
+  .tuple(content, fc.array(fc.nat(5), { minLength: 1, maxLength: 24 }))
   .map(([value, ways]) => {
-    const how = (): number => Number(ways.next().value ?? 1);
+    let next = 0;
+    const how = (): number => ways[next++ % ways.length] ?? 1;
     const units = Array.from({ length: value.length }, (_, index) => value[index] ?? '');
     return { text: `"${units.map((unit) => escaped(unit, how())).join('')}"`, value };
   });
@@ -70,6 +71,12 @@ const literal = fc.constantFrom<JsonText>(
   { text: 'true', value: true },
   { text: 'false', value: false },
 );
+
+/**
+ * A name. Never a lone backslash: after one, JSON.parse of Node.js 24 reads other escaped names as
+ * a backslash (https://github.com/nodejs/node/issues/63785).
+ */
+const name = string.filter(({ value }) => value !== '\\');
 
 /** Any JSON there is, with white space and escapes wherever they may be. */
 export const jsonText: fc.Arbitrary<JsonText> = fc.letrec<{ value: JsonText }>((tie) => ({
@@ -90,7 +97,7 @@ export const jsonText: fc.Arbitrary<JsonText> = fc.letrec<{ value: JsonText }>((
       {
         weight: 2,
         arbitrary: fc
-          .array(fc.tuple(string, space, tie('value')), { maxLength: 4 })
+          .array(fc.tuple(name, space, tie('value')), { maxLength: 4 })
           .map((members) => ({
             text: `{${members.map(([key, gap, { text }]) => `${key.text}${gap}:${text}`).join(',')}}`,
             // Of a name that comes twice the last counts; none sets a prototype.
