@@ -1,7 +1,8 @@
 /**
  * Everything the simulator had to choose because the service's document marks it "not shown" or does
  * not mention it. None of this is a fact about the service: a client that relies on it relies on the
- * simulator. Sections are those of the service's document.
+ * simulator. Sections are those of the service's document. What the dialect `public-2016` had to choose,
+ * because what is known of the public server of 2016 leaves it open, is in the last part.
  *
  * Also assumed, without a name below:
  * - 4.2: an unknown path is 404 and a missing final `/` is 301 before anything else is looked at; then
@@ -22,8 +23,10 @@
  * - 6: heartbeats are logged; a channel without any is never closed.
  * - 7: an error of interface A has the body `{msg}`, as those of interface B.
  */
-import type { PushFormat } from '../types';
+import { PUSH_FORMATS, type PushFormat } from '../types';
+import { serverTime } from './util/time';
 import type { DeviceKind } from './sensors/kinds';
+import { toJson } from './util/json';
 
 // ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
 
@@ -263,7 +266,7 @@ export const SERVER_OK = { msg: 'OK' } as const;
  */
 export type ServerChange =
   | { kind: 'passthrough'; data: string; format: unknown }
-  | { kind: 'update'; name?: string | null; disabled?: boolean };
+  | { kind: 'update'; name?: string | null; note?: string; disabled?: boolean };
 
 export function readServerChange(body: Record<string, unknown>): ServerChange | undefined {
   const { data, format, name, disabled } = body;
@@ -277,4 +280,135 @@ export function readServerChange(body: Record<string, unknown>): ServerChange | 
   if (typeof disabled === 'boolean') change.disabled = disabled;
   else if (disabled !== undefined) return undefined;
   return change.name === undefined && change.disabled === undefined ? undefined : change;
+}
+
+// ---- The dialect `public-2016`, where what is known of that server leaves something open
+
+/** The application's key by default: those of that server are 32 lowercase hexadecimal digits. */
+export const PUBLIC_APPKEY = 'c0ffee0123456789abcdef0123456789';
+
+/** How many uploads are kept of each device by default; that server keeps all of them. */
+export const PUBLIC_HISTORY_LIMIT = 1_000_000;
+
+/**
+ * Texts of refusals that are known by their status alone. The server's own are Chinese; these are not its
+ * words, so that no client learns them by heart.
+ */
+export const PUBLIC_TEXTS = {
+  badDevice: '芯片号不是整数（模拟器）',
+  badMessage: '消息内容无法解析（模拟器）',
+  badFormat: '不支持的消息格式（模拟器）',
+  longCommand: 'AT 指令超过 64 字节时不能包含换行（模拟器）',
+  empty: '消息内容为空（模拟器）',
+  noKey: '缺少 key（模拟器）',
+  noHistory: 'no such device (simulator)',
+  badDate: 'no such date (simulator)',
+  away: '设备未连接（模拟器）',
+  silent: '设备没有应答（模拟器）',
+  nobodyOnline: '没有在线设备（模拟器）',
+  noGateway: '网关没有应答（模拟器）',
+} as const;
+
+/** The label of every push in the history; that it is Chinese is known. */
+export const PUBLIC_PUSH_LABEL = '推送（模拟器）';
+
+/** The zone of `latest`, which is that of a process of the server: open. */
+export const LATEST_ZONE = SERVER_ZONE;
+
+/** What a pin answers that the firmware does not have, such as 6: a result other than U+0000. */
+export const PUBLIC_NO_PIN = '\u0001';
+
+/** A callback that is not registered answers without a byte. */
+export const PUBLIC_NO_CALLBACK = '';
+
+/**
+ * A callback has to return a string. Those of the simulator's devices return one as it is, and anything else
+ * as JSON text.
+ */
+export const callbackText = (value: unknown): string =>
+  typeof value === 'string' ? value : toJson(value);
+
+/** The code that closes a channel that a newer one of its device replaces: normal closure. */
+export const CLOSE_REPLACED = 1000;
+
+/**
+ * A push over a channel or interface A is in the history if the device was connected, like one over
+ * interface B that was answered; a push to all is in the history of no device.
+ */
+export const publicKeepsPush = (via: string, answered: boolean): boolean =>
+  via !== 'app-push' && answered;
+
+/** How much older the second entry of a device is that is in the list twice, in milliseconds. */
+export const STALE_BY = 60_000;
+
+/** Interface A answers 404 for an id that it does not know, a channel 400, as interface B does. */
+export const PUBLIC_NO_ID = 'no such id (simulator)';
+
+/** The values of a device record of interface A (row 22 of what is known); the types of its fields are open. */
+interface PublicServerDevice extends ServerDevice {
+  id: number;
+  note: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  uploads: number;
+  pushes: number;
+  appName: string;
+}
+
+/** An entry of the list of devices: `stat` is `OK` or `DISABLED`, a chip number a string. */
+export const publicServerEntry = (device: PublicServerDevice, latest: string): object => ({
+  id: device.id,
+  chipid: device.chipid,
+  name: device.name ?? '',
+  note: device.note,
+  create_at: serverTime(device.createdAt, 0),
+  latest,
+  stat: device.disabled ? 'DISABLED' : 'OK',
+  online: device.online,
+  regist: true,
+  addr: '127.0.0.1',
+});
+
+/** The record of one device: the entry, and what its firmware tells of itself. */
+export const publicServerRecord = (device: PublicServerDevice, latest: string): object => ({
+  ...publicServerEntry(device, latest),
+  rssi: -60,
+  heap: 32_768,
+  flash: 4_194_304,
+  firmware: 'simulator',
+  version: String(device.vertype),
+  latest_ipaddr: '127.0.0.1',
+  app_name: device.appName,
+  up_datas: device.uploads,
+  down_datas: device.pushes,
+});
+
+/**
+ * What a body of interface A asks for: `name`, `note` and `stat` change a device, `data` alone is passed
+ * through, as the service's document has it on the same path (4.1).
+ */
+export function readPublicServerChange(body: Record<string, unknown>): ServerChange | undefined {
+  const { data, name, note, stat } = body;
+  if (data !== undefined) {
+    const others = [name, note, stat].some((value) => value !== undefined);
+    return typeof data === 'string' && !others
+      ? { kind: 'passthrough', data, format: body['format'] }
+      : undefined;
+  }
+  const change: ServerChange = { kind: 'update' };
+  if (name !== undefined && typeof name !== 'string') return undefined;
+  if (note !== undefined && typeof note !== 'string') return undefined;
+  if (stat !== undefined && stat !== 'OK' && stat !== 'DISABLED') return undefined;
+  if (name !== undefined) change.name = name;
+  if (note !== undefined) change.note = note;
+  if (stat !== undefined) change.disabled = stat === 'DISABLED';
+  return Object.keys(change).length === 1 ? undefined : change;
+}
+
+/** What `{data_type, msgtype, data}` asks for; a `data_type` that is the name of a format is that format. */
+export function readPublicServerMessage(body: Record<string, unknown>): ServerChange | undefined {
+  const { data, data_type: type } = body;
+  if (typeof data !== 'string') return undefined;
+  const named = String(type).toUpperCase();
+  return { kind: 'passthrough', data, format: PUSH_FORMATS.find((format) => format === named) };
 }

@@ -12,5 +12,7 @@ export type { Received, SimulatedDevice } from './devices/simulated-device';
 export type { CloseOptions } from './service/channels';
 export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults/faults';
 export type { PushEntry, UploadEntry } from './devices/history';
-export type { HistoryRewrite } from './service/service';
+export type { HistoryRewrite, UploadOptions } from './service/service';
+export type { UploadType } from './devices/history';
+export type { DialectName, HistoryEncoding, HistoryOrder } from './options/dialect-defaults';
 export type { FrameRecord, RequestRecord } from './transport/request-log';

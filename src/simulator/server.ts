@@ -43,7 +43,7 @@ const aimOf = ({ path, query, body }: Incoming): Aim => ({
 
 const toAnswer = (error: unknown): Answer => {
   if (!(error instanceof Refusal)) return { status: 500, body: { msg: 'internal error' } };
-  return { status: error.status, body: { msg: error.message }, headers: error.headers };
+  return { status: error.status, body: error.body, headers: error.headers };
 };
 
 function createDispatch(service: Service): (request: Incoming) => Promise<Answer> {

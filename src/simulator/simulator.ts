@@ -2,13 +2,21 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { CloseOptions } from './service/channels';
 import { readDevice } from './options/device-options';
 import { createFaults, type FaultName, type FaultOptions } from './faults/faults';
+import { LATEST_ZONE, STALE_BY } from './assumptions';
+import type { Device } from './devices/device';
+import { serverTime } from './util/time';
 import type { UploadEntry } from './devices/history';
 import { numberIn, OptionError } from './options/option-readers';
 import type { DeviceOptions } from './options/device-options';
 import { LOOPBACK, readOptions, type SimulatorOptions } from './options/options';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './transport/request-log';
 import { createHttpServer } from './server';
-import { createService, nextReading, type HistoryRewrite } from './service/service';
+import {
+  createService,
+  nextReading,
+  type HistoryRewrite,
+  type UploadOptions,
+} from './service/service';
 import type { SimulatedDevice } from './devices/simulated-device';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
@@ -42,7 +50,15 @@ export interface Simulator {
    * Lets a device upload: into the history and on its channels, whether or not it is switched on.
    * @param body text, bytes, anything else as JSON; default: the device's next reading
    */
-  upload(chipid: string | number, body?: unknown): UploadEntry;
+  upload(chipid: string | number, body?: unknown, options?: UploadOptions): UploadEntry;
+  /**
+   * Lets a device make an upload, which it sends as soon as it is online: with the time at which it was made,
+   * as firmware does that was not connected.
+   * @param body as in {@link upload}
+   */
+  uploadWhenOnline(chipid: string | number, body?: unknown): void;
+  /** Lists a device twice, the second time with an older `latest`, until it is refreshed. */
+  listTwice(chipid: string | number): void;
   /** Closes the channels of one device, or all. */
   disconnect(chipid?: string | number, options?: CloseOptions): void;
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
@@ -104,6 +120,9 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
+/** How many uploads a device keeps while it is away. */
+const MAX_HELD = 10_000;
+
 const portTaken = (port: number): OptionError =>
   new OptionError('port', `${port} is taken: choose another one, or 0 for any that is free`);
 
@@ -134,6 +153,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     return found;
   };
 
+  const bodyOf = (from: Device, body: unknown): Buffer =>
+    body === undefined ? nextReading(from) : bytesOf(body);
+
   const end = async (): Promise<void> => {
     service.timers.close();
     const closed = (emitter: Server | Socket) =>
@@ -158,9 +180,20 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     requests: log.requests,
     frames: log.frames,
     device,
-    upload: (chipid, body) => {
+    upload: (chipid, body, how) => {
       const from = device(chipid);
-      return service.upload(from, body === undefined ? nextReading(from) : bytesOf(body));
+      return service.upload(from, bodyOf(from, body), how);
+    },
+    uploadWhenOnline(chipid, body) {
+      const from = device(chipid);
+      const bytes = bodyOf(from, body);
+      const made = settings.now() + from.settings.clockOffset;
+      if (from.online) service.upload(from, bytes, { made });
+      else if (from.held.push({ bytes, made }) > MAX_HELD) from.held.shift();
+    },
+    listTwice(chipid) {
+      const twice = device(chipid);
+      twice.staleLatest = serverTime(twice.connectedAt - STALE_BY, LATEST_ZONE);
     },
     disconnect: (chipid, how = {}) => service.channels.close(chipidOf(chipid), how),
     delay(chipid, ms) {

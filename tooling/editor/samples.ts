@@ -55,7 +55,14 @@ const CHANGED: Samples = {
     offline: 'answer',
     timeout: '20',
   },
-  'rt-status': { ...device, ...many, key: 'temperature', keyType: 'str', timeout: '3' },
+  'rt-status': {
+    ...device,
+    ...many,
+    key: 'temperature',
+    keyType: 'str',
+    datatype: 'utf8',
+    timeout: '3',
+  },
   devices: { app: 'app', operation: 'app' },
   history: {
     ...device,
@@ -126,6 +133,7 @@ const CHANGED: Samples = {
     acknowledge: 'ack',
     inFlight: '4',
     redeliver: '120',
+    attempts: '3',
   },
   ack: { app: 'my-cloud' },
 };
@@ -199,6 +207,8 @@ const APP: AppConfig = {
   deviceGap: '20',
   historyEncoding: 'base64',
   historyZone: '-03:30',
+  pins: '4,5,12',
+  charset: 'gbk',
   postParameters: 'query',
   signCase: 'ascii',
   tls: '',

@@ -21,7 +21,7 @@ export interface RedisProcess {
 }
 
 async function start(
-  program: 'redis-server' | 'redis-sentinel',
+  program: 'redis-server' | 'valkey-server' | 'redis-sentinel',
   port: number,
   config: readonly string[],
   kept?: string,
@@ -49,11 +49,13 @@ interface RedisOptions {
   config?: readonly string[];
   /** A folder that its files are kept in. */
   folder?: string;
+  /** Default: `redis-server`. */
+  program?: 'redis-server' | 'valkey-server';
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
-  const { port = await freePort(), config = [], folder } = options;
-  return start('redis-server', port, ['save ""', 'appendonly no', ...config], folder);
+  const { port = await freePort(), config = [], folder, program = 'redis-server' } = options;
+  return start(program, port, ['save ""', 'appendonly no', ...config], folder);
 }
 
 /**

@@ -3,9 +3,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { decodeBase64, MAX_FRAME } from '../assumptions';
 import { keepsUp, type Channel } from '../transport/open-channel';
-import { checkOpenApiSign } from './open-api-sign';
 import { checkLocal } from '../transport/local-only';
-import { integer, readParams, requireParam } from './params';
+import { integer, readParams, requireParam } from '../transport/params';
 import { notFound, Refusal } from '../transport/refusal';
 import type { OpenRecord, RequestLog } from '../transport/request-log';
 import { channelPush, type Service } from '../service/service';
@@ -19,7 +18,8 @@ function admit(service: Service, { path, query }: OpenRecord): string {
   if (path !== CHANNEL_PATH) throw notFound('there is no channel at this path');
   const params = readParams(query);
   const chipid = integer('chipid', requireParam(params, 'chipid'));
-  checkOpenApiSign(service, 'get', params, params, 'any');
+  const { dialect } = service;
+  dialect.checkSign(service, { method: 'get', query: params, params, of: 'channel' });
   return service.device(chipid).chipid;
 }
 
@@ -38,7 +38,7 @@ function handleFrame(service: Service, chipid: string, text: string): void {
   const { type, body } = parseObject(text);
   if (type !== 'msgpush' || typeof body !== 'string' || !decodeBase64(body)) return;
   const device = service.devices.get(chipid);
-  if (device) service.push(device, channelPush(body));
+  if (device) service.push(device, channelPush(body), device.online);
 }
 
 function open(

@@ -1,8 +1,9 @@
 import type { Params } from '../../api/signing';
 import type { Device } from '../devices/device';
-import { integer } from './params';
+import { isInteger } from '../transport/params';
 import type { Route, Segments } from './routes';
 import type { Service } from '../service/service';
+import type { Refusal } from '../transport/refusal';
 
 /** A call of interface B whose sign is right. */
 export interface OpenApiCall {
@@ -17,6 +18,16 @@ export type OpenApiRun = (call: OpenApiCall) => unknown;
 
 export type OpenApiRoute = Route<OpenApiRun>;
 
-/** The device named by the path's `:chipid`. @throws Refusal 400 or 404 */
-export const pathDevice = ({ service, segments }: OpenApiCall): Device =>
-  service.device(integer('chipid', segments['chipid'] ?? ''));
+/**
+ * The device named by the path's `:chipid`.
+ * @param noDevice makes the refusal of a device that does not exist; default: that of most calls
+ * @throws Refusal
+ */
+export function pathDevice(
+  { service, segments }: OpenApiCall,
+  noDevice?: (chipid: string) => Refusal,
+): Device {
+  const { chipid = '' } = segments;
+  if (!isInteger(chipid)) throw service.dialect.notInteger('chipid', true);
+  return service.device(chipid, noDevice);
+}

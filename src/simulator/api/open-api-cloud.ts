@@ -1,52 +1,66 @@
-import { isSpan } from '../assumptions';
 import type { Device } from '../devices/device';
-import {
-  inOrder,
-  pushRecord,
-  syncRecord,
-  uploadRecord,
-  type UploadEntry,
-} from '../devices/history';
+import { inOrder, syncRecord, uploadRecord, type UploadEntry } from '../devices/history';
 import { pathDevice, type OpenApiCall, type OpenApiRoute } from './open-api-call';
 import type { Settings } from '../options/options';
-import { badRequest } from '../transport/refusal';
+import { serverTime } from '../util/time';
 import type { Service } from '../service/service';
-import { isDay, serverDay, serverTime } from '../devices/time';
 
 /** A device of the open API (section 2.1). Chip numbers are bare integers, however long. */
-const deviceRecord = (device: Device, settings: Settings): object => ({
+const deviceRecord = (device: Device, latest: string, settings: Settings): object => ({
   chipid: BigInt(device.chipid),
   name: device.name,
   devid: BigInt(device.chipid),
   appid: BigInt(settings.appid),
   vertype: device.settings.vertype,
   devkey: device.settings.devkey,
-  latest: serverTime(device.lastSeen),
+  latest,
 });
 
-const onlineDevices = ({ service }: OpenApiCall): object[] =>
-  [...service.devices.values()]
-    .filter((device) => device.online)
-    .map((device) => deviceRecord(device, service.settings));
+function onlineDevices({ service: { settings, dialect, devices } }: OpenApiCall): object[] {
+  const online = [...devices.values()].filter((device) => device.online);
+  return online.flatMap((device) => {
+    const records = [deviceRecord(device, dialect.latest(device), settings)];
+    if (device.staleLatest !== undefined) {
+      records.push(deviceRecord(device, device.staleLatest, settings));
+    }
+    return records;
+  });
+}
 
 function app(call: OpenApiCall): object {
   return { name: call.service.settings.appName, online: onlineDevices(call) };
 }
 
+/** Writes uploads, oldest first, as records in the order of the settings. @throws Refusal */
+function written(
+  uploads: readonly UploadEntry[],
+  { settings, dialect }: Pick<Service, 'settings' | 'dialect'>,
+  record: typeof uploadRecord,
+): object[] {
+  dialect.checkHistory(uploads);
+  const ordered = inOrder(uploads, settings.historyOrder, ({ made }) => made);
+  return ordered.map((upload) => record(upload, settings));
+}
+
 function uploads(call: OpenApiCall): unknown {
-  const { settings, rewrite } = call.service;
-  const device = pathDevice(call);
-  const records = inOrder(device.uploads, settings.historyOrder).map((upload) =>
-    uploadRecord(upload, settings),
-  );
+  const { dialect, rewrite } = call.service;
+  const device = pathDevice(call, dialect.noHistory);
+  const records = written(device.uploads, call.service, uploadRecord);
   return rewrite ? rewrite(records, device.chipid) : records;
 }
 
 function pushes(call: OpenApiCall): object[] {
-  const { settings } = call.service;
-  return inOrder(pathDevice(call).pushes, settings.historyOrder).map((push) =>
-    pushRecord(push, settings),
-  );
+  const { settings, dialect } = call.service;
+  const device = pathDevice(call, dialect.noHistory);
+  const { pushes: kept } = device;
+  const ordered = settings.historyOrder === 'oldest-first' ? kept : kept.toReversed();
+  // A record of section 2.4.
+  return ordered.map((push) => ({
+    ...dialect.pushedAs(push, settings.historyEncoding),
+    create_time: serverTime(push.at, settings.zone),
+    id: String(push.id),
+    dev: push.chipid,
+  }));
 }
 
 /** Every upload that is kept, oldest first. */
@@ -55,14 +69,8 @@ export const allUploads = (service: Service): UploadEntry[] =>
 
 function sync({ service, segments }: OpenApiCall): object[] {
   const { begin_date: begin = '', end_date: end = '' } = segments;
-  if (!isDay(begin) || !isDay(end)) throw badRequest('dates must be YYYYMMDD');
-  if (!isSpan(begin, end)) throw badRequest('begin_date is after end_date');
-  const { settings } = service;
-  const within = allUploads(service).filter(({ at }) => {
-    const day = serverDay(at);
-    return begin <= day && day <= end;
-  });
-  return inOrder(within, settings.historyOrder).map((upload) => syncRecord(upload, settings));
+  const isWithin = service.dialect.readSpan(begin, end);
+  return written(allUploads(service).filter(isWithin), service, syncRecord);
 }
 
 /** The calls of interface B that only touch the cloud (section 4.2, endpoints 1, 2, 5, 6 and 7). */

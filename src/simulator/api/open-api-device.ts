@@ -1,73 +1,67 @@
-import type { Params } from '../../api/signing';
-import { isMessage, PINS, REFRESH_OFFLINE, RESULT_OK, STATUS } from '../assumptions';
 import { callbackValue } from '../service/callbacks';
-import { messageBytes, readFormat } from '../service/formats';
 import { askDevice, callDevice, pushToDevice } from '../service/gateway';
 import { pathDevice, type OpenApiCall, type OpenApiRoute } from './open-api-call';
-import { integer, requireParam } from './params';
-import { badRequest, Refusal } from '../transport/refusal';
-import type { Push } from '../service/service';
-
-function readPush(params: Params, via: Push['via']): Push {
-  const { message } = params;
-  if (!isMessage(message)) throw badRequest('parameter message is missing');
-  const format = readFormat(params['format']);
-  return { via, format, message, bytes: messageBytes(message, format) };
-}
+import { isInteger, requireParam } from '../transport/params';
 
 async function push({ service, params, signal }: OpenApiCall): Promise<object> {
-  const devid = integer('devid', requireParam(params, 'devid'));
-  const content = readPush(params, 'open-api');
+  const { dialect } = service;
+  const devid = requireParam(params, 'devid');
+  if (!isInteger(devid)) throw dialect.notInteger('devid', false);
+  const content = dialect.readPush(params, 'open-api');
   await pushToDevice(service, service.device(devid), content, signal);
   return { msg: 'OK' };
 }
 
 /** Endpoint 4: nothing is stored for devices that are offline, and nothing waits for those online. */
 function pushToApp({ service, params }: OpenApiCall): object {
-  const content = readPush(params, 'app-push');
-  for (const device of service.devices.values()) {
-    if (device.online) service.push(device, content);
-  }
-  return { msg: 'success' };
+  const { dialect } = service;
+  const content = dialect.readPush(params, 'app-push');
+  const online = [...service.devices.values()].filter((device) => device.online);
+  const answer = dialect.pushedToAll(online.length);
+  for (const device of online) service.push(device, content, true);
+  return answer;
 }
 
 async function rtStatus(call: OpenApiCall): Promise<unknown> {
   const { service, signal } = call;
-  const key = requireParam(call.params, 'key');
+  const { dialect } = service;
+  const key = dialect.readKey(call.params);
   const device = pathDevice(call);
   const interval = device.settings.interval ?? service.settings.interval;
   const read = () => callbackValue(device, key, service.settings.now(), interval);
-  const callback = await callDevice(service, device, read, signal);
-  if (callback) return callback.value;
-  throw new Refusal(STATUS.unknownCallback, `device ${device.chipid} has no such callback`);
+  return dialect.callbackAnswer(device, await callDevice(service, device, read, signal));
 }
 
 async function gpioStatus(call: OpenApiCall): Promise<object> {
   const device = pathDevice(call);
-  return { result: await callDevice(call.service, device, () => device.levels, call.signal) };
+  const levels = await callDevice(call.service, device, () => device.levels, call.signal);
+  return { result: call.service.dialect.gpioResult(levels) };
 }
 
 async function setGpioEdge(call: OpenApiCall): Promise<object> {
-  const { edge, pin: pinText = '' } = call.segments;
-  const pin = Number(integer('pin', pinText));
-  if (pin >= PINS) throw badRequest(`pin must be less than ${PINS}`);
-  if (edge !== '0' && edge !== '1') throw badRequest('edge must be 0 or 1');
+  const { edge = '', pin: pinText = '' } = call.segments;
+  const { pin, level, result } = call.service.dialect.readPin(pinText, edge);
   const device = pathDevice(call);
-  const set = () => device.setLevel(pin, edge === '1' ? 1 : 0);
+  const set = (): void => {
+    if (pin !== undefined) device.setLevel(pin, level);
+  };
   await callDevice(call.service, device, set, call.signal);
-  return { result: RESULT_OK };
+  return { result };
 }
 
 async function refresh(call: OpenApiCall): Promise<object> {
+  const device = pathDevice(call);
   const probe = () => undefined;
-  const answered = await askDevice(call.service, pathDevice(call), probe, call.signal);
-  return answered ? { status: 'online', msg: 'OK' } : REFRESH_OFFLINE;
+  const outcome = await askDevice(call.service, device, 'refresh', probe, call.signal);
+  delete device.staleLatest;
+  if (typeof outcome === 'object') return { status: 'online', msg: 'OK' };
+  return call.service.dialect.refreshed(device, outcome);
 }
 
 async function reboot(call: OpenApiCall): Promise<object> {
   const device = pathDevice(call);
   await callDevice(call.service, device, () => device.reboot(), call.signal);
-  return { result: RESULT_OK };
+  return { result: call.service.dialect.rebooted };
 }
 
 /** The calls of interface B that reach devices (section 4.2, endpoints 3, 4 and 8 to 12). */

@@ -1,5 +1,5 @@
 import { PAGING } from '../assumptions';
-import { integer, readParams, requireParam } from './params';
+import { integer, readParams, requireParam } from '../transport/params';
 import { badRequest } from '../transport/refusal';
 
 /** Which part of a list interface A is asked for (section 4.1). */

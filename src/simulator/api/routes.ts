@@ -1,5 +1,5 @@
 import { STATUS } from '../assumptions';
-import { badRequest, notFound, Refusal } from '../transport/refusal';
+import { badRequest, Refusal } from '../transport/refusal';
 
 /** One row of a route table. `:name` in the path matches one segment. */
 export interface Route<Run> {
@@ -38,12 +38,14 @@ export const hasPath = (table: readonly Route<unknown>[], path: string): boolean
 
 /**
  * Finds the row for a request.
- * @throws Refusal 404 if no row has the path, 400 if one has it with another method
+ * @param noPath makes the refusal of a path that no row has
+ * @throws Refusal that, or 400 if a row has the path with another method
  */
 export function findRoute<Run>(
   table: readonly Route<Run>[],
   method: string,
   path: string,
+  noPath: () => Refusal,
 ): { run: Run; segments: Segments } {
   let known = false;
   for (const route of table) {
@@ -53,5 +55,5 @@ export function findRoute<Run>(
     known = true;
   }
   if (known) throw new Refusal(STATUS.wrongMethod, `${method} is not the method of this path`);
-  throw notFound('there is nothing at this path');
+  throw noPath();
 }

@@ -1,7 +1,7 @@
 import { signServerApi } from '../../api/signing';
 import { STATUS } from '../assumptions';
 import type { Incoming } from '../transport/incoming';
-import { integer } from './params';
+import { integer } from '../transport/params';
 import { badRequest, Refusal } from '../transport/refusal';
 import type { Service } from '../service/service';
 

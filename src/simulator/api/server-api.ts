@@ -1,21 +1,15 @@
-import {
-  readServerChange,
-  SERVER_OK,
-  serverDevice,
-  serverDevices,
-  serverUploads,
-} from '../assumptions';
-import { messageBytes, readFormat } from '../service/formats';
+import { DEFAULT_FORMAT, SERVER_OK } from '../assumptions';
+import type { ListPage } from '../dialects/dialect';
+import { formatOf } from '../dialects/formats';
 import { pushToDevice } from '../service/gateway';
-import { inOrder, syncRecord } from '../devices/history';
+import { inOrder } from '../devices/history';
 import type { Answer, Incoming } from '../transport/incoming';
 import { allUploads } from './open-api-cloud';
 import { readPage, slice } from './paging';
-import { badRequest } from '../transport/refusal';
+import { badRequest, notFound } from '../transport/refusal';
 import { findRoute, type Route, type Segments } from './routes';
 import { checkServerSign } from './server-api-sign';
 import type { Service } from '../service/service';
-import { serverTime } from '../devices/time';
 
 export const SERVER_API = '/api/server/';
 
@@ -25,21 +19,20 @@ interface ServerApiCall {
   readonly segments: Segments;
 }
 
-const pathDevice = ({ service, segments }: ServerApiCall) =>
-  service.device(segments['deviceid'] ?? '');
+const dialectOf = ({ service }: ServerApiCall) => service.dialect.server;
+
+const pathDevice = (call: ServerApiCall) =>
+  dialectOf(call).find(call.service, call.segments['deviceid'] ?? '');
 
 function devices(call: ServerApiCall): object {
   const page = readPage(call.request.query, false);
-  const ids = [...call.service.devices.keys()];
-  return serverDevices(slice(ids, page), page.page, page.count, ids.length);
+  const all = [...call.service.devices.values()];
+  const list: ListPage = { ...page, total: all.length };
+  return dialectOf(call).devices(call.service, slice(all, page), list);
 }
 
-function device(call: ServerApiCall): object {
-  const found = pathDevice(call);
-  const { vertype } = found.settings;
-  const { chipid, name, online, disabled } = found;
-  return serverDevice({ chipid, name, online, disabled, vertype }, serverTime(found.lastSeen));
-}
+const device = (call: ServerApiCall): object =>
+  dialectOf(call).device(call.service, pathDevice(call));
 
 function jsonObject(body: Buffer): Record<string, unknown> {
   try {
@@ -57,20 +50,18 @@ function jsonObject(body: Buffer): Record<string, unknown> {
 async function change(call: ServerApiCall): Promise<object> {
   const { service, request } = call;
   const found = pathDevice(call);
-  const wanted = readServerChange(jsonObject(request.body));
+  const { dialect } = service;
+  const wanted = dialect.server.readChange(request.method, jsonObject(request.body));
   if (!wanted) throw badRequest('the body says neither what to change nor what to pass through');
   if (wanted.kind === 'passthrough') {
-    const format = readFormat(wanted.format);
+    const format = formatOf(wanted.format) ?? DEFAULT_FORMAT;
     const message = wanted.data;
-    const push = {
-      via: 'server-api',
-      format,
-      message,
-      bytes: messageBytes(message, format),
-    } as const;
+    const bytes = dialect.messageBytes(message, format);
+    const push = { via: 'server-api', format, message, bytes } as const;
     await pushToDevice(service, found, push, request.signal);
   } else {
     if (wanted.name !== undefined) found.name = wanted.name;
+    if (wanted.note !== undefined) found.note = wanted.note;
     if (wanted.disabled !== undefined) found.disable(wanted.disabled);
   }
   return SERVER_OK;
@@ -79,27 +70,35 @@ async function change(call: ServerApiCall): Promise<object> {
 function uploads(call: ServerApiCall): object {
   const { service } = call;
   const page = readPage(call.request.query, true);
-  const all = inOrder(allUploads(service), service.settings.historyOrder);
-  const records = slice(all, page).map((upload) => syncRecord(upload, service.settings));
-  return serverUploads(records, page.page, page.count, all.length);
+  const all = inOrder(allUploads(service), service.settings.historyOrder, ({ made }) => made);
+  const list: ListPage = { ...page, total: all.length };
+  return dialectOf(call).uploads(service, slice(all, page), list);
 }
 
-const ROUTES: readonly Route<(call: ServerApiCall) => object | Promise<object>>[] = [
+type ServerApiRoute = Route<(call: ServerApiCall) => object | Promise<object>>;
+
+const ROUTES: readonly ServerApiRoute[] = [
   { method: 'GET', path: 'devices', run: devices },
   { method: 'GET', path: 'devices/:deviceid', run: device },
   { method: 'PUT', path: 'devices/:deviceid', run: change },
   { method: 'GET', path: 'up/messages', run: uploads },
 ];
 
+/** The way of data to a device that only one dialect has. */
+const POST_ROUTE: ServerApiRoute = {
+  method: 'POST',
+  path: 'device/:deviceid/messages',
+  run: change,
+};
+
 /** Interface A (section 4.1). */
-export const createServerApi =
-  (service: Service) =>
-  async (request: Incoming): Promise<Answer> => {
-    const { run, segments } = findRoute(
-      ROUTES,
-      request.method,
-      request.path.slice(SERVER_API.length),
-    );
+export function createServerApi(service: Service): (request: Incoming) => Promise<Answer> {
+  const routes = service.dialect.server.posts ? [...ROUTES, POST_ROUTE] : ROUTES;
+  const noPath = () => notFound('there is nothing at this path');
+  return async (request) => {
+    const path = request.path.slice(SERVER_API.length);
+    const { run, segments } = findRoute(routes, request.method, path, noPath);
     checkServerSign(service, request);
     return { status: 200, body: await run({ service, request, segments }) };
   };
+}

@@ -18,6 +18,12 @@ export interface Device extends SimulatedDevice {
   readonly settings: DeviceSettings;
   name: string | number | null;
   disabled: boolean;
+  /** The id of interface A, where that is not the chip number. */
+  readonly id: number;
+  /** A note of interface A. */
+  note: string;
+  /** When it was added, milliseconds since 1970. */
+  readonly createdAt: number;
   inFlight: number;
   maxInFlight: number;
   /** Milliseconds it takes to answer. */
@@ -25,6 +31,12 @@ export interface Device extends SimulatedDevice {
   /** When it was last heard of, milliseconds since 1970. */
   lastSeen: number;
   readonly bootedAt: number;
+  /** When it last connected: with a boot, or on waking. */
+  readonly connectedAt: number;
+  /** The `latest` of a second entry in the list, left over from an earlier connection. */
+  staleLatest?: string;
+  /** What it has made while it was away. */
+  readonly held: HeldUpload[];
   /** Counts its departures: an answer under way when it goes away is lost. */
   readonly departures: number;
   readonly sensor: Sensor;
@@ -47,18 +59,34 @@ export interface Device extends SimulatedDevice {
   disable(disabled: boolean): void;
 }
 
+/** An upload that a device keeps until it is connected. */
+export interface HeldUpload {
+  readonly bytes: Buffer;
+  /** By its own clock, milliseconds since 1970. */
+  readonly made: number;
+}
+
+/** What happens to a device. */
+export interface DeviceEvents {
+  /** Is called each time the device is connected again. */
+  onConnect(device: Device): void;
+  /** Is called after that each time the device wakes. */
+  onWake(device: Device): void;
+}
+
 /** Bytes of a push that is kept: as Base64 or hex its text is longer than what the device got. */
 const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
 
 /**
  * Makes a device, switched on. Its upload timer is the service's affair.
- * @param onWake is called each time the device wakes
+ * @param id of interface A
  */
 export function createDevice(
   settings: DeviceSettings,
+  id: number,
   common: Settings,
   timers: Timers,
-  onWake: (device: Device) => void,
+  events: DeviceEvents,
 ): Device {
   const { chipid } = settings;
   const { now } = common;
@@ -73,27 +101,43 @@ export function createDevice(
   let departures = 0;
   let boots = 0;
   let bootedAt = now();
+  let connectedAt = bootedAt;
 
   const sleeping = createSleep(
     settings.sleep,
     timers,
     () => departures++,
-    () => onWake(device),
+    () => {
+      connect();
+      if (device.online) events.onWake(device);
+    },
   );
+
+  const connect = (): void => {
+    if (!device.online) return;
+    connectedAt = now();
+    events.onConnect(device);
+  };
 
   const boot = (): void => {
     comesBack = undefined;
     boots++;
     bootedAt = device.lastSeen = now();
     levels.fill(0);
+    const { asleep } = sleeping;
     sleeping.wake();
+    if (!asleep) connect();
   };
 
   const device: Device = {
     settings,
     chipid,
     sensor,
+    id,
     name: settings.name,
+    note: '',
+    createdAt: bootedAt,
+    held: [],
     disabled: false,
     inFlight: 0,
     maxInFlight: 0,
@@ -132,6 +176,9 @@ export function createDevice(
     get bootedAt() {
       return bootedAt;
     },
+    get connectedAt() {
+      return connectedAt;
+    },
     get departures() {
       return departures;
     },
@@ -160,7 +207,9 @@ export function createDevice(
     stop: () => sleeping.stop(),
     disable(disabled) {
       if (disabled) departures++;
+      const isBack = device.disabled && !disabled;
       device.disabled = disabled;
+      if (isBack) connect();
     },
   };
   return device;

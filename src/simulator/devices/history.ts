@@ -1,11 +1,12 @@
 import type { PushFormat } from '../../types';
-import { bytesAsText, pushAsText } from '../assumptions';
+import { bytesAsText } from '../assumptions';
+import type { HistoryEncoding, HistoryOrder } from '../options/dialect-defaults';
 import type { Settings } from '../options/options';
-import { serverTime } from './time';
+import { serverTime } from '../util/time';
 
 /** Data that a device has uploaded. */
 export interface UploadEntry {
-  /** Increases across the application. */
+  /** Increases across the application; 0 if no history keeps it. */
   readonly id: number;
   /** The device, as digits. */
   readonly chipid: string;
@@ -13,7 +14,14 @@ export interface UploadEntry {
   readonly bytes: Buffer;
   /** When the service accepted it, milliseconds since 1970. */
   readonly at: number;
+  /** When it was made, by the device's clock, milliseconds since 1970. */
+  readonly made: number;
+  /** Of its event: `uart_trans` is data of the transparent serial mode, which no history keeps. */
+  readonly type: UploadType;
 }
+
+/** The types of events that announce an upload. */
+export type UploadType = 'data_upload' | 'uart_trans';
 
 /** Something the platform has pushed to a device, whether or not it arrived. */
 export interface PushEntry {
@@ -31,40 +39,57 @@ export interface PushEntry {
   readonly at: number;
 }
 
-type Form = Pick<Settings, 'historyEncoding' | 'appName'>;
+/** White space is that of ASCII: the server of 2016 trims bytes, so others are kept. */
+const trimmed = (text: string): string => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
 
-const uploadBody = (upload: UploadEntry, form: Form): string =>
-  form.historyEncoding === 'base64' ? upload.bytes.toString('base64') : bytesAsText(upload.bytes);
+/** What stands before the first comma is a tag, and the rest is joined without its commas. */
+function untagged(text: string): string {
+  const comma = text.indexOf(',');
+  return comma === -1 ? text : text.slice(comma + 1).replaceAll(',', '');
+}
+
+const BODIES = {
+  text: bytesAsText,
+  base64: (bytes) => bytes.toString('base64'),
+  trimmed: (bytes) => trimmed(bytesAsText(bytes)),
+  tagged: (bytes) => untagged(trimmed(bytesAsText(bytes))),
+} satisfies Record<HistoryEncoding, (bytes: Buffer) => string>;
+
+/** The body of an upload as the histories write it. */
+export const uploadBody = ({ bytes }: UploadEntry, encoding: HistoryEncoding): string =>
+  BODIES[encoding](bytes);
+
+type Form = Pick<Settings, 'historyEncoding' | 'appName' | 'zone'>;
 
 /** A record of `up_messages/dev/:chipid/` (section 2.3). */
 export const uploadRecord = (upload: UploadEntry, form: Form): object => ({
-  body: uploadBody(upload, form),
+  body: uploadBody(upload, form.historyEncoding),
   app: form.appName,
-  create_time: serverTime(upload.at),
+  create_time: serverTime(upload.made, form.zone),
   id: upload.id,
   dev: upload.chipid,
 });
 
-/** A record of `push_messages/dev/:chipid/` (section 2.4). */
-export const pushRecord = (push: PushEntry, form: Form): object => ({
-  body:
-    form.historyEncoding === 'base64' ? push.bytes.toString('base64') : pushAsText(push.message),
-  create_time: serverTime(push.at),
-  msgtype: push.format,
-  id: String(push.id),
-  dev: push.chipid,
-});
-
 /** A record of `sync/:begin_date/:end_date/` (section 2.5). */
 export const syncRecord = (upload: UploadEntry, form: Form): object => ({
-  body: uploadBody(upload, form),
-  recv_time: serverTime(upload.at),
+  body: uploadBody(upload, form.historyEncoding),
+  recv_time: serverTime(upload.at, form.zone),
   app: form.appName,
   chipid: upload.chipid,
-  create_time: serverTime(upload.at),
+  create_time: serverTime(upload.made, form.zone),
   id: upload.id,
 });
 
-/** Puts records, oldest first, into the order of the settings. */
-export const inOrder = <T>(items: readonly T[], order: Settings['historyOrder']): T[] =>
-  order === 'oldest-first' ? [...items] : items.toReversed();
+const second = (ms: number): number => Math.floor(ms / 1000);
+
+/** Puts records, oldest first, into an order. @param timeOf milliseconds since 1970 */
+export function inOrder<T>(
+  items: readonly T[],
+  order: HistoryOrder,
+  timeOf: (item: T) => number,
+): T[] {
+  if (order === 'oldest-first') return [...items];
+  if (order === 'newest-first') return items.toReversed();
+  // Within a second the order is open: here it is that of ids, so that nobody relies on the other one.
+  return items.toSorted((a, b) => second(timeOf(b)) - second(timeOf(a)));
+}

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { PUBLIC_TEXTS } from '../assumptions';
 import type { Answer } from '../transport/incoming';
 import { sendAnswer } from '../transport/send-answer';
 
@@ -105,6 +106,8 @@ export const ANSWER_FAULTS = {
   'odd-status': status(299, { msg: 'OK' }),
   empty: raw(200, JSON_TYPE, ''),
   html: raw(200, 'text/html', '<!doctype html><title>Login</title><p>Please log in.'),
+  // As the public server of 2016 answers for the list of devices if its gateway does not answer.
+  'no-gateway': status(200, { msg: PUBLIC_TEXTS.noGateway }),
   null: status(200, null),
   array: status(200, ['OK']),
   object: status(200, { msg: 'OK' }),

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { DIALECT_NAMES, HISTORY_ENCODINGS } from './dialect-defaults';
 import { defaultDevices, type DeviceOptions } from './device-options';
 import { numberIn, OptionError } from './option-readers';
 import {
@@ -17,11 +18,15 @@ Runs the whole device cloud service on this machine, reachable from this machine
   --port <number>              port, 0 for any free one (default ${DEFAULT_PORT})
   --devices <number>           number of devices, with chip numbers from 10000001 (default 3)
   --appid <digits>             default ${DEFAULT_CREDENTIALS.appid}
-  --appkey <text>              default ${DEFAULT_CREDENTIALS.appkey}
+  --appkey <text>              default ${DEFAULT_CREDENTIALS.appkey}, with public-2016 one of 32 digits
   --server-key <text>          default ${DEFAULT_CREDENTIALS.serverKey}
   --server-password <text>     default ${DEFAULT_CREDENTIALS.serverPassword}
   --interval <seconds>         time between two uploads of a device, 0 to turn them off (default 5)
-  --history-encoding <which>   encoding of "body" in history records: text or base64 (default text)
+  --dialect <which>            document answers as the service's document says; public-2016 answers as the
+                               public server of 2016 did (default document)
+  --replace                    a newer channel of a device closes the older one
+  --history-encoding <which>   how "body" in history records is written: text, base64, trimmed or tagged
+                               (default text, with public-2016 tagged)
   --unknown-app <status>       status for an unknown appid: 401 or 404 (default 401)
   --sleep <device:awake/every> lets a device sleep and wake by itself: its chip number, the seconds it is
                                awake, and the seconds from one waking to the next, for example
@@ -39,6 +44,8 @@ const FLAGS = {
   'server-key': { type: 'string' },
   'server-password': { type: 'string' },
   interval: { type: 'string' },
+  dialect: { type: 'string' },
+  replace: { type: 'boolean' },
   'history-encoding': { type: 'string' },
   'unknown-app': { type: 'string' },
   'answer-delay': { type: 'string' },
@@ -52,9 +59,11 @@ function numberOf(option: string, text: string): number {
   throw new OptionError(option, `must be a number, but is "${text}"`);
 }
 
-function encodingOf(text: string): 'text' | 'base64' {
-  if (text === 'text' || text === 'base64') return text;
-  throw new OptionError('historyEncoding', `must be text or base64, but is "${text}"`);
+function choiceOf<T extends string>(option: string, text: string, choices: readonly T[]): T {
+  const choice = choices.find((each) => each === text);
+  if (choice !== undefined) return choice;
+  const others = choices.slice(0, -1).join(', ');
+  throw new OptionError(option, `must be ${others} or ${choices.at(-1)}, but is "${text}"`);
 }
 
 function unknownAppOf(text: string): 401 | 404 {
@@ -102,8 +111,16 @@ export function readCommandLine(args: string[]): CommandLine {
   if (values['server-key'] !== undefined) options.serverKey = values['server-key'];
   if (values['server-password'] !== undefined) options.serverPassword = values['server-password'];
   if (values.interval !== undefined) options.interval = numberOf('interval', values.interval);
+  if (values.dialect !== undefined) {
+    options.dialect = choiceOf('dialect', values.dialect, DIALECT_NAMES);
+  }
+  if (values.replace) options.replace = true;
   if (values['history-encoding'] !== undefined) {
-    options.historyEncoding = encodingOf(values['history-encoding']);
+    options.historyEncoding = choiceOf(
+      'historyEncoding',
+      values['history-encoding'],
+      HISTORY_ENCODINGS,
+    );
   }
   if (values['unknown-app'] !== undefined) {
     options.unknownApp = unknownAppOf(values['unknown-app']);

@@ -26,6 +26,8 @@ export interface DeviceOptions {
   interval?: number;
   /** Milliseconds the device takes to answer. Default: the simulator's. */
   answerDelay?: number;
+  /** Milliseconds that its clock is ahead of the service's; below 0 behind. Default 0. */
+  clockOffset?: number;
   /** Further callbacks: a value of any shape by key. */
   callbacks?: Readonly<Record<string, unknown>>;
   /**
@@ -44,6 +46,7 @@ export interface DeviceSettings {
   readonly devkey: string;
   readonly interval: number | undefined;
   readonly answerDelay: number | undefined;
+  readonly clockOffset: number;
   readonly callbacks: ReadonlyMap<string, unknown>;
   readonly sleep: Readonly<SleepOptions> | undefined;
 }
@@ -113,6 +116,7 @@ export function readDevice(options: DeviceOptions): DeviceSettings {
     devkey: options.devkey ?? `key-${chipid}\u0000simulated`,
     interval: seconds(options.interval),
     answerDelay: ms(options.answerDelay),
+    clockOffset: numberIn('clockOffset of a device', options.clockOffset ?? 0, -1e13, 1e13),
     callbacks: new Map(Object.entries(options.callbacks ?? {})),
     sleep: sleepOf(options.sleep),
   };

@@ -1,4 +1,5 @@
 import type { Faults } from '../faults/faults';
+import { CLOSE_REPLACED } from '../assumptions';
 import type { UploadEntry } from '../devices/history';
 import { keepsUp, type Channel, type UploadEvent } from '../transport/open-channel';
 import type { Settings } from '../options/options';
@@ -27,8 +28,8 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
   const of = (chipid: string | undefined): Channel[] =>
     [...channels].filter((channel) => chipid === undefined || channel.chipid === chipid);
 
-  const eventOf = ({ chipid, bytes, at }: UploadEntry): UploadEvent => ({
-    type: 'data_upload',
+  const eventOf = ({ chipid, bytes, at, type }: UploadEntry): UploadEvent => ({
+    type,
     appid: settings.appid,
     chipid,
     timestamp: String(settings.eventTimestamp === 's' ? Math.floor(at / 1000) : Math.floor(at)),
@@ -36,7 +37,11 @@ export function createChannels(settings: Settings, faults: Faults): Channels {
   });
 
   return {
-    add: (channel) => void channels.add(channel),
+    add(channel) {
+      if (settings.replace)
+        for (const { socket } of of(channel.chipid)) socket.close(CLOSE_REPLACED);
+      channels.add(channel);
+    },
     remove: (channel) => void channels.delete(channel),
     announce(upload) {
       const event = eventOf(upload);

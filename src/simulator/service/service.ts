@@ -3,20 +3,28 @@ import { createChannels, type Channels } from './channels';
 import { createDevice, type Device } from '../devices/device';
 import { twice, type DeviceSettings } from '../options/device-options';
 import type { Faults } from '../faults/faults';
-import { messageBytes } from './formats';
-import type { UploadEntry } from '../devices/history';
+import type { UploadEntry, UploadType } from '../devices/history';
+import type { Dialect, Push } from '../dialects/dialect';
+import { documentDialect } from '../dialects/document';
+import { publicDialect } from '../dialects/public-2016';
+import type { DialectName } from '../options/dialect-defaults';
 import type { Settings } from '../options/options';
-import { notFound } from '../transport/refusal';
+import type { Refusal } from '../transport/refusal';
 import { answerQuestion, obeySleepOrder } from './reply';
-import type { Received } from '../devices/simulated-device';
 import { createTimers, type Timers } from '../util/timers';
 
-/** A push on its way to a device. */
-export type Push = Pick<Received, 'via' | 'format' | 'bytes'> & { readonly message: string };
+/** What is special about an upload. */
+export interface UploadOptions {
+  /** When the device made it, milliseconds since 1970. Default: now, by the device's clock. */
+  made?: number;
+  /** `uart_trans`: data of the transparent serial mode, which no history keeps. Default `data_upload`. */
+  type?: UploadType;
+}
 
 /** The state of the simulated service: one application, its devices and its channels. */
 export interface Service {
   readonly settings: Settings;
+  readonly dialect: Dialect;
   readonly timers: Timers;
   readonly faults: Faults;
   readonly channels: Channels;
@@ -27,12 +35,16 @@ export interface Service {
   readonly deleted: boolean;
   addDevice(settings: DeviceSettings): Device;
   removeDevice(chipid: string): void;
-  /** @throws Refusal 404 */
-  device(chipid: string): Device;
+  /** @throws Refusal that `noDevice` makes, by default that of the dialect */
+  device(chipid: string, noDevice?: (chipid: string) => Refusal): Device;
   /** Accepts an upload into the history and announces it on the device's channels. */
-  upload(device: Device, bytes: Buffer): UploadEntry;
-  /** Notes a push in the history and, if the device is online, delivers it. */
-  push(device: Device, push: Push): void;
+  upload(device: Device, bytes: Buffer, options?: UploadOptions): UploadEntry;
+  /** Delivers a push if the device is online, and notes it in the history if the dialect does. */
+  push(device: Device, push: Push, answered: boolean): void;
+  /** Notes a push in the history. */
+  keepPush(device: Device, push: Push): void;
+  /** Lets a device receive a push. */
+  deliver(device: Device, push: Push): void;
   deleteApp(): void;
   /** Puts the uploads back to an old copy, whose newest has the id `lastId`. */
   restore(lastId: number): void;
@@ -46,20 +58,31 @@ export interface Service {
  */
 export type HistoryRewrite = (records: readonly object[], chipid: string) => unknown;
 
+const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  document: documentDialect,
+  'public-2016': publicDialect,
+};
+
 export function createService(settings: Settings, faults: Faults): Service {
+  const dialect = DIALECTS[settings.dialect];
   const timers = createTimers();
   const channels = createChannels(settings, faults);
   const devices = new Map<string, Device>();
   const uploadTimers = new Map<string, () => void>();
   let lastUpload = 0;
   let lastPush = 0;
+  let lastDevice = 0;
   let deleted = false;
 
-  const upload = (device: Device, bytes: Buffer): UploadEntry => {
+  const upload: Service['upload'] = (device, bytes, { made, type = 'data_upload' } = {}) => {
     const at = settings.now();
-    const accepted: UploadEntry = { id: ++lastUpload, chipid: device.chipid, bytes, at };
+    const isKept = type === 'data_upload';
+    const accepted: UploadEntry = {
+      ...{ id: isKept ? ++lastUpload : 0, chipid: device.chipid, bytes, at, type },
+      made: made ?? at + device.settings.clockOffset,
+    };
     device.lastSeen = at;
-    device.uploadHistory.add(accepted);
+    if (isKept) device.uploadHistory.add(accepted);
     channels.announce(accepted);
     return accepted;
   };
@@ -79,6 +102,7 @@ export function createService(settings: Settings, faults: Faults): Service {
 
   const service: Service = {
     settings,
+    dialect,
     timers,
     faults,
     channels,
@@ -91,7 +115,13 @@ export function createService(settings: Settings, faults: Faults): Service {
     },
     addDevice(options) {
       if (devices.has(options.chipid)) throw twice(options.chipid);
-      const device = createDevice(options, settings, timers, uploadReading);
+      const id = ++lastDevice;
+      const device = createDevice(options, id, settings, timers, {
+        onWake: uploadReading,
+        onConnect: (back) => {
+          for (const { bytes, made } of back.held.splice(0)) upload(back, bytes, { made });
+        },
+      });
       startReadings(device, devices.size);
       devices.set(options.chipid, device);
       return device;
@@ -104,21 +134,25 @@ export function createService(settings: Settings, faults: Faults): Service {
       devices.delete(chipid);
       channels.close(chipid, { code: CLOSE_DELETED });
     },
-    device(chipid) {
+    device(chipid, noDevice = dialect.noDevice) {
       const device = devices.get(chipid);
-      if (!device) throw notFound(`there is no device ${chipid.slice(0, 40)}`);
+      if (!device) throw noDevice(chipid);
       return device;
     },
     upload,
-    push(device, { via, format, message, bytes }) {
+    push(device, push, answered) {
+      if (dialect.keepsPush(push.via, answered)) service.keepPush(device, push);
+      if (device.online) service.deliver(device, push);
+    },
+    keepPush(device, { format, message, bytes }) {
       const at = settings.now();
       device.pushHistory.add({ id: ++lastPush, chipid: device.chipid, format, message, bytes, at });
-      if (device.online) {
-        const text = bytes.toString('utf8');
-        device.receive({ at, via, format, bytes, text });
-        answerQuestion(service, device, text);
-        obeySleepOrder(service, device, text);
-      }
+    },
+    deliver(device, { via, format, bytes }) {
+      const text = dialect.deviceText(bytes);
+      device.receive({ at: settings.now(), via, format, bytes, text });
+      answerQuestion(service, device, text);
+      obeySleepOrder(service, device, text);
     },
     deleteApp() {
       deleted = true;
@@ -143,5 +177,5 @@ export const channelPush = (message: string): Push => ({
   via: 'channel',
   format: CHANNEL_FORMAT,
   message,
-  bytes: messageBytes(message, CHANNEL_FORMAT),
+  bytes: Buffer.from(message, 'base64'),
 });

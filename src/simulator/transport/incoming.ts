@@ -12,7 +12,18 @@ export interface Incoming {
   readonly signal: AbortSignal;
 }
 
-/** An answer that is JSON. */
+/** A body that is sent as it is, in place of JSON. */
+export class RawBody {
+  readonly bytes: Buffer;
+  constructor(
+    text: string | Buffer,
+    readonly type: string,
+  ) {
+    this.bytes = Buffer.from(text as string);
+  }
+}
+
+/** An answer, as JSON unless its body is a {@link RawBody}. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;

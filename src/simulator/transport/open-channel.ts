@@ -27,7 +27,7 @@ export function keepsUp({ socket }: Channel): boolean {
   return false;
 }
 
-/** The event `data_upload` (section 6). Every field is a string. */
+/** The event of an upload, `data_upload` (section 6) or `uart_trans`. Every field is a string. */
 export interface UploadEvent {
   readonly type: string;
   readonly appid: string;

@@ -1,10 +1,14 @@
 /** A request the service refuses: its status (section 7) and the `msg` that says why. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+  /**
+   * @param body what is answered; default `{msg}`
+   */
   constructor(
     readonly status: number,
     msg: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    readonly body: unknown = { msg },
   ) {
     super(msg);
   }

@@ -1,18 +1,21 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer } from './incoming';
+import { RawBody, type Answer } from './incoming';
 import { toJson } from '../util/json';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /**
- * Sends an answer as JSON (section 4.2, rule 4).
+ * Sends an answer, as JSON (section 4.2, rule 4) unless its body is raw.
  * @param now the simulator's time, for the header `Date`, in milliseconds
  */
 export function sendAnswer(response: ServerResponse, answer: Answer, now: number): void {
-  const text = toJson(answer.body);
+  const { bytes, type } =
+    answer.body instanceof RawBody ? answer.body : new RawBody(toJson(answer.body), JSON_TYPE);
   response.writeHead(answer.status, {
     date: new Date(now).toUTCString(),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
+    'content-type': type,
+    'content-length': bytes.length,
     ...answer.headers,
   });
-  response.end(text);
+  response.end(bytes);
 }

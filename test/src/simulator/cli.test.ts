@@ -143,7 +143,12 @@ describe('the command line of the simulator', () => {
     [['--devices', '1.5'], 'devices', /must be a whole number/],
     [['--answer-delay', 'soon'], 'answerDelay', /must be a number/],
     [['--unknown-app', '403'], 'unknownApp', /must be 401 or 404, but is "403"$/],
-    [['--history-encoding', 'hex'], 'historyEncoding', /must be text or base64/],
+    [['--dialect', 'other'], 'dialect', /must be document or public-2016, but is "other"$/],
+    [
+      ['--history-encoding', 'hex'],
+      'historyEncoding',
+      /must be text, base64, trimmed or tagged, but is "hex"$/,
+    ],
     [['--sleep', '10000001'], 'sleep', /must look like 10000002:2\/600, but is "10000001"/],
     [['--sleep', '10000009:1/2'], 'sleep', /names a device that is not there: 10000009/],
     [['--sleep', '10000001:3/2'], 'sleep.every of a device', /must be more than sleep\.awake/],
@@ -157,6 +162,11 @@ describe('the command line of the simulator', () => {
       });
     });
   }
+
+  it('chooses the dialect, and whether channels are replaced', () => {
+    const { options } = readCommandLine(['--dialect', 'public-2016', '--replace']);
+    assert.deepEqual([options.dialect, options.replace], ['public-2016', true]);
+  });
 
   it('accepts options only', () => {
     assert.throws(() => readCommandLine(['extra']), /Unexpected argument 'extra'/);

@@ -3,21 +3,12 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { startSimulator } from '../../../src/simulator';
+import { signByHand, signServerByHand } from '../../../tooling/sign-by-hand';
 
 // A separate client that signs by hand as sections 5.1 and 5.2 say: the simulator must not be checked
 // with the code it checks signatures with.
 
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
-
-/** Section 5.2, steps 2 to 4, written down anew. */
-export function openSign(method: string, params: Record<string, string>, appkey: string): string {
-  const pairs = Object.entries(params).map(([key, value]) => [key.toLowerCase(), value] as const);
-  const text = pairs
-    .sort(([a], [b]) => (a > b ? -1 : 1))
-    .map(([key, value]) => `${key}=${value}`.toLowerCase())
-    .join('&');
-  return md5(method.toLowerCase() + text + appkey);
-}
 
 export interface Reply {
   status: number;
@@ -55,7 +46,7 @@ export function openUrl(simulator: Simulator, method: string, path: string, call
   const { query = {}, form = {}, appid = simulator.appid, appkey = simulator.appkey } = call;
   const timestamp = call.timestamp ?? String(Math.floor(Date.now() / 1000));
   const params = { ...query, appid, timestamp };
-  const sign = call.sign ?? openSign(method, { ...params, ...form }, appkey);
+  const sign = call.sign ?? signByHand(method, { ...params, ...form }, appkey);
   return `/openapi/${path}?${new URLSearchParams({ ...params, sign }).toString()}`;
 }
 
@@ -81,10 +72,10 @@ export function serverCall(
   const key = simulator.serverKey;
   const timestamp = headers['timestamp'] ?? String(Math.floor(Date.now() / 1000));
   const pure = `/api/server${path}`.split('?')[0] ?? '';
-  const text = `${method}${pure}key=${key}timestamp=${timestamp}${simulator.serverPassword}`;
+  const sign = signServerByHand(method, pure, key, timestamp, simulator.serverPassword);
   const init: RequestInit = {
     method,
-    headers: { key, timestamp, sign: md5(text.toLowerCase()), ...headers },
+    headers: { key, timestamp, sign, ...headers },
   };
   if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body);
   return send(simulator, `/api/server${path}`, init);
@@ -94,7 +85,7 @@ export function channelUrl(simulator: Simulator, chipid: string, call: OpenCall 
   const { appid = simulator.appid, appkey = simulator.appkey } = call;
   const timestamp = call.timestamp ?? String(Date.now());
   const params = { appid, timestamp, chipid };
-  const sign = call.sign ?? openSign('get', params, appkey);
+  const sign = call.sign ?? signByHand('get', params, appkey);
   const query = new URLSearchParams({ ...params, sign }).toString();
   return `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`;
 }

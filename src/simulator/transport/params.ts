@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Params } from '../../api/signing';
 import { FORM_TYPE, MAX_PARAMETERS } from '../assumptions';
-import { badRequest } from '../transport/refusal';
+import { badRequest } from './refusal';
 
 function decode(text: string): string {
   try {
@@ -60,10 +60,11 @@ export function requireParam(params: Params, name: string): string {
   return value;
 }
 
-const INTEGER = /^[0-9]+$/;
+/** Whether a text is a non-negative integer, of any number of digits. */
+export const isInteger = (text: string): boolean => /^[0-9]+$/.test(text);
 
 /** A text that has to be a non-negative integer, as text, since it may have 20 digits. */
 export function integer(name: string, value: string): string {
-  if (!INTEGER.test(value)) throw badRequest(`${name} must be an integer`);
+  if (!isInteger(value)) throw badRequest(`${name} must be an integer`);
   return value;
 }

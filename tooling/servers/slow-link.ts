@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+const LOOPBACK = '127.0.0.1';
+
+/** How often a direction may carry its share of the rate, in ms. */
+const TICK = 10;
+
+/** A TCP relay on loopback that carries so many bytes a second, in each direction of each connection. */
+export interface SlowLink {
+  readonly port: number;
+  /** Bytes per second from now on. */
+  rate: number;
+  /** Bytes that were carried to the target. */
+  readonly carried: number;
+  close(): Promise<void>;
+}
+
+/** Starts a relay to a port of this machine. */
+export async function startSlowLink(target: number, rate = Infinity): Promise<SlowLink> {
+  const sockets = new Set<Socket>();
+  const link = { rate, carried: 0 };
+
+  /** Carries what `from` receives. It is read no faster than it is carried, so that its sender has to wait. */
+  const carry = (from: Socket, to: Socket, isUp: boolean): void => {
+    from.on('data', (bytes) => {
+      from.pause();
+      let rest = bytes;
+      const next = (): void => {
+        const part = rest.subarray(0, Math.max(1, (link.rate * TICK) / 1000));
+        rest = rest.subarray(part.length);
+        if (isUp) link.carried += part.length;
+        to.write(part);
+        if (link.rate === Infinity && rest.length === 0) from.resume();
+        else setTimeout(() => (rest.length > 0 ? next() : from.resume()), TICK).unref();
+      };
+      next();
+    });
+    from.on('end', () => to.end());
+  };
+  const server = createServer({ noDelay: true }, (client) => {
+    const service = connect({ port: target, host: LOOPBACK, noDelay: true });
+    carry(client, service, true);
+    carry(service, client, false);
+    for (const [socket, other] of [
+      [client, service],
+      [service, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(link, {
+    port,
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await once(server, 'close');
+    },
+  });
+}
