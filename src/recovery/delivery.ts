@@ -1,16 +1,26 @@
-import type { Upload } from '../types';
+import { arrivalKeys } from '../history/form';
 import { isDeviceCloudError } from '../errors';
-import type { RecoveryDevice, RecoveryShared } from './deps';
+import type { Upload } from '../types';
 import { catchRejection, thrownText } from '../util/thrown';
-import { Hold } from './hold';
-import { liveKeys } from './records/keys';
-import { Ledger } from './matching/ledger';
-import type { Position } from './position/position';
-import type { Due } from './records/recorded';
+import { OVERHEAD } from './answer';
+import type { RecoveryDevice, RecoveryShared } from './deps';
+import { MAX_HOLD } from './limits';
+import { Progress } from './position';
 
 /** A thrown value as text, for a fault. */
 export const textOf = (error: unknown): string =>
   isDeviceCloudError(error) ? error.message : thrownText(error);
+
+/** For how long an upload may be announced after it was recovered, in ms. */
+const ANNOUNCED_WITHIN = 5000;
+/** How many of the newest that were recovered are remembered: a late announcement is one of these. */
+export const MOST_RECENT = 100;
+
+/** Roughly the bytes of memory that an upload needs. */
+const weighUpload = ({ body }: Upload): number => body.length + OVERHEAD;
+
+/** What happens to a live upload: it is emitted, held back, or does not fit into what may be held back. */
+type Accepted = 'emitted' | 'held' | 'overflow';
 
 /**
  * Passes the uploads of one device to its listener: live ones at once, or after the history has been read. What was
@@ -22,79 +32,121 @@ export class Delivery {
   /** The number of missed uploads that it has emitted. */
   replayed = 0;
   /** Replaced when everything is forgotten. */
-  ledger: Ledger;
-  private hold: Hold | undefined;
-  private closed = false;
+  progress: Progress;
+  #holdTimer: NodeJS.Timeout | undefined;
+  #heldCount = 0;
+  #heldBytes = 0;
+  #closed = false;
   /** Arrivals of this device that are counted in the application's budget. */
-  private counted = 0;
+  #counted = 0;
+  /** Texts of the records that were recovered last, as arrivals have them, and how often. */
+  #recent: Map<string, number> | undefined;
+  #recentUntil = 0;
 
   constructor(
     private readonly shared: RecoveryShared,
     private readonly device: RecoveryDevice,
   ) {
-    this.ledger = this.newLedger(device.start);
+    this.progress = new Progress(device.start);
   }
 
   /** Whether live uploads are held back. */
   get isHolding(): boolean {
-    return this.hold !== undefined;
+    return this.#holdTimer !== undefined;
   }
 
   /** Holds back what arrives from now on. @param expired is called if that lasts too long */
   holdBack(expired: () => void): void {
-    const { limits, budgets } = this.shared;
-    this.hold = new Hold(limits, budgets.held, expired);
+    this.#endHold();
+    this.#holdTimer = setTimeout(expired, MAX_HOLD);
   }
 
-  /** Accepts a live upload. @returns false if it has to be held back and does not fit */
-  accept(upload: Upload): boolean {
-    // Before the listener is called, which may change the bytes.
-    const { text, bytes } = liveKeys(upload.body);
-    if (this.hold) {
-      if (!this.hold.add(upload)) return false;
-      this.ledger.add(text, upload.timestamp, upload, bytes);
-      return true;
+  /**
+   * Accepts a live upload.
+   * @param doubted is called if it may be the late announcement of an upload that was recovered a moment ago: then
+   *   what arrives has to be held back until the history has shown it
+   */
+  accept(upload: Upload, doubted: () => void): Accepted {
+    // No history keeps what comes in the transparent serial mode, so nothing has to be waited for, nor remembered.
+    if (upload.type !== undefined) {
+      this.#emit(upload);
+      return 'emitted';
     }
-    this.emit(upload);
-    this.ledger.add(text, upload.timestamp, undefined, bytes);
-    this.count();
+    // Before the listener is called, which may change the bytes.
+    const keys = arrivalKeys(upload.body);
+    const isDoubtful = this.#recent !== undefined && this.#wasRecovered(Object.values(keys));
+    if (isDoubtful && !this.isHolding) doubted();
+    if (this.isHolding) {
+      if (!this.#hold(upload)) return 'overflow';
+      this.progress.add(keys, upload.timestamp, upload, isDoubtful);
+      return 'held';
+    }
+    this.#emit(upload);
+    this.progress.add(keys, upload.timestamp);
+    this.#count();
     this.save();
-    return true;
+    return 'emitted';
   }
 
   /** Drops what is held back: the next reading of the history contains it. */
   overflow(): void {
     this.overflows++;
-    this.ledger.drop();
-    this.ledger.gap();
-    this.hold?.clear();
+    this.progress.drop();
+    this.progress.gap();
+    this.#clearHold();
   }
 
-  /** Emits what is held back without waiting for the history any longer. */
-  stayLive(): void {
-    this.endHold();
-    for (const upload of this.ledger.release()) this.emit(upload);
-    this.count();
+  /**
+   * Emits what is held back without waiting for the history any longer.
+   * @returns whether something was in doubt, which is left to the history: it has to be read once more
+   */
+  stayLive(): boolean {
+    this.#endHold();
+    const { arrivals } = this.progress;
+    const before = arrivals.size;
+    const held = arrivals.release();
+    const isLeft = arrivals.size < before;
+    if (isLeft) this.progress.gap();
+    for (const upload of held) this.#emit(upload);
+    this.#count();
+    this.save();
+    return isLeft;
+  }
+
+  /** Emits part of what a reading has shown, in order. Each missed upload is made just before it is emitted. */
+  emitAll(due: readonly (() => Upload)[]): void {
+    let next = due[0]?.();
+    for (let index = 1; next; index++) {
+      const upload = next;
+      next = due[index]?.();
+      this.#emit(upload, next);
+    }
+    this.#count();
     this.save();
   }
 
-  /** Emits the results of a reading in order. Each upload is created just before it is emitted. */
-  emitAll(due: readonly Due[]): void {
-    this.endHold();
-    let next = due[0]?.upload();
-    for (let index = 1; next; index++) {
-      const upload = next;
-      next = due[index]?.upload();
-      this.emit(upload, next);
-    }
-    this.count();
+  /** Nothing has to be held back any longer. */
+  endHold(): void {
+    this.#endHold();
+    this.#count();
     this.save();
   }
 
   /** Drops what is held back, since the history contains it. */
   drop(): void {
-    this.ledger.drop();
-    this.endHold();
+    this.progress.drop();
+    this.#endHold();
+  }
+
+  /** Remembers what was recovered: some services announce an upload only after it is in the history. */
+  remember(keys: readonly string[]): void {
+    const now = performance.now();
+    if (now >= this.#recentUntil) this.#recent = undefined;
+    if (keys.length === 0) return;
+    const recent = (this.#recent ??= new Map<string, number>());
+    for (const key of keys) recent.set(key, (recent.get(key) ?? 0) + 1);
+    while (recent.size > MOST_RECENT) recent.delete(recent.keys().next().value as string);
+    this.#recentUntil = now + ANNOUNCED_WITHIN;
   }
 
   /** Whether all devices together remember more than half as many arrivals as they may. */
@@ -106,36 +158,46 @@ export class Delivery {
   /** Whether the device, or all devices together, remember too many arrivals. */
   isFull(checkpoint: number): boolean {
     const { limits, budgets } = this.shared;
-    const { size } = this.ledger;
+    const { size } = this.progress.arrivals;
     const isShort = budgets.arrived.used > budgets.arrived.limit;
     return size > limits.forgotten || (isShort && size > checkpoint);
   }
 
   /** Forgets everything, the position too. */
   forget(): void {
-    this.ledger = this.newLedger();
-    this.count();
+    this.progress = new Progress();
+    this.#count();
   }
 
   fault(text: string, kind?: string): void {
-    if (!this.closed) this.device.listener.onFault(text, kind);
+    if (!this.#closed) this.device.listener.onFault(text, kind);
   }
 
   close(): void {
-    this.closed = true;
+    this.#closed = true;
     this.drop();
-    this.count();
+    this.#count();
   }
 
-  private newLedger(start?: Position): Ledger {
-    const { encoding } = this.device;
-    const known = this.shared.facts.encoding ?? (encoding === 'auto' ? 'text' : encoding);
-    return new Ledger(start, known);
+  /** Passes the position on, if there is one. */
+  save(): void {
+    const { device } = this;
+    if (!device.saves || this.#closed) return;
+    const position = this.progress.position();
+    if (!position) return;
+    const { form, zone } = this.shared.facts;
+    if (form && device.encoding === 'auto') position.form = form;
+    if (zone !== undefined && device.zone === undefined) position.zone = zone;
+    try {
+      catchRejection(device.save(position), (error) => this.#notSaved(error));
+    } catch (error) {
+      this.#notSaved(error);
+    }
   }
 
   /** @param next what is emitted right after it: the observer sees only the last of many missed uploads */
-  private emit(upload: Upload, next?: Upload): void {
-    if (this.closed) return;
+  #emit(upload: Upload, next?: Upload): void {
+    if (this.#closed) return;
     if (upload.replayed) {
       this.replayed++;
       if (!next?.replayed) this.shared.observer?.onReplayed(upload);
@@ -143,34 +205,51 @@ export class Delivery {
     this.device.listener.onUpload(upload);
   }
 
-  /** Updates the application's budget. */
-  private count(): void {
-    const size = this.closed ? 0 : this.ledger.size;
-    this.shared.budgets.arrived.used += size - this.counted;
-    this.counted = size;
+  /** @returns false if it exceeds a limit of the device or of the application */
+  #hold(upload: Upload): boolean {
+    const { limits, budgets } = this.shared;
+    const weight = weighUpload(upload);
+    const fits = this.#heldCount < limits.held && this.#heldBytes + weight <= limits.heldBytes;
+    if (!fits || !budgets.held.reserve(weight)) return false;
+    this.#heldCount++;
+    this.#heldBytes += weight;
+    return true;
   }
 
-  private endHold(): void {
-    this.hold?.end();
-    this.hold = undefined;
+  #clearHold(): void {
+    this.shared.budgets.held.release(this.#heldBytes);
+    this.#heldCount = 0;
+    this.#heldBytes = 0;
   }
 
-  /** Passes the position on, if there is one. */
-  save(): void {
-    const { device } = this;
-    if (!device.saves || this.closed) return;
-    const position = this.ledger.position();
-    if (!position) return;
-    const { encoding } = this.shared.facts;
-    if (encoding && device.encoding === 'auto') position.encoding = encoding;
-    try {
-      catchRejection(device.save(position), (error) => this.notSaved(error));
-    } catch (error) {
-      this.notSaved(error);
+  #endHold(): void {
+    clearTimeout(this.#holdTimer);
+    this.#holdTimer = undefined;
+    this.#clearHold();
+  }
+
+  #wasRecovered(keys: readonly string[]): boolean {
+    const recent = this.#recent;
+    if (!recent || performance.now() >= this.#recentUntil) {
+      this.#recent = undefined;
+      return false;
     }
+    const key = keys.find((each) => recent.has(each));
+    if (key === undefined) return false;
+    const left = (recent.get(key) ?? 0) - 1;
+    if (left > 0) recent.set(key, left);
+    else recent.delete(key);
+    return true;
   }
 
-  private notSaved(error: unknown): void {
+  /** Updates the application's budget. */
+  #count(): void {
+    const size = this.#closed ? 0 : this.progress.arrivals.size;
+    this.shared.budgets.arrived.used += size - this.#counted;
+    this.#counted = size;
+  }
+
+  #notSaved(error: unknown): void {
     this.fault(`the position could not be saved: ${textOf(error)}`, 'not saved');
   }
 }

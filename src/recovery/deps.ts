@@ -1,11 +1,10 @@
 import type { IsolatedListener } from '../channel/isolated-listener';
+import type { HistoryFacts, HistoryFormSetting } from '../history/form';
+import type { StreamHistory } from '../history/stream-history';
 import type { Upload } from '../types';
-import type { Budgets } from './reading/budget';
-import type { EncodingSetting, HistoryFacts } from './records/facts';
-import type { Position } from './position/position';
-import type { Limits } from './timing';
-import type { ReadHistory } from './reading/read-history';
-import type { ReadLimiter } from './reading/read-limiter';
+import type { Budgets, Limits } from './limits';
+import type { Position } from './position';
+import type { ReadLimiter } from './read-limiter';
 
 /**
  * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's
@@ -23,7 +22,7 @@ export interface RecoveryObserver {
 /** What the recoveries of an application share. */
 export interface RecoveryShared {
   appid: string;
-  read: ReadHistory;
+  read: StreamHistory;
   limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
   budgets: Budgets;
   facts: HistoryFacts;
@@ -39,9 +38,9 @@ export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault
 /** The device of a recovery, and its listener. */
 export interface RecoveryDevice {
   readonly chipid: string;
-  readonly encoding: EncodingSetting;
-  /** Milliseconds that the history's times are ahead of UTC, by the options. */
-  readonly zone: number;
+  readonly encoding: HistoryFormSetting;
+  /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
+  readonly zone: number | undefined;
   /** Where an earlier run left off. */
   readonly start: Position | undefined;
   readonly listener: Recipient;

@@ -4,22 +4,25 @@ import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { readInput } from '../input/readable';
 import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
 import { IsolatedListener } from '../channel/isolated-listener';
-import { Budgets } from './reading/budget';
-import { encodingSetting } from './matching/encoding';
-import { HistoryFacts, type Encoding } from './records/facts';
-import { checkStart, type Position } from './position/position';
+import {
+  HistoryFacts,
+  parseForm,
+  type HistoryForm,
+  type HistoryFormSetting,
+} from '../history/form';
+import type { StreamHistory } from '../history/stream-history';
+import { parseZoneSetting } from '../history/zone';
+import { Budgets, LIMITS } from './limits';
+import { checkStart, type Position } from './position';
 import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
-import { LIMITS } from './timing';
-import type { ReadHistory } from './reading/read-history';
-import { ReadLimiter } from './reading/read-limiter';
-import { zoneOffset } from './records/zone';
+import { ReadLimiter } from './read-limiter';
 
 interface ListeningDeps {
   appid: string;
   channels: Channels;
   /** Reads the history of a device, whatever its records look like. */
-  readUploads: ReadHistory;
+  readUploads: StreamHistory;
   /** Limits how quickly histories are requested. */
   pace: AdaptiveLimiter;
   /** Limits how quickly the channels connect, if a rush of that goes before the histories: see {@link ReadLimiter}. */
@@ -56,7 +59,7 @@ export interface Listening {
   /** As `listen` with recovery. */
   recover: (chipid: string, listener: ChannelListener, options: RecoverHere) => RecoveringChannel;
   /** How the history writes bodies, once an upload that came both ways has shown it. */
-  readonly historyEncoding: Encoding | undefined;
+  readonly historyEncoding: HistoryForm | undefined;
   /** What recoveries share, so that others can read histories within the same limits. */
   readonly shared: RecoveryShared;
   /** Ends every recovery, but closes no channel. */
@@ -65,8 +68,8 @@ export interface Listening {
 
 /** A subscription with recovery: channel, recovery, listener. */
 class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
-  readonly encoding: RecoveryDevice['encoding'];
-  readonly zone: number;
+  readonly encoding: HistoryFormSetting;
+  readonly zone: number | undefined;
   readonly listener: IsolatedListener;
   private readonly recovery: Recovery;
   private readonly subscription: OpenSubscription;
@@ -82,8 +85,8 @@ class RecoveringSubscription implements RecoveryDevice, RecoveringChannel {
     // A callback that throws must stop neither the channel nor the recovery.
     this.listener = new IsolatedListener(listener);
     readInput('start of a listener', () => checkStart(options.start));
-    this.encoding = encodingSetting(options.encoding);
-    this.zone = zoneOffset(options.zone);
+    this.encoding = parseForm(options.encoding);
+    this.zone = parseZoneSetting(options.zone);
     this.recovery = new Recovery(shared, this);
     this.subscription = channels.join(chipid, this.recovery);
     active.add(this.recovery);
@@ -147,7 +150,7 @@ export function createListening(deps: ListeningDeps): Listening {
       options ? recover(chipid, listener, options) : channels.join(chipid, listener),
     recover,
     get historyEncoding() {
-      return facts.encoding;
+      return facts.form;
     },
     close() {
       for (const recovery of active) recovery.close();

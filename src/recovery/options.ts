@@ -1,5 +1,5 @@
-import type { EncodingSetting } from './records/facts';
-import type { Position } from './position/position';
+import type { HistoryFormSetting } from '../history/form';
+import type { Position } from './position';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
@@ -7,8 +7,11 @@ export interface RecoverOptions {
    * How the service writes `body` in history records. `auto` (default) learns it from uploads that came
    * both ways, live and from the history.
    */
-  encoding?: EncodingSetting | undefined;
-  /** The time zone of the history's times, an offset such as `+08:00` (default). */
+  encoding?: HistoryFormSetting | undefined;
+  /**
+   * The time zone of the history's times: an offset such as `+08:00`, or `auto` (default), which learns it from
+   * uploads that came both ways, and is `+08:00` until then.
+   */
   zone?: string | undefined;
   /** Where an earlier listener stopped; default: nothing that was uploaded before the first connection is recovered. */
   start?: Position | undefined;

@@ -1,265 +1,326 @@
-import type { Upload } from '../types';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../pace/attempt';
-import { Delivery, textOf } from './delivery';
+import type { Upload } from '../types';
+import { HistoryAnswer } from './answer';
 import { Checkpoint } from './checkpoint';
+import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './deps';
-import { UNCLEAR } from './matching/encoding';
-import { interpret, type Interpretation } from './interpret';
-import { isPassing, readInTurn, SILENT_TRIES } from './reading/read-history';
-import type { Reader } from './reading/read-limiter';
-import { Reading, type ReadingOwner } from './reading/reading';
-import { reportOn } from './matching/report';
-import { FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './timing';
-import { weighAnswer } from './reading/weight';
+import { FAILED_TRIES, FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './limits';
+import type { Reader } from './read-limiter';
+import { isPassing, Reading, SILENT_TRIES, type ReadingOwner } from './reading';
+import { LONG, WAITING } from './reports';
+import { Settling } from './settling';
 
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
-const WAITING =
-  'recovery is waiting: the histories of other devices use all of the memory reserved for reading';
+/** Milliseconds until an upload that may have been announced late is looked up in the history. */
+const DOUBT_DELAY = 250;
+/** Milliseconds in which a history that is still not understood after that is read once more, at most. */
+const LATER = 10 * 60_000;
 
 /** Recovers what the channel of one device missed. It is placed between the channel and its listener. */
 export class Recovery implements ChannelListener, ReadingOwner {
-  private readonly delivery: Delivery;
-  private readonly reading: Reading;
-  private closed = false;
-  private connected = false;
-  /** There was a gap, and no history has been settled since. */
-  private recovering = false;
-  /** How many missed uploads had been emitted when the last recovery ended. */
-  private reported = 0;
-  private followUps = 0;
-  private unreadable = 0;
-  private invalid = 0;
-  /** Something unreadable has arrived since the history was requested. */
-  private suspect = false;
+  readonly #shared: RecoveryShared;
+  readonly #device: RecoveryDevice;
+  readonly #delivery: Delivery;
+  readonly #settling: Settling;
+  readonly #reading: Reading;
   /** Decides when to advance the position. */
-  private readonly checkpoint: Checkpoint;
+  readonly #checkpoint: Checkpoint;
+  #closed = false;
+  #connected = false;
+  /** There was a gap, and no history has been settled since. */
+  #recovering = false;
+  /** How many missed uploads had been emitted when the last recovery ended. */
+  #reported = 0;
+  #followUps = 0;
+  #unreadable = 0;
+  /** Invalid answers of the history in a row, and failed readings of any kind. */
+  #invalid = 0;
+  #failures = 0;
+  /** The failure that was reported last; undefined once a reading has succeeded. */
+  #reportedFailure: string | undefined;
+  /** Something unreadable has arrived since the history was requested. */
+  #suspect = false;
 
-  constructor(
-    private readonly shared: RecoveryShared,
-    private readonly device: RecoveryDevice,
-  ) {
-    if (device.encoding === 'auto') shared.facts.encoding ??= device.start?.encoding;
-    this.delivery = new Delivery(shared, device);
-    this.reading = new Reading(shared.limiter, this);
-    this.checkpoint = new Checkpoint(shared.limits.arrived);
+  constructor(shared: RecoveryShared, device: RecoveryDevice) {
+    this.#shared = shared;
+    this.#device = device;
+    shared.facts.restore(
+      device.encoding === 'auto' ? device.start?.form : undefined,
+      device.zone === undefined ? device.start?.zone : undefined,
+    );
+    this.#delivery = new Delivery(shared, device);
+    this.#settling = new Settling(shared, device, this.#delivery);
+    this.#reading = new Reading(shared.limiter, this);
+    this.#checkpoint = new Checkpoint(shared.limits.arrived);
   }
 
   get urgency(): Reader['urgency'] {
-    if (this.delivery.isHolding) return 'live';
-    const { ledger, isPressed } = this.delivery;
-    return ledger.isComplete && !isPressed ? 'routine' : 'soon';
+    if (this.#delivery.isHolding) return 'live';
+    const { progress, isPressed } = this.#delivery;
+    return progress.isComplete && !isPressed ? 'routine' : 'soon';
   }
 
   /** Whether everything up to now has been emitted, so that whatever is replayed from now on was uploaded later. */
   get isComplete(): boolean {
-    return this.delivery.ledger.isComplete;
+    return this.#delivery.progress.isComplete;
   }
 
   onState(state: ChannelState, reason?: string): void {
-    if (this.closed) return;
+    if (this.#closed) return;
     this.joined(state);
-    this.device.listener.onState(state, reason);
+    this.#device.listener.onState(state, reason);
   }
 
   /** The channel is in this state already: the listener is not called. */
   joined(state: ChannelState): void {
-    if (state === 'connected') this.onConnected();
-    else if (state === 'disconnected') this.onDisconnected();
+    if (state === 'connected') this.#onConnected();
+    else if (state === 'disconnected') this.#onDisconnected();
   }
 
   onUpload(upload: Upload): void {
-    if (this.closed) return;
-    this.unreadable = 0;
-    if (!this.delivery.accept(upload)) this.onOverflow(upload);
-    else if (!this.delivery.isHolding) this.checkLimits();
+    if (this.#closed) return;
+    this.#unreadable = 0;
+    const accepted = this.#delivery.accept(upload, () => this.#doubt());
+    if (accepted === 'overflow') this.#onOverflow(upload);
+    else if (accepted === 'emitted') this.#checkLimits();
   }
 
   /** Something arrived that could not be read, perhaps an upload. */
   onGap(): void {
-    if (this.closed) return;
-    if (this.delivery.ledger.hasPosition) this.began();
+    if (this.#closed) return;
+    const { progress } = this.#delivery;
+    if (progress.hasPosition) this.#began();
+    // Without a position, what has arrived only shows what a first answer ends with.
+    else if (!this.#delivery.isHolding) progress.arrivals.clear();
     // There is a gap before whatever arrives now.
-    this.delivery.ledger.gap();
-    this.suspect = true;
-    if (!this.reading.isDue())
-      this.reading.later(followUpDelay(this.unreadable++, this.shared.random));
-    this.device.listener.onGap();
+    progress.gap();
+    this.#suspect = true;
+    if (!this.#reading.isDue())
+      this.#reading.later(followUpDelay(this.#unreadable++, this.#shared.random));
+    this.#device.listener.onGap();
   }
 
   onFault(fault: string, kind?: string): void {
-    this.delivery.fault(fault, kind);
+    this.#delivery.fault(fault, kind);
   }
 
   close(): void {
-    this.closed = true;
+    this.#closed = true;
     // This may be called during an emission, after which a reading would be started.
-    this.reading.end();
-    this.delivery.close();
-    this.ended();
+    this.#reading.end();
+    this.#delivery.close();
+    this.#ended();
   }
 
   async read(signal: AbortSignal, attempt: number, turn: PacedAttempt): Promise<void> {
-    const { shared, device, delivery } = this;
+    const delivery = this.#delivery;
     const before = delivery.overflows;
+    let answer: HistoryAnswer | undefined;
     const isOver = (): boolean => signal.aborted;
-    let weight = 0;
     try {
-      delivery.ledger.mark();
-      this.suspect = false;
-      const answer = await readInTurn(shared.read, device.chipid, signal, turn);
+      delivery.progress.arrivals.mark();
+      this.#suspect = false;
+      answer = await this.#readAnswer(signal, turn);
       if (isOver()) return;
-      this.invalid = 0;
-      const { answers } = shared.budgets;
-      // An answer that is larger than the whole budget waits until it is the only one.
-      weight = Math.min(weighAnswer(answer), answers.limit);
-      if (answers.reserve(weight)) await this.flushed(signal);
-      else {
-        weight = 0;
+      this.#invalid = 0;
+      this.#failures = 0;
+      this.#reportedFailure = undefined;
+      const isWaiting = answer.cutAt !== undefined && answer.since().fresh.length === 0;
+      if (isWaiting) {
         if (attempt >= WAITING_TRIES) this.onFault(WAITING, 'history waits');
-      }
-      if (isOver()) return;
-      // If uploads were dropped meanwhile, the answer may contain only some of them, and what is held came after them.
-      if (delivery.overflows === before && (weight > 0 || answer.length === 0)) {
-        this.settle(answer);
-        return;
+      } else {
+        await this.#flushed(signal);
+        if (isOver()) return;
+        // If uploads were dropped meanwhile, the answer may contain only some of them, and what is held came after them.
+        if (delivery.overflows === before) {
+          await this.#settle(answer, signal);
+          return;
+        }
       }
     } catch (error) {
       if (isOver()) return;
-      this.failed(error, attempt);
-      if (this.invalid > 0) {
-        this.reading.later(followUpDelay(attempt, shared.random), attempt + 1);
+      this.#failed(error, attempt);
+      if (this.#invalid > 0) {
+        this.#reading.later(followUpDelay(attempt, this.#shared.random), attempt + 1);
         return;
       }
     } finally {
-      shared.budgets.answers.release(weight);
+      answer?.release();
     }
-    this.reading.later(retryDelay(attempt, delivery.isHolding, shared.random), attempt + 1);
+    this.#reading.later(retryDelay(attempt, delivery.isHolding, this.#shared.random), attempt + 1);
   }
 
-  private onConnected(): void {
-    const { delivery, reading, invalid } = this;
-    this.connected = true;
-    this.stop();
-    delivery.ledger.gap();
-    if (delivery.ledger.hasPosition) this.began();
-    this.followUps = 0;
-    this.unreadable = 0;
-    this.suspect = false;
-    if (invalid >= INVALID_TRIES) {
-      reading.later(followUpDelay(invalid, this.shared.random), invalid);
+  /** @throws DeviceCloudError */
+  async #readAnswer(signal: AbortSignal, turn: PacedAttempt): Promise<HistoryAnswer> {
+    const { appid, read, budgets, now } = this.#shared;
+    const { chipid } = this.#device;
+    const { progress } = this.#delivery;
+    const { id, edge, arrivals } = progress;
+    const origin = { appid, chipid, zone: this.#settling.zone, now: now() };
+    const known = id === undefined ? undefined : { id, edge };
+    // Those that arrive while a first history is read may be in it, too.
+    const expected = (): number => (known ? progress.skip + arrivals.expected : arrivals.size);
+    let answer = new HistoryAnswer(origin, known, expected, budgets.answers, false);
+    const take = (record: unknown): boolean => answer.take(record);
+    try {
+      const { isWhole } = await read(chipid, signal, take, turn);
+      if (!isWhole && known && this.#shared.facts.isNews('long history'))
+        this.onFault(LONG, 'long history');
+      if (answer.needsAll && !signal.aborted) {
+        answer.release();
+        answer = new HistoryAnswer(origin, known, expected, budgets.answers, true);
+        await read(chipid, signal, take);
+      }
+      answer.end();
+      return answer;
+    } catch (error) {
+      answer.release();
+      throw error;
+    }
+  }
+
+  #onConnected(): void {
+    const delivery = this.#delivery;
+    const { progress } = delivery;
+    this.#connected = true;
+    this.#stop();
+    progress.gap();
+    if (progress.hasPosition) this.#began();
+    this.#followUps = 0;
+    this.#unreadable = 0;
+    this.#suspect = false;
+    // Nothing waits for a history that always fails: on the public server of 2016, one binary upload has that effect.
+    if (this.#isHopeless) {
+      this.#reading.later(followUpDelay(this.#failures, this.#shared.random), this.#failures);
       return;
     }
     // Before the first reading there is nothing to recover, so nothing has to wait for it. But without it there is no
     // position from which another process could continue.
-    if (delivery.ledger.hasPosition || this.device.isShared) delivery.holdBack(() => this.goLive());
-    reading.start();
+    if (progress.hasPosition || this.#device.isShared) delivery.holdBack(() => this.#expired());
+    this.#reading.start();
   }
 
-  private onDisconnected(): void {
+  #onDisconnected(): void {
+    const delivery = this.#delivery;
+    const { hasPosition } = delivery.progress;
     // Without a position, what is held could not be recovered from the history.
-    if (!this.delivery.ledger.hasPosition && this.delivery.isHolding) this.delivery.stayLive();
-    if (this.delivery.ledger.hasPosition) this.stop();
-    else if (this.connected && this.reading.isRunning()) {
+    if (!hasPosition) delivery.stayLive();
+    if (!hasPosition) delivery.progress.arrivals.clear();
+    if (hasPosition) this.#stop();
+    else if (this.#connected && this.#reading.isRunning()) {
       // It would be unknown which of the arrivals its answer contains.
-      this.reading.stop();
-      this.reading.later(retryDelay(0, false, this.shared.random));
-    } else if (!this.reading.isDue()) {
+      this.#reading.stop();
+      this.#reading.later(retryDelay(0, false, this.#shared.random));
+    } else if (!this.#reading.isDue()) {
       // Recovery starts with a first reading, even if the channel is not open yet.
-      this.reading.start();
+      this.#reading.start();
     }
-    this.connected = false;
+    this.#connected = false;
   }
 
-  private onOverflow(upload: Upload): void {
-    if (this.invalid === 0 && this.delivery.ledger.hasPosition) {
-      this.delivery.overflow();
+  /** An upload may be the late announcement of one that has just been recovered: the history shows which. */
+  #doubt(): void {
+    if (!this.#delivery.progress.hasPosition) return;
+    this.#delivery.holdBack(() => this.#expired());
+    this.#reading.soon(DOUBT_DELAY);
+  }
+
+  #onOverflow(upload: Upload): void {
+    if (!this.#isHopeless && this.#invalid === 0 && this.#delivery.progress.hasPosition) {
+      this.#delivery.overflow();
       return;
     }
     // While the history cannot be read, nothing may be left to it.
-    this.goLive();
+    this.#goLive();
     this.onUpload(upload);
   }
 
   /** Waits until everything that was sent before the answer has arrived. */
-  private flushed(signal: AbortSignal): Promise<void> {
+  #flushed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve(), { once: true });
-      this.device.flush(resolve);
+      this.#device.flush(resolve);
     });
   }
 
-  private failed(error: unknown, attempt: number): void {
+  #failed(error: unknown, attempt: number): void {
+    const isInvalid = isDeviceCloudError(error, 'INVALID_RESPONSE');
+    this.#invalid = isInvalid ? this.#invalid + 1 : 0;
+    this.#failures++;
     const code = isDeviceCloudError(error) ? `${error.code} ${error.statusCode ?? ''}` : 'error';
-    // One log line in three tries; but while all devices fail, the next try of this one may be far off.
-    const isSilent = attempt % (SILENT_TRIES + 1) < SILENT_TRIES && !this.shared.limiter.isFailing;
-    if (!isSilent || !isPassing(error))
+    // While all devices fail, the next try of this one may be far off.
+    const isSilent = attempt < SILENT_TRIES && isPassing(error) && !this.#shared.limiter.isFailing;
+    if (!isSilent && code !== this.#reportedFailure) {
+      this.#reportedFailure = code;
       this.onFault(`uploads could not be recovered: ${textOf(error)}`, `recovery failed ${code}`);
-    if (!isDeviceCloudError(error, 'INVALID_RESPONSE')) this.invalid = 0;
-    // The next answer is unlikely to be better, and live uploads wait for it.
-    else if (++this.invalid >= INVALID_TRIES) this.goLive();
+    }
+    if (this.#isHopeless) this.#goLive();
   }
 
-  private settle(answer: readonly unknown[]): void {
-    const { delivery, device, shared, reading } = this;
-    const { ledger } = delivery;
-    const report = (kind: string, text: string): void => this.onFault(text, kind);
-    const read = interpret(answer, ledger, shared, device, report);
-    if (delivery.isHolding && !ledger.hasPosition) this.begin(read);
-    const isFirst = !ledger.hasPosition;
-    const insist = this.followUps >= FIRST_TRIES;
-    if (!read.isClear && !(isFirst && insist)) {
-      if (this.followUps === FIRST_TRIES) report('encoding unclear', UNCLEAR);
-      delivery.stayLive();
-      reading.later(followUpDelay(this.followUps++, shared.random));
-      return;
-    }
-    if (read.hasBad && !insist && ledger.isRisky(read.since)) {
-      reading.later(retryDelay(this.followUps++, delivery.isHolding, shared.random));
-      return;
-    }
-    const settlement = ledger.settle(read.records, insist, read.since);
-    reportOn(settlement, read.form, device.zone, shared.facts, report);
-    this.checkpoint.read(read.records.length, settlement.truncated);
-    delivery.emitAll(settlement.due);
-    this.ended();
-    this.followUp(settlement.ambiguous, isFirst);
+  /** Whether the history of this device, and not the service as a whole, has failed too often to be waited for. */
+  get #isHopeless(): boolean {
+    if (this.#invalid >= INVALID_TRIES) return true;
+    return this.#failures >= FAILED_TRIES && !this.#shared.limiter.isFailing;
   }
 
-  /** Sets a first position before what is held back. */
-  private begin(read: Interpretation): void {
-    const { delivery } = this;
-    if (delivery.ledger.begin(read.records)) {
-      delivery.save();
-      read.since = delivery.ledger.since(read.records);
-    } else {
-      delivery.stayLive();
+  /** Emits what an answer shows, and decides when the history is read again. */
+  async #settle(answer: HistoryAnswer, signal: AbortSignal): Promise<void> {
+    const suspect = (): boolean => this.#suspect;
+    const settled = await this.#settling.settle(answer, this.#followUps, suspect, signal);
+    const { random } = this.#shared;
+    if (settled.kind === 'over' || this.#closed || signal.aborted) return;
+    if (settled.kind === 'no beginning') {
+      this.#delivery.stayLive();
+      this.#reading.later(retryDelay(this.#followUps++, false, random));
+      return;
     }
+    if (settled.kind === 'unclear') {
+      this.#delivery.stayLive();
+      const isSoon = this.#followUps < FIRST_TRIES;
+      this.#reading.later(isSoon ? followUpDelay(this.#followUps++, random) : LATER * random());
+      return;
+    }
+    this.#checkpoint.read(answer.length, settled.isTruncated);
+    if (!settled.isWhole) {
+      answer.release();
+      this.#reading.start();
+      return;
+    }
+    this.#ended();
+    this.#followUp(settled.isAmbiguous);
+    if (settled.hasDoubtful) this.#reading.later(DOUBT_DELAY);
   }
 
   /** Reads again soon if something was left open, or was unreadable meanwhile. */
-  private followUp(ambiguous: boolean, isFirst: boolean): void {
-    const { random } = this.shared;
-    if (!ambiguous) this.followUps = 0;
-    const isUnreadable = this.suspect;
-    if (isUnreadable) this.reading.later(followUpDelay(this.unreadable++, random));
-    else if (ambiguous && isFirst) this.reading.later(retryDelay(this.followUps, false, random));
-    else if (ambiguous) this.reading.later(followUpDelay(this.followUps, random));
-    if (ambiguous) this.followUps++;
+  #followUp(isAmbiguous: boolean): void {
+    const { random } = this.#shared;
+    if (!isAmbiguous) this.#followUps = 0;
+    if (this.#suspect) this.#reading.later(followUpDelay(this.#unreadable++, random));
+    else if (isAmbiguous) this.#reading.later(followUpDelay(this.#followUps++, random));
+  }
+
+  /** Live uploads have waited for too long: they will not wait for this history again until it has answered. */
+  #expired(): void {
+    this.#failures = Math.max(this.#failures, FAILED_TRIES);
+    this.#goLive();
   }
 
   /** The history has been unavailable for too long: live uploads are emitted, missed ones will be late. */
-  private goLive(): void {
-    if (!this.delivery.isHolding) return;
-    this.delivery.stayLive();
+  #goLive(): void {
+    if (!this.#delivery.isHolding) return;
+    if (this.#delivery.stayLive()) {
+      this.#suspect = true;
+      this.#reading.soon(DOUBT_DELAY);
+    }
     this.onFault('the history could not be read in time: missed uploads will come late', 'late');
   }
 
   /** Reads the history before too many arrivals are remembered, and forgets them if it never answers. */
-  private checkLimits(): void {
-    const { checkpoint, delivery, reading } = this;
+  #checkLimits(): void {
+    const [checkpoint, delivery, reading] = [this.#checkpoint, this.#delivery, this.#reading];
     if (delivery.isFull(checkpoint.most)) {
       delivery.forget();
       reading.stop();
@@ -268,29 +329,32 @@ export class Recovery implements ChannelListener, ReadingOwner {
         'given up',
       );
       reading.start();
-    } else if (delivery.ledger.size > checkpoint.due(delivery.isPressed) && !reading.isDue())
+    } else if (
+      delivery.progress.arrivals.size > checkpoint.due(delivery.isPressed) &&
+      !reading.isDue()
+    )
       reading.start();
   }
 
-  private began(): void {
-    if (this.recovering) return;
-    this.recovering = true;
-    this.shared.observer?.onRecovering(this.device.chipid);
+  #began(): void {
+    if (this.#recovering) return;
+    this.#recovering = true;
+    this.#shared.observer?.onRecovering(this.#device.chipid);
   }
 
-  private ended(): void {
-    const { replayed } = this.delivery;
-    const count = replayed - this.reported;
-    this.reported = replayed;
+  #ended(): void {
+    const { replayed } = this.#delivery;
+    const count = replayed - this.#reported;
+    this.#reported = replayed;
     // A later reading may find more, from a gap that was not noticed.
-    if (count > 0) this.began();
-    if (!this.recovering) return;
-    this.recovering = false;
-    this.shared.observer?.onRecovered(this.device.chipid, count);
+    if (count > 0) this.#began();
+    if (!this.#recovering) return;
+    this.#recovering = false;
+    this.#shared.observer?.onRecovered(this.#device.chipid, count);
   }
 
-  private stop(): void {
-    this.reading.stop();
-    this.delivery.drop();
+  #stop(): void {
+    this.#reading.stop();
+    this.#delivery.drop();
   }
 }

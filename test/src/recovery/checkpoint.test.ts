@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Budget, Budgets } from '../../../src/recovery/reading/budget';
+import { Budget, Budgets } from '../../../src/recovery/limits';
 import { Checkpoint } from '../../../src/recovery/checkpoint';
-import { LIMITS } from '../../../src/recovery/timing';
+import { LIMITS } from '../../../src/recovery/limits';
 import { settled } from '../../../tooling/until';
 import { createSubject, record } from './subject';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { Recovery } from '../../../src/recovery/recovery';
-import { LIMITS } from '../../../src/recovery/timing';
+import { LIMITS } from '../../../src/recovery/limits';
 import { sharedBy } from './shared';
 import { settled } from '../../../tooling/until';
 

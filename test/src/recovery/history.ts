@@ -1,10 +1,11 @@
+import type { HistoryForm } from '../../../src/history/form';
 import type { UploadRecord } from '../../../src/types';
 
 /** What the service's document leaves open about a history, and where its ids stand. */
 export interface HistoryOptions {
   /** How many uploads it keeps, default all. */
   window?: number;
-  encoding?: 'text' | 'base64';
+  encoding?: HistoryForm;
   order?: 'oldest-first' | 'newest-first' | 'mixed';
   /** The id of the first upload, default 1. */
   firstId?: bigint;
@@ -26,6 +27,14 @@ const BAD: readonly unknown[] = [
     { id: 'x', body: 'a' },
   ],
 ];
+
+/** What a history in this form keeps of a text: rows 12 and 16 of what is known of the public server. */
+export function keptOf(body: string, form: HistoryForm): string {
+  if (form === 'text' || form === 'base64') return body;
+  const bare = body.trim();
+  const [, ...rest] = bare.split(',');
+  return form === 'trimmed' || rest.length === 0 ? bare : rest.join('');
+}
 
 /** The history of one device, as the open API answers it. */
 export function createHistory(accepted: readonly string[], options: HistoryOptions) {
@@ -49,7 +58,10 @@ export function createHistory(accepted: readonly string[], options: HistoryOptio
     return {
       // As `parseJson` gives it.
       id: id <= Number.MAX_SAFE_INTEGER ? Number(id) : String(id),
-      body: bytesOf(body).toString(encoding === 'base64' ? 'base64' : 'utf8'),
+      body:
+        encoding === 'base64'
+          ? bytesOf(body).toString('base64')
+          : keptOf(bytesOf(body).toString('utf8'), encoding),
       dev: '1',
       app: '',
       create_time: '',

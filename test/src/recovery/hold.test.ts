@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Budget, Budgets } from '../../../src/recovery/reading/budget';
+import { Budget, Budgets } from '../../../src/recovery/limits';
 import { DeviceCloudError } from '../../../src/errors';
-import { LIMITS } from '../../../src/recovery/timing';
+import { LIMITS } from '../../../src/recovery/limits';
 import { settled } from '../../../tooling/until';
 import { sharedBy } from './shared';
 import { createSubject, record, type Given } from './subject';
@@ -32,7 +32,7 @@ describe('live uploads that are held back while the history is read', () => {
   it('use at most 8 MiB per device; what was dropped is recovered from the history, in order', async () => {
     const history = slowHistory();
     const budgets = new Budgets();
-    const subject = createSubject(START, { read: history.read, budgets: budgets });
+    const subject = createSubject(START, { answer: history.read, budgets });
     await subject.connect();
     const bodies = Array.from(LETTERS).map((letter) => letter.repeat(MEBIBYTE));
     let most = 0;
@@ -53,18 +53,32 @@ describe('live uploads that are held back while the history is read', () => {
   });
 
   for (const isFailing of [false, true]) {
-    it(`wait, and the log has ${isFailing ? 'each failure if the histories of all devices fail' : 'one failure in three'}`, async () => {
+    const ended = isFailing
+      ? 'wait if the histories of all devices fail'
+      : 'wait for five tries of a history that fails';
+    it(`${ended}, and the log has it once`, async () => {
       const error = new DeviceCloudError('SERVER_ERROR', 'overloaded', 503);
-      const read = () => Promise.reject(error);
-      const limiter = { ...sharedBy(read).limiter, isFailing };
-      const subject = createSubject(START, { read, limiter });
+      const answer = () => Promise.reject(error);
+      const limiter = { ...sharedBy(answer).limiter, isFailing };
+      const subject = createSubject(START, { answer, limiter });
       await subject.connect();
+      subject.live('live');
       assert.equal(subject.faults.length, isFailing ? 1 : 0);
       for (let attempt = 1; attempt < 6; attempt++) {
-        mock.timers.tick(10_000);
+        mock.timers.tick(9000);
         await settled();
       }
-      assert.equal(subject.faults.length, isFailing ? 6 : 2);
+      assert.equal(subject.given.length, isFailing ? 0 : 1);
+      assert.deepEqual(
+        subject.kinds().filter((kind) => kind !== 'late'),
+        ['recovery failed SERVER_ERROR 503'],
+      );
+      assert.equal(subject.faults.filter(({ kind }) => kind !== 'late').length, 1);
+      // Nor does it hold back anything at the next connection.
+      await subject.connect();
+      subject.live('live too');
+      assert.equal(subject.given.length, isFailing ? 0 : 2);
+      subject.recovery.close();
     });
   }
 
@@ -72,7 +86,7 @@ describe('live uploads that are held back while the history is read', () => {
     const budgets = new Budgets();
     const devices = Array.from({ length: 12 }, () => {
       const history = slowHistory();
-      const subject = createSubject(START, { read: history.read, budgets: budgets });
+      const subject = createSubject(START, { answer: history.read, budgets });
       return { history, subject };
     });
     for (const { subject } of devices) await subject.connect();
@@ -98,7 +112,7 @@ describe('live uploads that are held back while the history is read', () => {
 
   it('are no longer counted once their device is released', async () => {
     const budgets = new Budgets();
-    const subject = createSubject(START, { read: slowHistory().read, budgets: budgets });
+    const subject = createSubject(START, { answer: slowHistory().read, budgets });
     await subject.connect();
     subject.live('x');
     subject.recovery.close();
@@ -123,15 +137,14 @@ describe('live uploads that are held back while the history is read', () => {
   it('continue after two invalid answers of the history, which is then read less and less often', async () => {
     const invalid = createSubject(START, {
       random: () => 0,
-      read: () =>
+      answer: () =>
         Promise.reject(
           new DeviceCloudError('INVALID_RESPONSE', 'the answer of device 1 is over 16 MiB.', 200),
         ),
     });
     await invalid.connect();
     invalid.live('live');
-    const readings = (): number =>
-      invalid.faults.filter(({ kind }) => kind.startsWith('recovery failed')).length;
+    const { readings } = invalid;
     const pauses: number[] = [];
     for (let tick = 0, since = 0; pauses.length < 7 && tick < 2000; tick++, since += 100) {
       const before = readings();
@@ -156,7 +169,7 @@ describe('live uploads that are held back while the history is read', () => {
 describe('live uploads that are too many to hold back', () => {
   it('continue at once if the history could not be read before', async () => {
     const subject = createSubject(START, {
-      read: () =>
+      answer: () =>
         Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is over 16 MiB.', 200)),
     });
     await subject.connect();
@@ -178,7 +191,7 @@ describe('frames that cannot be read', () => {
       asked++;
       return history.read();
     };
-    const subject = createSubject(START, { read });
+    const subject = createSubject(START, { answer: read });
     await subject.connect();
     subject.live('a');
     subject.recovery.onGap();
@@ -197,7 +210,7 @@ describe('frames that cannot be read', () => {
   it('cause nothing to be emitted twice while a history with a bad record is read', async () => {
     for (const bad of [record(2, null), record(null, 'b')]) {
       const history = slowHistory();
-      const subject = createSubject(START, { read: history.read });
+      const subject = createSubject(START, { answer: history.read });
       await subject.connect();
       for (const body of ['a', 'b', 'c']) subject.live(body);
       for (let reading = 0; reading < 2; reading++) {

@@ -300,12 +300,13 @@ describe('recovery from a short history', () => {
     assert.match(subject.faults[0]!.text, /between the ids 1 and 5/);
   });
 
-  it('reports it for a history that was empty before', async () => {
+  it('reports nothing for a history that was empty before, since ids need not begin at 1', async () => {
     const subject = createSubject();
     await subject.connect();
-    subject.has(record(4, 'missed 4'), record(5, 'missed 5'));
+    subject.has(record(1000, 'missed 1'), record(1001, 'missed 2'));
     await subject.connect();
-    assert.deepEqual(subject.kinds(), ['uploads lost']);
+    assert.equal(subject.given.length, 2);
+    assert.deepEqual(subject.kinds(), []);
   });
 
   it('reports nothing if the removed records arrived live, or none were removed', async () => {
@@ -320,4 +321,48 @@ describe('recovery from a short history', () => {
     assert.equal(subject.given.length, 6);
     assert.deepEqual(subject.faults, []);
   });
+});
+
+describe('recovery of a device whose clock is days ahead', () => {
+  it('emits nothing again as time goes by', async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const at = (hours: number): string =>
+      new Date(Date.UTC(2026, 0, 3) + hours * 3_600_000)
+        .toISOString()
+        .slice(0, 19)
+        .replace('T', ' ');
+    const subject = createSubject({}, { now: () => now });
+    const records = Array.from({ length: 100 }, (_, hour) =>
+      record(hour + 1, `body ${hour}`, at(hour)),
+    );
+    subject.has(...records);
+    await subject.connect();
+    for (let day = 0; day < 10; day++) {
+      now += 24 * 3_600_000;
+      await subject.connect();
+    }
+    assert.deepEqual(subject.given, []);
+    assert.deepEqual(subject.faults, []);
+  });
+});
+
+describe('a history whose ids have started over', () => {
+  for (const days of [0, 3])
+    it(`has its new records recovered ${days} days after the last reading`, async () => {
+      let now = Date.UTC(2026, 0, 1, 12);
+      const time = (): string => new Date(now).toISOString().slice(0, 19).replace('T', ' ');
+      const subject = createSubject({}, { now: () => now });
+      subject.has(
+        ...Array.from({ length: 20 }, (_, index) => record(501 + index, `old ${index}`, time())),
+      );
+      await subject.connect();
+      now += days * 24 * 3_600_000 + 60_000;
+      subject.has(...['a', 'b', 'c'].map((body, index) => record(1 + index, body, time())));
+      await subject.connect();
+      assert.deepEqual(subject.given, [
+        ['a', 1],
+        ['b', 2],
+        ['c', 3],
+      ]);
+    });
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/isolated-listener';
-import { Budgets } from '../../../src/recovery/reading/budget';
-import { HistoryFacts, type EncodingSetting } from '../../../src/recovery/records/facts';
-import type { Position } from '../../../src/recovery/position/position';
+import { Budgets } from '../../../src/recovery/limits';
+import { HistoryFacts, type HistoryFormSetting } from '../../../src/history/form';
+import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
-import { LIMITS, type Limits } from '../../../src/recovery/timing';
-import { sharedBy } from './shared';
+import { LIMITS, type Limits } from '../../../src/recovery/limits';
+import { sharedBy, type AnswerHistory } from './shared';
 import type { History, HistoryOptions } from './history';
 
 export interface RunOptions {
   /** The encoding that is set, default that of the history. */
-  setting?: EncodingSetting;
+  setting?: HistoryFormSetting;
   limits?: Partial<Limits>;
   /** The listener throws at each upload. */
   throws?: boolean;
@@ -27,7 +27,7 @@ interface Written {
 export function createRuns(
   options: RunOptions & Pick<HistoryOptions, 'encoding'>,
   history: History,
-  { read, flush }: Pick<RecoveryShared, 'read'> & Pick<RecoveryDevice, 'flush'>,
+  { read, flush }: { read: AnswerHistory } & Pick<RecoveryDevice, 'flush'>,
 ) {
   const budgets = new Budgets();
   /** What was emitted; of a run that was killed, only what it had written down. */

@@ -62,7 +62,7 @@ describe('a history of very many items', () => {
       const last = items.length + 1;
       const answer = [...items, record(last, 'missed')];
       const start = { id: String(last - 1), live: 0 };
-      const subject = createSubject({ start }, { read: () => Promise.resolve(answer) });
+      const subject = createSubject({ start }, { answer: () => Promise.resolve(answer) });
       await subject.connect();
       subject.live('live');
       assert.deepEqual(subject.given, [

@@ -9,7 +9,7 @@ describe('the recovery of a device that processes share', () => {
     const positions: string[] = [];
     const subject = createSubject(
       { isShared: true, save: ({ id }) => positions.push(id) },
-      { read: () => answer.promise },
+      { answer: () => answer.promise },
     );
     await subject.connect();
     subject.live('a');
@@ -25,7 +25,10 @@ describe('the recovery of a device that processes share', () => {
   });
 
   it('emits what it holds when the channel is lost before the first reading', async () => {
-    const subject = createSubject({ isShared: true }, { read: () => manual<unknown[]>().promise });
+    const subject = createSubject(
+      { isShared: true },
+      { answer: () => manual<unknown[]>().promise },
+    );
     await subject.connect();
     subject.live('a');
     subject.recovery.onState('disconnected');

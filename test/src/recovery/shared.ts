@@ -1,16 +1,29 @@
-import { Budgets } from '../../../src/recovery/reading/budget';
 import type { PacedAttempt } from '../../../src/pace/attempt';
-import { HistoryFacts } from '../../../src/recovery/records/facts';
+import { HistoryFacts } from '../../../src/history/form';
 import type { RecoveryShared } from '../../../src/recovery/deps';
-import { LIMITS } from '../../../src/recovery/timing';
+import { HistoryRead } from '../../../src/history/record-reader';
+import type { StreamHistory } from '../../../src/history/stream-history';
+import { Budgets, LIMITS } from '../../../src/recovery/limits';
 
 const ignore = (): void => undefined;
 const TURN: PacedAttempt = { succeeded: ignore, failed: ignore, cancel: ignore };
 
+/** Answers a history as a whole. */
+export type AnswerHistory = (chipid: string, signal: AbortSignal) => Promise<readonly unknown[]>;
+
+/** A history that is read record by record. */
+export const streamed =
+  (answer: AnswerHistory): StreamHistory =>
+  async (chipid, signal, onRecord) => {
+    const records = await answer(chipid, signal);
+    const end = records.findIndex((record) => onRecord(record) === false);
+    return new HistoryRead(end < 0 ? records.length : end + 1, 0, end < 0);
+  };
+
 /** What recoveries share, where each has its turn at once and nothing is left to chance. */
-export const sharedBy = (read: RecoveryShared['read']): RecoveryShared => ({
+export const sharedBy = (answer: AnswerHistory): RecoveryShared => ({
   appid: '1',
-  read,
+  read: streamed(answer),
   limiter: {
     acquire: (reader) => reader.granted(TURN),
     cancel: () => undefined,

@@ -94,6 +94,16 @@ export const PAIR = fc.oneof(
   { weight: 1, arbitrary: fc.constant(['\xfe', '\xff'] as const) },
 );
 
+/** Two bodies that some histories do not keep, or keep as one and the same, or as nothing. */
+export const LOSSY_PAIR = fc.constantFrom(
+  ['a\r\n', 'b\r\n'] as const,
+  ['{"t":21,"h":40}', '{"t":22,"h":40}'] as const,
+  ['{"t":21,"h":40}', '{"t":21,"h":41}\r\n'] as const,
+  ['t=21', 'x,t=21'] as const,
+  ['  ', 'a'] as const,
+  [',', '1,2'] as const,
+);
+
 /** Gives the uploads the bodies of a pair. */
 export const dressed = (steps: readonly Step[], [a, b]: readonly [string, string]): Step[] =>
   steps.map((step) => ('body' in step ? { ...step, body: step.body === 'a' ? a : b } : step));

@@ -1,9 +1,9 @@
 import type { Upload } from '../../../src/types';
-import type { Position } from '../../../src/recovery/position/position';
+import type { Position } from '../../../src/recovery/position';
 import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
 import { Recovery } from '../../../src/recovery/recovery';
 import { settled } from '../../../tooling/until';
-import { sharedBy } from './shared';
+import { sharedBy, type AnswerHistory } from './shared';
 
 /** One emission, as a test reads it: `live`, or the id it was recovered with. */
 export type Given = [body: string, id: unknown];
@@ -14,7 +14,7 @@ export type Given = [body: string, id: unknown];
  */
 export function createSubject(
   device: Partial<RecoveryDevice> = {},
-  shared: Partial<RecoveryShared> = {},
+  { answer, ...shared }: Partial<RecoveryShared> & { answer?: AnswerHistory } = {},
 ) {
   const given: Given[] = [];
   const uploads: Upload[] = [];
@@ -24,9 +24,9 @@ export function createSubject(
   let position: Position | undefined;
   const recovery = new Recovery(
     {
-      ...sharedBy(() => {
+      ...sharedBy((chipid, signal) => {
         readings++;
-        return Promise.resolve(structuredClone(history));
+        return answer?.(chipid, signal) ?? Promise.resolve(structuredClone(history));
       }),
       ...shared,
     },

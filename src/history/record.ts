@@ -1,0 +1,105 @@
+import { isObject } from '../util/object';
+import type { ServiceInteger, Upload } from '../types';
+import { isLossy, isTrimmed, recordBytes, recordKey, type HistoryForm } from './form';
+import { toUnix } from './zone';
+
+/** Longer ids are rejected: no counter gets so far, and all later uploads would be sorted before such a record. */
+const MAX_DIGITS = 20;
+const DIGITS = /^\d+$/;
+
+/** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined for anything else */
+function idOf(id: unknown): bigint | undefined {
+  if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? BigInt(id) : undefined;
+  if (typeof id !== 'string' || id.length > MAX_DIGITS || !DIGITS.test(id)) return undefined;
+  return BigInt(id);
+}
+
+/** Whether `dev` of a record (section 2.3) is the number of another device, in any notation. */
+const isOfAnother = (dev: unknown, chipid: string): boolean =>
+  dev !== chipid &&
+  (typeof dev === 'string' || typeof dev === 'number') &&
+  DIGITS.test(String(dev)) &&
+  String(dev).replace(/^0+(?=\d)/, '') !== chipid;
+
+/** How the records of one answer become uploads. */
+export interface RecordOrigin {
+  appid: string;
+  chipid: string;
+  /** Milliseconds that the history's times are ahead of UTC. */
+  zone: number;
+  /** Milliseconds since 1970, for records without a time. */
+  now: number;
+}
+
+/** `YYYY-MM-DD HH:MM:SS` (section 2). */
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+
+/** A record of a device's history of uploads (section 2.3). Nothing of it is decoded or hashed before it is needed. */
+export class HistoryRecord {
+  readonly #written: ServiceInteger;
+  /** The keys that were needed so far: as text, without white space at both ends, as Base64. */
+  #text: string | undefined;
+  #trimmed: string | undefined;
+  #base64: string | false | undefined;
+
+  /**
+   * @param written its id as the service writes it
+   * @param body undefined if it cannot be read: the record may be any upload
+   * @param time `create_time`, as the service writes it; empty without one
+   */
+  private constructor(
+    readonly id: bigint,
+    written: ServiceInteger,
+    readonly body: string | undefined,
+    readonly time: string,
+  ) {
+    this.#written = written;
+  }
+
+  /**
+   * Reads a record.
+   * @param latest a later time is a wrong clock's, and is ignored
+   * @returns what is wrong with it, as a text for the log, if it cannot be used
+   */
+  static read(item: unknown, chipid: string, latest: string): HistoryRecord | string {
+    if (!isObject(item)) return 'it is not an object';
+    const id = idOf(item['id']);
+    if (id === undefined) return 'its id is not a number of at most 20 digits';
+    if (isOfAnother(item['dev'], chipid)) return 'it belongs to another device';
+    const { body, create_time: time } = item;
+    return new HistoryRecord(
+      id,
+      item['id'] as ServiceInteger,
+      typeof body === 'string' ? body : undefined,
+      typeof time === 'string' && TIME.test(time) && time <= latest ? time : '',
+    );
+  }
+
+  /** The key that an upload has in this form if it is this one; undefined if the body cannot be in this form. */
+  key(form: HistoryForm): string | undefined {
+    const { body } = this;
+    if (body === undefined) return undefined;
+    if (form === 'text') return (this.#text ??= recordKey(body, form));
+    // One hash does for both: most bodies have no white space at their ends.
+    if (form !== 'base64')
+      return (this.#trimmed ??= isTrimmed(body) ? this.key('text') : recordKey(body, form));
+    this.#base64 ??= recordKey(body, form) ?? false;
+    return this.#base64 === false ? undefined : this.#base64;
+  }
+
+  /** The upload that it is a record of, as far as the form keeps it. */
+  upload(form: HistoryForm, { appid, chipid, zone, now }: RecordOrigin): Upload {
+    const time = toUnix(this.time, zone);
+    // Literally: V8 of Node.js 20 makes a hidden class for each object that is spread, which costs a microsecond.
+    const upload: Upload = {
+      chipid,
+      appid,
+      timestamp: Number.isNaN(time) ? now : time,
+      body: recordBytes(this.body ?? '', form),
+      replayed: true,
+      id: this.#written,
+    };
+    if (isLossy(form)) upload.altered = true;
+    return upload;
+  }
+}

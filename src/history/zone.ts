@@ -1,0 +1,74 @@
+import { invalidInput } from '../errors';
+import { show } from '../util/show';
+
+const MINUTE = 60_000;
+/** Offsets of zones are multiples of this, in milliseconds. */
+export const QUARTER = 15 * MINUTE;
+
+/** The largest offset of a zone. A larger difference means that a clock is wrong. */
+export const WIDEST = 14 * 60 * MINUTE;
+
+const OFFSET = /^([+-])(\d{2}):([0-5]\d)$/;
+
+/** Beijing time, which section 5.1 names as the server's. */
+export const USUAL_ZONE = '+08:00';
+
+/**
+ * Reads the offset of a time zone, such as `+08:00`.
+ * @returns milliseconds ahead of UTC; undefined if it is malformed, or 15 hours or more
+ */
+export function parseZone(text: string): number | undefined {
+  if (text === 'Z') return 0;
+  const [, sign, hours, minutes] = OFFSET.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE;
+  if (Number(hours) > 14) return undefined;
+  return sign === '-' ? -offset : offset;
+}
+
+/**
+ * Reads the `zone` of a listener.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function zoneOffset(zone: unknown = USUAL_ZONE): number {
+  const offset = typeof zone === 'string' ? parseZone(zone) : undefined;
+  if (offset !== undefined) return offset;
+  throw invalidInput(
+    `The time zone of the history must be an offset such as ${USUAL_ZONE}, but is ${show(zone)}.`,
+  );
+}
+
+/**
+ * Reads the `zone` of a listener.
+ * @returns milliseconds ahead of UTC; undefined for `auto`: then it is learned
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export const parseZoneSetting = (zone: unknown = 'auto'): number | undefined =>
+  zone === 'auto' ? undefined : zoneOffset(zone);
+
+/** An offset as text, such as `+08:00`. */
+export function zoneText(offset: number): string {
+  const minutes = Math.abs(offset) / MINUTE;
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** Milliseconds since 1970 of a time as the history writes it, `YYYY-MM-DD HH:MM:SS`. NaN for anything else. */
+export function toUnix(text: unknown, offset: number): number {
+  return typeof text === 'string' ? Date.parse(`${text.replace(' ', 'T')}Z`) - offset : NaN;
+}
+
+/** The inverse of {@link toUnix}. */
+export const fromUnix = (time: number, offset: number): string =>
+  new Date(time + offset).toISOString().slice(0, 19).replace('T', ' ');
+
+/**
+ * The zone of the history, from an upload that came live as well.
+ * @param live Unix time of the live upload, in milliseconds
+ * @param recorded its Unix time in the history, read with the zone `offset`
+ * @returns milliseconds ahead of UTC; undefined if the difference is too large for a zone
+ */
+export function zoneOf(live: number, recorded: number, offset: number): number | undefined {
+  const zone = offset + Math.round((recorded - live) / QUARTER) * QUARTER;
+  return Math.abs(zone) <= WIDEST ? zone : undefined;
+}

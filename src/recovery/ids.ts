@@ -1,0 +1,225 @@
+import { bareBody } from '../history/form';
+import type { HistoryRecord } from '../history/record';
+import { QUARTER, toUnix, WIDEST } from '../history/zone';
+
+/** What is remembered of a history, to recognise its records if its ids start over. */
+export interface Edge {
+  /** The latest `create_time` among its records, as the service writes it. */
+  time: string;
+  /** Some of its records, newest first: each one's id, a space, and a hash of its body and time. */
+  seen: string[];
+  /** Later times were ignored, as a wrong clock's. */
+  until?: string;
+}
+
+/** How many of the newest records are remembered, by id and of the latest second. */
+const NEWEST = 8;
+const DIGITS = 6;
+
+/** FNV-1a, since it is fast and nothing has to be protected: there may be very many records. */
+function hash(text: string): string {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (value >>> 0)
+    .toString(36)
+    .padStart(DIGITS + 1, '0')
+    .slice(1);
+}
+
+const NO_TIME = hash('');
+/** A hash of a record's body, the same in each form of text, then one of its time. */
+const markOf = ({ body, time }: HistoryRecord): string =>
+  hash(body === undefined ? '' : bareBody(body)) + hash(time);
+const bodyOf = (mark: string): string => mark.slice(0, DIGITS);
+const secondOf = (mark: string): string => mark.slice(DIGITS);
+
+const latestTime = (records: readonly HistoryRecord[], known = ''): string =>
+  records.reduce((latest, { time }) => (time > latest ? time : latest), known);
+
+/**
+ * The edge of an answer.
+ * @param records by id, oldest first
+ * @param until later times are ignored
+ * @param known the latest time of other records
+ */
+export function edgeOf(records: readonly HistoryRecord[], until: string, known = ''): Edge {
+  const time = latestTime(records, known);
+  const ofLatest = records.filter((record) => record.time === time).slice(-NEWEST);
+  // The oldest one shows that ids have begun at the same number again.
+  const chosen = new Set([...records.slice(0, 1), ...records.slice(-NEWEST), ...ofLatest]);
+  const seen = [...chosen]
+    .filter(({ body }) => body !== undefined)
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    // Not a template: V8 would keep its parts, in three times the memory.
+    .map((record) => [record.id, markOf(record)].join(' '));
+  return { time, seen, until };
+}
+
+/** The records after the position, and whether they may be incomplete. */
+export interface Since {
+  /** By id, oldest first. */
+  fresh: HistoryRecord[];
+  /** The history no longer reaches back to the position: what was between them is unknown. */
+  isTruncated: boolean;
+  /** The ids of the history do not continue from the position: it was restored, or started over. */
+  isRestored: boolean;
+  /** Of a history that has nothing new, and whose newest id is below the position: how many records may be new. */
+  behind?: number;
+}
+
+/** Compares the records of an answer with the edge of an earlier one. */
+export class EdgeMemory {
+  /** Of the records that are remembered, their marks by id. */
+  readonly seen = new Map<bigint, string>();
+  readonly #edge: Edge;
+
+  constructor(edge: Edge) {
+    this.#edge = edge;
+    for (const entry of edge.seen) {
+      const [id = '', mark = ''] = entry.split(' ');
+      this.seen.set(BigInt(id), mark);
+    }
+  }
+
+  /** Whether a record up to the position may be a new one under a used id, or shows that others are. */
+  concerns({ id, time }: HistoryRecord): boolean {
+    return time >= this.#edge.time || this.seen.has(id);
+  }
+
+  /** The records that are new although their ids are not above the position. @param records by id, oldest first */
+  again(records: readonly HistoryRecord[], position: bigint): Set<HistoryRecord> {
+    const old = records.filter(({ id }) => id <= position);
+    const reused = old.find((record) => this.#isReused(record));
+    const isTimed = this.#edge.time !== '' && !this.#isInOtherZone(old);
+    const missing = this.#missing(old);
+    const [newest] = this.seen;
+    const isContinued = old.some(
+      (record) => record.id === newest?.[0] && bodyOf(markOf(record)) === bodyOf(newest[1]),
+    );
+    const again = old.filter(
+      (record) =>
+        (reused && record.id >= reused.id) ||
+        (isTimed && this.#isLater(record, isContinued)) ||
+        this.#isNewInLatestSecond(record, missing),
+    );
+    return new Set(again);
+  }
+
+  /** The records that are new in a history whose ids are all below the position, and how many may be. */
+  setBack(records: readonly HistoryRecord[]): { fresh: HistoryRecord[]; unknown: number } {
+    const missing = this.#missing(records);
+    const verdicts = records.map((record) => this.#verdictOn(record, missing));
+    const reused = verdicts.indexOf('reused');
+    const fresh = records.filter((_, index) => {
+      const verdict = verdicts[index];
+      return verdict === 'unknown' ? reused >= 0 && index > reused : verdict !== 'seen';
+    });
+    // An older copy has nothing new before a record that was seen.
+    return { fresh, unknown: records.length - 1 - verdicts.lastIndexOf('seen') };
+  }
+
+  /**
+   * Whether a record was made after the earlier answer. While the newest one that is remembered is still there, ids may
+   * simply continue: then a record whose time was ignored may have been there already.
+   */
+  #isLater({ time }: HistoryRecord, isContinued: boolean): boolean {
+    const { until } = this.#edge;
+    return time > this.#edge.time && (!isContinued || until === undefined || time <= until);
+  }
+
+  /** What is known about a record of a history whose ids are all lower than before. */
+  #verdictOn(record: HistoryRecord, missing: string[]): 'seen' | 'new' | 'reused' | 'unknown' {
+    if (record.body === undefined) return 'unknown';
+    const { time } = this.#edge;
+    if (time !== '' && record.time > time) return 'new';
+    const [seen, mark] = [this.seen.get(record.id), markOf(record)];
+    if (seen !== undefined && bodyOf(seen) !== bodyOf(mark)) return 'reused';
+    if (seen !== undefined) return seen === mark ? 'seen' : 'unknown';
+    if (takeFrom(missing, mark)) return 'seen';
+    const isLatest = record.time === time || record.time === '' || time === '';
+    return isLatest && this.#isWhole() ? 'new' : 'unknown';
+  }
+
+  /** Marks of remembered records that the answer does not have under their ids, but perhaps under others. */
+  #missing(records: readonly HistoryRecord[]): string[] {
+    const present = new Map(records.map((record) => [record.id, record]));
+    return [...this.seen]
+      .filter(([id, mark]) => {
+        const record = present.get(id);
+        return !record || markOf(record) !== mark;
+      })
+      .map(([, mark]) => mark);
+  }
+
+  /** Whether all records of the latest second are remembered. */
+  #isWhole(): boolean {
+    const latest = hash(this.#edge.time);
+    return [...this.seen.values()].filter((mark) => secondOf(mark) === latest).length < NEWEST;
+  }
+
+  /** Whether its id used to be another record's. A body may also differ since bodies are written in another form now. */
+  #isReused(record: HistoryRecord): boolean {
+    const seen = this.seen.get(record.id);
+    if (seen === undefined || record.body === undefined) return false;
+    const mark = markOf(record);
+    if (bodyOf(seen) === bodyOf(mark)) return false;
+    const [before, now] = [secondOf(seen), secondOf(mark)];
+    if (before !== now) return before !== NO_TIME && now !== NO_TIME;
+    return record.time === this.#edge.time && !isRewritten(record.body, bodyOf(seen));
+  }
+
+  #isNewInLatestSecond(record: HistoryRecord, missing: string[]): boolean {
+    if (record.time !== this.#edge.time || record.body === undefined || !this.#isWhole())
+      return false;
+    return !this.seen.has(record.id) && !takeFrom(missing, markOf(record));
+  }
+
+  /**
+   * Whether the service writes times in another zone than before, even those of old records. Then they do not show
+   * which records are later.
+   */
+  #isInOtherZone(old: readonly HistoryRecord[]): boolean {
+    const known = old.filter(({ id }) => this.seen.has(id));
+    const moved = toUnix(latestTime(known), 0) - toUnix(this.#edge.time, 0);
+    if (!(moved !== 0 && moved % QUARTER === 0 && Math.abs(moved) <= 2 * WIDEST)) return false;
+    return known.every((record) => {
+      const [seen = '', mark] = [this.seen.get(record.id), markOf(record)];
+      return bodyOf(mark) === bodyOf(seen) && mark !== seen;
+    });
+  }
+}
+
+function takeFrom(marks: string[], mark: string): boolean {
+  const at = marks.indexOf(mark);
+  if (at >= 0) marks.splice(at, 1);
+  return at >= 0;
+}
+
+/** Whether a body was seen before in the other encoding. @param seen a hash of its text */
+const isRewritten = (body: string, seen: string): boolean =>
+  [Buffer.from(body, 'base64').toString('utf8'), Buffer.from(body, 'utf8').toString('base64')].some(
+    (text) => hash(bareBody(text)) === seen,
+  );
+
+/** A range of ids of which the history has nothing any longer. */
+export interface Lost {
+  after: bigint;
+  before: bigint;
+}
+
+/**
+ * Finds what a history that no longer reaches back to the position has lost, as far as its ids show. They may be counted
+ * across an application: then not every missing number is an upload of this device.
+ * @param position the newest id that was known, -1 if the history was empty
+ * @param arrived how many uploads arrived that the history no longer has
+ */
+export function lostBefore(since: Since, position: bigint, arrived: number): Lost | undefined {
+  const { fresh, isTruncated, isRestored } = since;
+  const first = fresh[0]?.id;
+  if (first === undefined || isRestored) return undefined;
+  // Of a history that was empty, nothing is known: ids may be counted across applications.
+  if (!isTruncated || position < 0n) return undefined;
+  return first - position - 1n > BigInt(arrived) ? { after: position, before: first } : undefined;
+}

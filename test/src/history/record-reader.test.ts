@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { HistoryRead, RecordReader } from '../../../src/history/record-reader';
+import { parseJson } from '../../../src/util/json';
+import { JsonLimitError } from '../../../src/util/json-limits';
+import { jsonText } from '../properties/json-text';
+import { anyText, holds } from '../support/fuzz';
+
+const MIB = 1024 * 1024;
+
+/** What becomes of an answer that arrives in these chunks. */
+function read(chunks: Iterable<Buffer>, most = Infinity): { records: unknown[]; end: unknown } {
+  const records: unknown[] = [];
+  const reader = new RecordReader((record) => records.push(record) < most);
+  for (const chunk of chunks) if (!reader.add(chunk)) break;
+  return { records, end: reader.end() };
+}
+
+/** A text in chunks that end at some of its bytes. */
+function* split(text: string | Buffer, places: readonly number[]): Generator<Buffer> {
+  const bytes = Buffer.from(text);
+  const borders = places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b);
+  let start = 0;
+  for (const border of [...borders, bytes.length]) {
+    // A copy, so that nothing outside of the chunk can be read.
+    yield Buffer.from(bytes.subarray(start, border));
+    start = border;
+  }
+}
+
+const inBytes = (text: string): Generator<Buffer> =>
+  split(
+    text,
+    Array.from(Buffer.from(text), (_, index) => index),
+  );
+
+const places = fc.array(fc.nat(10_000), { maxLength: 12 });
+/** Half of a surrogate pair may be escaped alone, which UTF-8 cannot write. */
+const inUtf8 = jsonText.filter(({ text }) => text.isWellFormed());
+const array = fc.array(inUtf8, { maxLength: 8 }).map((items) => ({
+  text: `[${items.map(({ text }) => text).join(',')}]`,
+  values: items.map(({ value }) => value),
+}));
+
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return run();
+  } catch (error) {
+    assert.ok(error instanceof SyntaxError, String(error));
+    return 'not JSON';
+  }
+};
+
+describe('a history that is read record by record', () => {
+  holds(
+    'has the elements of its array, wherever its chunks end',
+    1000,
+    fc.property(array, places, ({ text, values }, borders) => {
+      const whole = read(split(text, borders));
+      assert.deepEqual(whole.records, values);
+      const bytes = Buffer.byteLength(text);
+      assert.deepEqual(whole.end, new HistoryRead(values.length, bytes, true));
+      assert.deepEqual(read(inBytes(text)).records, values);
+    }),
+  );
+
+  holds(
+    'is JSON if and only if JSON.parse says so, wherever its chunks end',
+    1000,
+    fc.property(
+      ...[array, fc.nat(), fc.nat(3), anyText, places],
+      ({ text }, where, gone, put, borders) => {
+        const at = where % (text.length + 1);
+        const changed = text.slice(0, at) + put.slice(0, 2) + text.slice(at + gone);
+        const bytes = Buffer.from(changed);
+        const expected = outcome(() => parseJson(bytes));
+        const { records, end } = outcome(() => {
+          const found = read(split(bytes, borders));
+          return found.end instanceof HistoryRead ? { ...found, end: found.records } : found;
+        }) as { records?: unknown[]; end?: unknown };
+        // An array that is cut off has given some of its records, and is an error all the same.
+        assert.deepEqual(end ?? 'not JSON', expected ?? 'not JSON');
+        if (records && Array.isArray(expected)) assert.deepEqual(records, expected);
+      },
+    ),
+  );
+
+  holds(
+    'ends after the record that is enough, wherever its chunks end',
+    300,
+    fc.property(
+      array,
+      fc.integer({ min: 1, max: 8 }),
+      places,
+      ({ text, values }, most, borders) => {
+        const { records, end } = read(split(text, borders), most);
+        assert.deepEqual(records, values.slice(0, most));
+        assert.equal((end as HistoryRead).isWhole, values.length < most);
+        assert.equal((end as HistoryRead).records, records.length);
+      },
+    ),
+  );
+
+  const DEEP = `${'['.repeat(101)}${']'.repeat(101)}`;
+  const malformed: Record<string, string> = {
+    'a comma first': '[,1]',
+    'a comma last': '[1,]',
+    'two commas': '[1,,2]',
+    'white space between two commas': '[1, ,2]',
+    'a comma alone': '[,]',
+    'no comma': '[1 2]',
+    'no end': '[1,2',
+    'no end after a comma': '[1,',
+    'no end of a string': '["a',
+    'no end of an object': '[{"a":1}',
+    'another end': '[1}',
+    'a mixed up end': '[{"a":1]}',
+    'something after the end': '[1]]',
+    'another array after the end': '[1][2]',
+    'white space alone': ' \r\n\t ',
+    'a byte order mark': '\ufeff[1]',
+    html: '<!doctype html><p>[1]',
+  };
+  for (const [what, text] of Object.entries(malformed)) {
+    it(`is not JSON with ${what}`, () => {
+      for (const chunks of [[Buffer.from(text)], inBytes(text)]) {
+        assert.throws(() => read(chunks), SyntaxError);
+      }
+    });
+  }
+
+  it('is no error before a record that is one', () => {
+    const records: unknown[] = [];
+    const reader = new RecordReader((record) => void records.push(record));
+    assert.equal(reader.add(Buffer.from('[1,"a",{"b":}')), true);
+    assert.equal(reader.add(Buffer.from(',3]')), false);
+    assert.deepEqual(records, [1, 'a']);
+    assert.throws(() => reader.end(), SyntaxError);
+  });
+
+  it('may have no record', () => {
+    for (const text of ['[]', ' [ ] ', '\r\n[\t]\n']) {
+      const bytes = Buffer.byteLength(text);
+      assert.deepEqual(read(inBytes(text)), { records: [], end: new HistoryRead(0, bytes, true) });
+    }
+  });
+
+  it('is returned as it is if it is not an array', () => {
+    for (const value of [{ msg: 'no' }, null, 5, 'text', true]) {
+      assert.deepEqual(read(inBytes(JSON.stringify(value))), { records: [], end: value });
+    }
+  });
+
+  it('keeps every digit of long integers', () => {
+    const [twenty, forty] = ['12345678901234567890', '9'.repeat(40)];
+    const text = `[{"id":${twenty}},{"id":${forty},"body":"${twenty}"},-${twenty},7]`;
+    const { records } = read(inBytes(text));
+    assert.deepEqual(records, [{ id: twenty }, { id: forty, body: twenty }, `-${twenty}`, 7]);
+  });
+
+  it('is refused at a record that is too deep, before the record has ended', () => {
+    const reader = new RecordReader(() => assert.fail('no record came'));
+    assert.equal(reader.add(Buffer.from(`[${'['.repeat(100)}`)), true);
+    assert.equal(reader.add(Buffer.from('[')), false);
+    assert.throws(() => reader.end(), /100 levels/);
+    assert.throws(() => read([Buffer.from(`[${DEEP}]`)]), JsonLimitError);
+  });
+
+  it('is refused at a record over 32 MiB, and not before', () => {
+    const piece = Buffer.alloc(MIB, 'x');
+    const reader = new RecordReader(() => undefined);
+    reader.add(Buffer.from('[1,"'));
+    for (let count = 0; count < 31; count++) assert.equal(reader.add(piece), true);
+    assert.equal(reader.add(piece), false);
+    assert.throws(() => reader.end(), /a record of more than 32 MiB/);
+    const long = read([Buffer.from('["'), ...Array<Buffer>(31).fill(piece), Buffer.from('"]')]);
+    assert.equal((long.records[0] as string).length, 31 * MIB);
+  });
+
+  it('is refused at a record of more than 100,000 values, before it has ended', () => {
+    const values = '1,'.repeat(100_000);
+    const { records } = read([Buffer.from(`[[${values}1],[${values}1]]`)]);
+    assert.deepEqual(
+      records.map((record) => (record as unknown[]).length),
+      [100_001, 100_001],
+    );
+    for (const unit of ['1,', '{},', '"a":1,']) {
+      const reader = new RecordReader(() => assert.fail('no record came'));
+      assert.equal(reader.add(Buffer.from(`[[{${unit.repeat(100_001)}`)), false);
+      assert.throws(() => reader.end(), /more than 100000 values/);
+    }
+  });
+
+  it('keeps no more than a beginning of what is not an array', () => {
+    const reader = new RecordReader(() => undefined);
+    reader.add(Buffer.from('{"msg":"'));
+    let pieces = 0;
+    while (reader.add(Buffer.alloc(16 * 1024, 'x'))) pieces++;
+    assert.ok(pieces < 4, String(pieces));
+  });
+
+  it('begins again after an attempt that failed before its first record', () => {
+    const records: unknown[] = [];
+    const reader = new RecordReader((record) => void records.push(record));
+    for (const begun of ['[{"a":"\\', ' {"msg', '[[[{"a":[']) {
+      reader.add(Buffer.from(begun));
+      assert.equal(reader.hasBegun, false);
+      reader.restart();
+    }
+    reader.add(Buffer.from('[1]'));
+    assert.deepEqual(records, [1]);
+    assert.equal(reader.hasBegun, true);
+    assert.equal((reader.end() as HistoryRead).isWhole, true);
+  });
+
+  it('passes on what the sink throws', () => {
+    const reader = new RecordReader(() => {
+      throw new RangeError('mine');
+    });
+    assert.equal(reader.add(Buffer.from('[1,2]')), false);
+    assert.throws(() => reader.end(), /mine/);
+  });
+});

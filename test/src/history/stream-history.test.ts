@@ -1,0 +1,595 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createApplication, type Application } from '../../../src/application';
+import type { ErrorCode } from '../../../src/errors';
+import type { StreamHistory } from '../../../src/history/stream-history';
+import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
+import type { ClientOptions } from '../../../src/settings';
+import { atEnd } from '../../../tooling/servers/at-end';
+import {
+  hang,
+  httpService,
+  inSequence,
+  json,
+  raw,
+  type Script,
+} from '../../../tooling/servers/http-service';
+import { freePort } from '../../../tooling/servers/ports';
+import { wireService } from '../../../tooling/servers/wire-service';
+import { signByHand } from '../../../tooling/sign-by-hand';
+import { until } from '../../../tooling/until';
+import { heldTimers, HOUR } from '../../support/held-timers';
+import { KEYS } from '../support/client';
+import { failure } from '../support/failure';
+import { manual } from '../support/manual';
+import { gone, resources } from '../support/resources';
+
+const MIB = 1024 * 1024;
+const CHIPID = '10000001';
+
+function open(baseUrl: string, options: Partial<ClientOptions> = {}): Application {
+  const all = { baseUrl, ...KEYS, proxy: false, random: () => 0, ...options } as const;
+  const application = createApplication(all, new AdaptiveLimiters());
+  atEnd(() => application.close());
+  return application;
+}
+
+const streamer = (baseUrl: string, options?: Partial<ClientOptions>): StreamHistory => {
+  const parts = open(baseUrl, options).open;
+  assert.ok(parts);
+  return parts.streamHistory;
+};
+
+const NEVER = new AbortController().signal;
+
+/** Reads a history to its end, and returns its records. */
+async function all(read: StreamHistory): Promise<unknown[]> {
+  const records: unknown[] = [];
+  await read(CHIPID, NEVER, (record) => void records.push(record));
+  return records;
+}
+
+const recordOf = (id: number): object => ({
+  ...{ body: `t=21.5;h=${id}`, app: 'greenhouse', create_time: '2026-01-01 00:00:00' },
+  ...{ id, dev: CHIPID },
+});
+
+const recordsOf = (count: number): object[] =>
+  Array.from({ length: count }, (_, index) => recordOf(index));
+
+/** Records without end, as fast as they are taken. */
+const endless: Script = (response) => {
+  response.writeHead(200);
+  const piece = JSON.stringify(recordsOf(500)).slice(1, -1);
+  response.write(`[${piece}`);
+  const pour = (): void => {
+    while (!response.destroyed && response.write(`,${piece}`));
+  };
+  response.on('drain', pour);
+  pour();
+};
+
+const reset: Script = (response) => void response.socket?.resetAndDestroy();
+
+/** Writes a beginning, and resets the connection once that has been read. */
+const cutAfter =
+  (text: string): Script =>
+  (response) => {
+    response.writeHead(200, { 'content-length': 100_000 });
+    response.write(text, () => setImmediate(() => response.socket?.destroy()));
+  };
+
+const ended = (response: ServerResponse): Promise<unknown> =>
+  new Promise((resolve) => response.on('close', resolve));
+
+/** A turn that notes how it was ended. */
+function turnOf(): { outcomes: unknown[]; turn: Parameters<StreamHistory>[3] } {
+  const outcomes: unknown[] = [];
+  const turn = {
+    succeeded: () => outcomes.push('succeeded'),
+    failed: (reason: string, retryAfter?: number) => outcomes.push([reason, retryAfter]),
+    cancel: () => outcomes.push('cancelled'),
+  };
+  return { outcomes, turn };
+}
+
+describe('a history that is read as a stream', () => {
+  it('is requested as every call is, and comes record by record', async () => {
+    const records = recordsOf(3);
+    const service = await httpService(json(records));
+    const found: unknown[] = [];
+    const read = await streamer(service.baseUrl)(CHIPID, NEVER, (record) => {
+      found.push(record);
+    });
+    assert.deepEqual(found, records);
+    const bytes = Buffer.byteLength(JSON.stringify(records));
+    assert.deepEqual({ ...read }, { records: 3, bytes, isWhole: true });
+    const [request] = service.requests;
+    assert.ok(request);
+    assert.equal(request.path, `/openapi/up_messages/dev/${CHIPID}/`);
+    const { sign, ...signed } = Object.fromEntries(request.query);
+    assert.equal(sign, signByHand('get', signed, KEYS.appkey));
+    assert.match(request.headers['user-agent'] ?? '', /device-cloud/);
+    assert.equal(request.headers['accept-encoding'], undefined);
+  });
+
+  it('passes each record on before the next one has come', async () => {
+    const next = manual();
+    const service = await httpService((response) => {
+      response.write('[{"id":1},');
+      void next.promise.then(() => response.end('{"id":2}]'));
+    });
+    const found: unknown[] = [];
+    await streamer(service.baseUrl)(CHIPID, NEVER, (record) => {
+      found.push(record);
+      next.resolve();
+    });
+    assert.deepEqual(found, [{ id: 1 }, { id: 2 }]);
+  });
+
+  it('may be longer than any other answer', async () => {
+    const piece = `${JSON.stringify(recordsOf(10_000)).slice(1, -1)},`;
+    const times = Math.ceil((70 * MIB) / piece.length);
+    const service = await httpService((response) => {
+      let written = 0;
+      response.write('[');
+      const pour = (): void => {
+        while (written < times) {
+          written++;
+          if (!response.write(piece)) return;
+        }
+        response.end('{}]');
+      };
+      response.on('drain', pour);
+      pour();
+    });
+    let count = 0;
+    const read = await streamer(service.baseUrl)(CHIPID, NEVER, () => void count++);
+    assert.equal(count, times * 10_000 + 1);
+    assert.ok(read.bytes > 64 * MIB && read.isWhole);
+  });
+
+  it('leaves the event loop its turns: 256 KiB at most are read in one', async () => {
+    const body = JSON.stringify(recordsOf(100_000));
+    const service = await httpService(raw(body));
+    let isOver = false;
+    let inTurn = 0;
+    let most = 0;
+    const turn = (): void => {
+      most = Math.max(most, inTurn);
+      inTurn = 0;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    const read = await streamer(service.baseUrl)(CHIPID, NEVER, () => void inTurn++);
+    isOver = true;
+    assert.equal(read.records, 100_000);
+    const bytes = (most * body.length) / read.records;
+    assert.ok(bytes <= 256 * 1024, `${bytes} bytes`);
+  });
+
+  it('keeps the digits of ids that a number cannot hold', async () => {
+    const service = await httpService(
+      raw(`[{"id":${'9'.repeat(40)}},{"id":12345678901234567890}]`),
+    );
+    const found = await all(streamer(service.baseUrl));
+    assert.deepEqual(found, [{ id: '9'.repeat(40) }, { id: '12345678901234567890' }]);
+  });
+
+  describe('whose sink needs no more', () => {
+    it('is ended, its connection with it, and frees its place: one more than there are places', async () => {
+      const written: number[] = [];
+      const service = await httpService((response, request, count) => {
+        endless(response, request, count);
+        const { socket } = response;
+        response.on('close', () => written.push(socket?.bytesWritten ?? NaN));
+      });
+      const before = resources();
+      const application = open(service.baseUrl, { connections: 3 });
+      const read = application.open?.streamHistory;
+      assert.ok(read);
+      for (let round = 0; round < 4; round++) {
+        let records = 0;
+        const some = await read(CHIPID, NEVER, () => ++records < 10);
+        assert.equal(some.records, 10);
+        assert.equal(records, 10);
+        assert.equal(some.isWhole, false);
+        assert.ok(some.bytes <= 64 * 1024, `${some.bytes} bytes were read`);
+      }
+      await until(() => written.length === 4, 'the service has noticed each end');
+      const many = Array.from({ length: 10 }, () => read(CHIPID, NEVER, () => false));
+      assert.equal((await Promise.all(many)).length, 10);
+      await application.close();
+      await until(() => service.sockets() === 0, 'the end of all connections');
+      await gone(before);
+    });
+
+    it('leaves the connection open if the rest is short', async () => {
+      const service = await httpService(raw(JSON.stringify(recordsOf(300)), 200));
+      const read = streamer(service.baseUrl, { connections: 1 });
+      for (let round = 0; round < 5; round++) {
+        let records = 0;
+        const some = await read(CHIPID, NEVER, () => ++records < 10);
+        assert.deepEqual([some.records, some.isWhole], [10, false]);
+      }
+      assert.equal(service.connections(), 1);
+    });
+
+    it('is given all of an answer that is announced to be short', async () => {
+      const text = JSON.stringify(recordsOf(300));
+      const service = await httpService(raw(text, 200, { 'content-length': text.length } as never));
+      const some = await streamer(service.baseUrl)(CHIPID, NEVER, () => false);
+      assert.deepEqual([some.records, some.isWhole], [300, true]);
+    });
+
+    it('waits a second at most for a rest that does not come, and succeeds', async () => {
+      const expire = heldTimers(1000);
+      const service = await httpService((response) => {
+        response.writeHead(200);
+        response.write('[1,2,');
+      });
+      const read = streamer(service.baseUrl, { connections: 1 });
+      for (let round = 0; round < 3; round++) {
+        const begun = manual();
+        const reading = read(CHIPID, NEVER, () => {
+          setImmediate(begun.resolve);
+          return false;
+        });
+        await begun.promise;
+        expire();
+        assert.deepEqual({ ...(await reading) }, { records: 1, bytes: 5, isWhole: false });
+      }
+      assert.ok(service.connections() >= 3, 'each connection is closed');
+    });
+
+    it('succeeds though its rest breaks off, is aborted or takes too long', async () => {
+      const expire = heldTimers();
+      const ends: ((response: ServerResponse, abort: AbortController) => void)[] = [
+        (response) => void response.socket?.resetAndDestroy(),
+        (_response, abort) => abort.abort(),
+        // There was progress in the first time-out.
+        () => [expire, expire].forEach((each) => each()),
+      ];
+      heldTimers(1000);
+      for (const end of ends) {
+        const abort = new AbortController();
+        const begun = manual();
+        const service = await httpService((response) => {
+          response.writeHead(200);
+          response.write('[1,2,');
+          void begun.promise.then(() => end(response, abort));
+        });
+        const read = streamer(service.baseUrl, { timeout: HOUR });
+        const some = await read(CHIPID, abort.signal, () => {
+          setImmediate(begun.resolve);
+          return false;
+        });
+        assert.equal(some.records, 1);
+      }
+    });
+
+    it('succeeds at the last record, though it has not seen the end', async () => {
+      const service = await httpService(json([1, 2]));
+      const read = streamer(service.baseUrl, { connections: 1 });
+      for (let round = 0; round < 3; round++) {
+        const some = await read(CHIPID, NEVER, (record) => record !== 2);
+        assert.deepEqual({ ...some }, { records: 2, bytes: 5, isWhole: false });
+      }
+      assert.equal(service.connections(), 1);
+    });
+  });
+
+  it('rejects with what the sink throws, and frees its place', async () => {
+    const service = await httpService(inSequence(endless, json([1])));
+    const read = streamer(service.baseUrl, { connections: 1 });
+    const { outcomes, turn } = turnOf();
+    const thrown = read(
+      CHIPID,
+      NEVER,
+      () => {
+        throw new RangeError('mine');
+      },
+      turn,
+    );
+    await assert.rejects(thrown, new RangeError('mine'));
+    assert.deepEqual(outcomes, [['error', undefined]]);
+    assert.deepEqual(await all(read), [1]);
+    assert.equal(service.requests.length, 2);
+  });
+
+  const DEEP = `${'['.repeat(101)}${'['.repeat(101)}`;
+  const answers: Record<string, [script: Script, code: ErrorCode, why: RegExp]> = {
+    301: [raw('', 301, { location: '/' }), 'REDIRECT', /301/],
+    302: [raw('[1]', 302, { location: '/' }), 'REDIRECT', /302/],
+    400: [json({ msg: 'bad' }, 400), 'BAD_REQUEST', /"bad"/],
+    401: [json({ msg: 'sign' }, 401), 'UNAUTHORIZED', /"sign"/],
+    403: [json({ msg: 'no' }, 403), 'UNAUTHORIZED', /"no"/],
+    404: [json({ msg: 'none' }, 404), 'NOT_FOUND', /"none"/],
+    429: [json({ msg: 'slow' }, 429), 'UNEXPECTED_STATUS', /"slow"/],
+    500: [json({ msg: 'broken' }, 500), 'SERVER_ERROR', /"broken"/],
+    'an array with 500': [json([1], 500), 'SERVER_ERROR', /500/],
+    '502 with msg': [json({ msg: 'gateway' }, 502), 'GATEWAY', /"gateway"/],
+    '504 with msg': [json({ msg: 'late' }, 504), 'GATEWAY', /"late"/],
+    '503 without a body': [raw('', 503), 'SERVER_ERROR', /503/],
+    'an array with 206': [json([1], 206), 'UNEXPECTED_STATUS', /206/],
+    html: [raw('<!doctype html>'), 'INVALID_RESPONSE', /not JSON/],
+    'much html': [raw('<p>'.repeat(100_000)), 'INVALID_RESPONSE', /not JSON/],
+    empty: [raw(''), 'INVALID_RESPONSE', /empty/],
+    null: [raw('null'), 'INVALID_RESPONSE', /not an array/],
+    'an object with msg': [
+      json({ msg: `no ${KEYS.appkey}` }),
+      'INVALID_RESPONSE',
+      /not an array; the service says "no \*\*\*"/,
+    ],
+    'half of an array': [raw('[1,{"a":'), 'INVALID_RESPONSE', /not JSON/],
+    'a malformed record': [raw('[1,{"a":},2]'), 'INVALID_RESPONSE', /not JSON/],
+    'two arrays': [raw('[1][2]'), 'INVALID_RESPONSE', /not JSON/],
+    'a record that is too deep': [raw(`[1,${DEEP}`), 'INVALID_RESPONSE', /deeper than 100/],
+    '5 MiB of opening brackets': [raw('['.repeat(5 * MIB)), 'INVALID_RESPONSE', /deeper than 100/],
+    'a record that is too long': [
+      raw(Buffer.concat([Buffer.from('[1,"'), Buffer.alloc(33 * MIB, 'x'), Buffer.from('"]')])),
+      'INVALID_RESPONSE',
+      /a record of more than 32 MiB/,
+    ],
+    'a record of too many values': [
+      raw(`[1,[${'{},'.repeat(1_000_001)}1]]`),
+      'INVALID_RESPONSE',
+      /more than 100000 values/,
+    ],
+    gzip: [
+      raw(gzipSync('[1]'), 200, { 'content-encoding': 'gzip' }),
+      'INVALID_RESPONSE',
+      /compressed/,
+    ],
+    'a gzip bomb': [
+      raw(gzipSync(Buffer.alloc(70 * MIB, ' ')), 200, { 'content-encoding': 'gzip' }),
+      'INVALID_RESPONSE',
+      /compressed/,
+    ],
+    'a reset before the answer': [reset, 'CONNECTION_LOST', /broke off/],
+    'a reset in the body': [cutAfter('[1,2,'), 'CONNECTION_LOST', /broke off/],
+  };
+  for (const [what, [script, code, why]] of Object.entries(answers)) {
+    it(`is ${code} with ${what}, once; the next good call works`, async () => {
+      const service = await httpService(inSequence(script, json([1])));
+      const read = streamer(service.baseUrl, { connections: 1 });
+      const { outcomes, turn } = turnOf();
+      const error = await failure(
+        read(CHIPID, NEVER, () => undefined, turn),
+        code,
+      );
+      assert.match(error.message, why);
+      assert.match(error.message, /device 10000001/);
+      assert.equal(outcomes.length, 1);
+      assert.equal(service.requests.length, 1, 'with a turn, nothing is repeated');
+      assert.deepEqual(await all(read), [1]);
+    });
+  }
+
+  it('ends its turn with the outcome', async () => {
+    const scripts = inSequence(
+      json([]),
+      raw('', 503, { 'retry-after': '7' }),
+      reset,
+      json({}),
+      hang,
+    );
+    const service = await httpService(scripts);
+    const read = streamer(service.baseUrl);
+    const { outcomes, turn } = turnOf();
+    await read(CHIPID, NEVER, () => undefined, turn);
+    await failure(
+      read(CHIPID, NEVER, () => undefined, turn),
+      'SERVER_ERROR',
+    );
+    await failure(
+      read(CHIPID, NEVER, () => undefined, turn),
+      'CONNECTION_LOST',
+    );
+    await failure(
+      read(CHIPID, NEVER, () => undefined, turn),
+      'INVALID_RESPONSE',
+    );
+    const abort = new AbortController();
+    const aborted = failure(
+      read(CHIPID, abort.signal, () => undefined, turn),
+      'CONNECTION_LOST',
+    );
+    await until(() => service.requests.length === 5);
+    abort.abort();
+    await aborted;
+    const refused = streamer(`http://127.0.0.1:${await freePort()}`);
+    await failure(
+      refused(CHIPID, NEVER, () => undefined, turn),
+      'UNREACHABLE',
+    );
+    assert.deepEqual(outcomes, [
+      'succeeded',
+      ['503', 7000],
+      ['ECONNRESET', undefined],
+      ['200', undefined],
+      'cancelled',
+      ['ECONNREFUSED', undefined],
+    ]);
+  });
+
+  describe('without a turn', () => {
+    it('is tried again at most twice, as long as no record was passed on', async () => {
+      for (const script of [raw('', 503), reset, cutAfter('[{"body":"\\'), cutAfter(' ')]) {
+        const service = await httpService(inSequence(script, script, json([7])));
+        assert.deepEqual(await all(streamer(service.baseUrl)), [7]);
+        assert.equal(service.requests.length, 3);
+        const broken = await httpService(script);
+        await assert.rejects(all(streamer(broken.baseUrl)));
+        assert.equal(broken.requests.length, 3);
+      }
+    });
+
+    it('is not tried again once a record was passed on', async () => {
+      const service = await httpService(inSequence(cutAfter('[1,2,'), json([1, 2, 3])));
+      const found: unknown[] = [];
+      const reading = streamer(service.baseUrl)(CHIPID, NEVER, (record) => void found.push(record));
+      await failure(reading, 'CONNECTION_LOST');
+      assert.deepEqual(found, [1, 2]);
+      assert.equal(service.requests.length, 1);
+    });
+  });
+
+  describe('takes its time', () => {
+    const timed = (baseUrl: string): StreamHistory =>
+      streamer(baseUrl, { timeout: HOUR, connections: 1 });
+    const PIECE = `${'1,'.repeat(40 * 1024)}`;
+
+    it('until the first bytes, which must come in the time-out', async () => {
+      const expire = heldTimers();
+      const service = await httpService(inSequence(hang, json([1])));
+      const read = timed(service.baseUrl);
+      const slow = failure(
+        read(CHIPID, NEVER, () => undefined),
+        'TIMEOUT',
+      );
+      await until(() => service.requests.length === 1);
+      expire();
+      assert.match((await slow).message, /no answer within 3600 s\. Try again later/);
+      assert.deepEqual(await all(read), [1]);
+    });
+
+    it('and ends if less than 64 KiB come in a further time-out, though something always comes', async () => {
+      const expire = heldTimers();
+      const responses: ServerResponse[] = [];
+      const service = await httpService((response) => {
+        responses.push(response);
+        response.write('[1,');
+      });
+      let records = 0;
+      const slow = failure(
+        timed(service.baseUrl)(CHIPID, NEVER, () => void records++),
+        'TIMEOUT',
+      );
+      await until(() => records === 1);
+      expire();
+      responses[0]?.write('1,1,');
+      await until(() => records === 3);
+      const closed = responses[0] && ended(responses[0]);
+      expire();
+      const { message } = await slow;
+      assert.match(message, /less than 64 KiB of the answer came in 3600 s\. Try again later/);
+      await closed;
+    });
+
+    it('as long as it makes progress, up to forty time-outs', async () => {
+      const expire = heldTimers();
+      let response: ServerResponse | undefined;
+      const service = await httpService((answer) => {
+        response = answer;
+        answer.write('[1,');
+      });
+      let records = 0;
+      const read = timed(service.baseUrl);
+      const slow = failure(
+        read(CHIPID, NEVER, () => void records++),
+        'TIMEOUT',
+      );
+      await until(() => records === 1);
+      for (let times = 1; times < 40; times++) {
+        expire();
+        response?.write(PIECE);
+        await until(() => records === 1 + times * 40 * 1024);
+      }
+      expire();
+      assert.match((await slow).message, /did not end within 144000 s/);
+    });
+
+    it('and leaves no timer behind', async () => {
+      const expire = heldTimers();
+      let response: ServerResponse | undefined;
+      const service = await httpService((answer) => {
+        response = answer;
+        answer.write('[1,');
+      });
+      let records = 0;
+      const before = resources();
+      const application = open(service.baseUrl, { timeout: HOUR });
+      const reading = application.open?.streamHistory(CHIPID, NEVER, () => void records++);
+      await until(() => records === 1);
+      expire();
+      response?.end('2]');
+      assert.equal((await reading)?.records, 2);
+      await application.close();
+      await until(() => service.sockets() === 0, 'the end of all connections');
+      await gone(before);
+    });
+  });
+
+  it('is UNREACHABLE if it was aborted before, and nothing is sent', async () => {
+    const service = await httpService(json([]));
+    const read = streamer(service.baseUrl);
+    await failure(
+      read(CHIPID, AbortSignal.abort(), () => undefined),
+      'UNREACHABLE',
+    );
+    assert.equal(service.connections(), 0);
+  });
+
+  it('is CONNECTION_LOST if it is aborted under way, and no further record is passed on', async () => {
+    const service = await httpService(inSequence(endless, endless, json([1])));
+    const read = streamer(service.baseUrl, { connections: 1 });
+    for (const later of [false, true]) {
+      const abort = new AbortController();
+      let records = 0;
+      const lost = read(CHIPID, abort.signal, () => {
+        if (++records !== 100) return;
+        if (later) setImmediate(() => abort.abort());
+        else abort.abort();
+      });
+      await failure(lost, 'CONNECTION_LOST');
+      const then = records;
+      if (!later) assert.equal(then, 100);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(records, then);
+    }
+    assert.deepEqual(await all(read), [1]);
+  });
+
+  it('is CONNECTION_LOST if the client is closed', async () => {
+    const service = await httpService(endless);
+    const application = open(service.baseUrl);
+    let records = 0;
+    const lost = application.open?.streamHistory(CHIPID, NEVER, () => void records++);
+    assert.ok(lost);
+    const failed = failure(lost, 'CONNECTION_LOST');
+    await until(() => records > 0);
+    await application.close();
+    await failed;
+  });
+
+  it('waits for its place as other calls do', async () => {
+    const service = await httpService(hang);
+    const application = open(service.baseUrl, { connections: 1, timeout: 0.2 });
+    const read = application.open?.streamHistory;
+    assert.ok(read);
+    const { message } = await failure(
+      Promise.all([read(CHIPID, NEVER, () => undefined), read(CHIPID, NEVER, () => undefined)]),
+      'TIMEOUT',
+    );
+    assert.match(message, /0\.2 s/);
+    assert.equal(service.requests.length, 1);
+  });
+
+  it('may come byte by byte', async () => {
+    const body = JSON.stringify([recordOf(1), { body: 'ü😀"\\,[]{}' }]);
+    const bytes = Buffer.from(body);
+    const service = await wireService((socket: Socket) => {
+      socket.setNoDelay(true);
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes.length}\r\n\r\n`);
+      let at = 0;
+      const next = (): void => {
+        if (at < bytes.length) socket.write(bytes.subarray(at, ++at), () => setImmediate(next));
+      };
+      next();
+    });
+    assert.deepEqual(await all(streamer(service.baseUrl)), JSON.parse(body));
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { HistoryFacts } from '../../../src/history/form';
+import { parseZone, zoneText } from '../../../src/history/zone';
+import { createSubject, record } from '../recovery/subject';
+
+const HOUR = 60 * 60_000;
+
+describe('the time zone of a history', () => {
+  it('is written as an offset', () => {
+    for (const text of ['+08:00', '-03:30', '+00:00', '+14:00']) {
+      assert.equal(zoneText(parseZone(text)!), text);
+    }
+    assert.equal(parseZone('+08:00'), 8 * HOUR);
+    for (const text of ['', '8', '+8:00', '+08:60', '+15:00', 'Asia/Shanghai', '+08:00 '])
+      assert.equal(parseZone(text), undefined, text);
+  });
+
+  it('is learned from several uploads that came both ways, and is +08:00 until then', async () => {
+    const facts = new HistoryFacts();
+    const subject = createSubject({ zone: undefined }, { facts });
+    await subject.connect();
+    const missed = (id: number) => record(id, 'missed', '2026-01-01 08:00:00');
+    subject.has(missed(1));
+    await subject.connect();
+    const records = [missed(1)];
+    for (let hour = 1; hour <= 4; hour++) {
+      // The clock of the device is 3 s ahead, and once a day behind.
+      subject.live(`live ${hour}`, Date.UTC(2026, 0, 1, hour));
+      const day = hour === 2 ? '2025-12-31' : '2026-01-01';
+      records.push(record(hour + 1, `live ${hour}`, `${day} 0${hour}:00:03`));
+      subject.has(...records);
+      await subject.connect();
+      assert.equal(facts.zone, hour < 4 ? undefined : 0);
+    }
+    subject.has(...records, record(6, 'missed', '2026-01-01 08:00:00'));
+    await subject.connect();
+    const times = subject.uploads.filter(({ replayed }) => replayed).map((each) => each.timestamp);
+    assert.deepEqual(times, [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1, 8)]);
+    assert.equal(subject.position()?.zone, 0);
+    const later = new HistoryFacts();
+    createSubject({ zone: undefined, start: subject.position() }, { facts: later });
+    assert.equal(later.zone, 0);
+  });
+
+  it('is used as it is set, and a warning says once if uploads that came both ways show another', async () => {
+    const facts = new HistoryFacts();
+    const subject = createSubject({ zone: 8 * HOUR }, { facts });
+    await subject.connect();
+    const records: object[] = [];
+    for (let hour = 1; hour <= 5; hour++) {
+      subject.live(`live ${hour}`, Date.UTC(2026, 0, 1, hour));
+      records.push(record(hour, `live ${hour}`, `2026-01-01 0${hour}:00:03`));
+      subject.has(...records);
+      await subject.connect();
+    }
+    subject.has(...records, record(6, 'missed', '2026-01-01 08:00:00'));
+    await subject.connect();
+    assert.equal(subject.uploads.at(-1)?.timestamp, Date.UTC(2026, 0, 1));
+    assert.deepEqual(subject.kinds(), ['wrong zone']);
+    assert.equal(subject.faults.length, 1);
+    assert.match(subject.faults[0]!.text, /set to \+08:00.* show \+00:00: set it to auto/);
+  });
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { HistoryFacts } from '../../../src/history/form';
+import { Budget, Budgets } from '../../../src/recovery/limits';
+import { settled } from '../../../tooling/until';
+import { holds } from '../support/fuzz';
+import { createSubject, record } from './subject';
+
+const time = (place: number): string =>
+  new Date(Date.UTC(2026, 0, 1) + Math.floor(place / 3) * 1000)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
+
+const ORDERS = {
+  'oldest-first': (records: object[]) => records,
+  'newest-first': (records: object[]) => records.toReversed(),
+  mixed: (records: object[]) =>
+    [0, 1, 2].flatMap((part) => records.filter((_, index) => (index * 7) % 3 === part)),
+};
+
+describe('more missed uploads than may be kept in memory', () => {
+  holds(
+    'come in further passes, in order, each once',
+    60,
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 300 }),
+      fc.integer({ min: 0, max: 300 }),
+      fc.constantFrom(...(Object.keys(ORDERS) as (keyof typeof ORDERS)[])),
+      fc.integer({ min: 300, max: 20_000 }),
+      async (missed, before, order, limit) => {
+        const answers = new Budget(limit);
+        const budgets = Object.assign(new Budgets(), { answers });
+        const subject = createSubject({}, { budgets, facts: new HistoryFacts() });
+        const bodies = Array.from({ length: before + missed }, (_, index) => `body ${index}`);
+        const all = bodies.map((body, index) => record(index + 1, body, time(index)));
+        subject.has(...ORDERS[order](all.slice(0, before)));
+        await subject.connect();
+        subject.has(...ORDERS[order](all));
+        await subject.connect();
+        for (let turns = 0; subject.given.length < missed && turns < 20 * missed; turns++)
+          await settled(5);
+        assert.deepEqual(
+          subject.given.map(([body]) => body),
+          bodies.slice(before),
+        );
+        assert.equal(answers.used, 0);
+        subject.recovery.close();
+      },
+    ),
+  );
+});
+
+describe('a history of a year', () => {
+  const year = Array.from({ length: 20_000 }, (_, index) =>
+    record(index + 1, `body ${index}`, time((index - 20_200) * 90)),
+  );
+
+  for (const order of ['oldest-first', 'newest-first', 'mixed'] as const)
+    it(`is read no further than needed, and nothing is missed (${order})`, async () => {
+      let taken = 0;
+      let history: object[] = [];
+      const subject = createSubject(
+        {},
+        {
+          read: (_chipid, _signal, onRecord) => {
+            taken = 0;
+            for (const each of history) {
+              taken++;
+              if (onRecord(each) === false) break;
+            }
+            return Promise.resolve({ records: taken, bytes: 0, isWhole: taken === history.length });
+          },
+        },
+      );
+      history = ORDERS[order](year);
+      await subject.connect();
+      for (const body of ['live 1', 'live 2']) subject.live(body);
+      const next = ['live 1', 'live 2', 'missed 1', 'missed 2'].map((body, index) =>
+        record(year.length + index + 1, body, time(index - 10_000)),
+      );
+      history = ORDERS[order]([...year, ...next]);
+      await subject.connect();
+      assert.deepEqual(
+        subject.given.slice(2).map(([body]) => body),
+        ['missed 1', 'missed 2'],
+      );
+      assert.equal(taken < 300, order === 'newest-first', `${taken} records`);
+    });
+
+  it('has what a device kept while it was away, under higher ids and with older times', async () => {
+    let history: object[] = [];
+    const subject = createSubject(
+      {},
+      {
+        read: (_chipid, _signal, onRecord) => {
+          for (const each of history) if (onRecord(each) === false) break;
+          return Promise.resolve({ records: 0, bytes: 0, isWhole: false });
+        },
+      },
+    );
+    history = year.toReversed();
+    await subject.connect();
+    const away = -10_000;
+    // The first upload after it is back is a new one; those that it had kept follow.
+    const fresh = record(year.length + 1, 'fresh', time(away + 3000));
+    const kept = Array.from({ length: 150 }, (_, index) =>
+      record(year.length + 2 + index, `kept ${index}`, time(away + index * 15)),
+    );
+    subject.live('fresh');
+    history = [fresh, ...kept.toReversed(), ...year.toReversed()];
+    await subject.connect();
+    assert.deepEqual(
+      subject.given.slice(1).map(([body]) => body),
+      kept.map((_, index) => `kept ${index}`),
+    );
+  });
+});

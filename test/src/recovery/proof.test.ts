@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { HistoryFacts } from '../../../src/history/form';
+import { settled } from '../../../tooling/until';
+import { keptOf } from './history';
+import { createSubject, record } from './subject';
+
+const reversed = (text: string): string => [...text].reverse().join('');
+const records = (...bodies: string[]): object[] =>
+  bodies.map((body, index) => record(index + 1, body));
+
+describe('a history that has what arrived in no form that is known', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  const later = async (ms: number): Promise<void> => {
+    mock.timers.tick(ms);
+    await settled();
+  };
+
+  it('gives nothing back after three arrivals, says so once, and again once it is understood', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    for (const body of ['one', 'two', 'three']) subject.live(body);
+    const written = ['before', ...['one', 'two', 'three', 'missed'].map(reversed)];
+    subject.has(...records(...written));
+    await subject.connect();
+    for (let minute = 0; minute < 30; minute++) await later(60_000);
+    await subject.connect();
+    assert.deepEqual(
+      subject.given.map(([, id]) => id),
+      ['live', 'live', 'live'],
+    );
+    assert.deepEqual(subject.kinds(), ['history not understood']);
+    assert.equal(subject.faults.length, 1);
+    assert.match(
+      subject.faults[0]!.text,
+      /an upload was "three", and the newest record is "dessim"/,
+    );
+    assert.ok(subject.readings() < 30, `${subject.readings()} readings in half an hour`);
+    // The service is repaired: what was missed meanwhile comes back.
+    subject.has(...records('before', 'one', 'two', 'three', 'missed'));
+    await subject.connect();
+    assert.deepEqual(subject.given.slice(3), [['missed', 5]]);
+    assert.deepEqual(subject.kinds(), ['history not understood', 'history understood']);
+    subject.recovery.close();
+  });
+
+  it('is not understood because nothing is left to compare with it', async () => {
+    const subject = createSubject();
+    subject.has(record(1, 'old'));
+    await subject.connect();
+    for (const body of ['live 1', 'live 2', 'live 3']) subject.live(body);
+    subject.has(
+      record(1, 'old'),
+      ...['1 evil', '2 evil', '3 evil'].map((body, index) => record(2 + index, body)),
+    );
+    await subject.connect();
+    assert.deepEqual(subject.kinds(), ['history not understood']);
+    for (let count = 0; count < 10_001; count++) subject.live(`more ${count}`);
+    for (let minute = 0; minute < 5; minute++) await later(60_000);
+    await subject.connect();
+    await later(1000);
+    assert.ok(!subject.kinds().includes('history understood'));
+  });
+
+  it('does not keep a single upload of many from being recovered', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    for (const body of ['a', 'odd', 'b']) subject.live(body);
+    subject.has(...records('before', 'a', 'ddo', 'b', 'missed'));
+    await subject.connect();
+    for (let minute = 0; minute < 10; minute++) await later(60_000);
+    assert.deepEqual(
+      subject.given.slice(3).map(([body]) => body),
+      ['missed'],
+    );
+    // The record between the two others may be the upload that was not found: that is reported.
+    assert.deepEqual(subject.kinds(), ['not given back']);
+    subject.recovery.close();
+  });
+
+  it('counts as text with fewer arrivals', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    subject.live('one');
+    subject.has(...records('before', 'one', 'a,b', ' c '));
+    await subject.connect();
+    assert.deepEqual(subject.given.slice(1), [
+      ['a,b', 3],
+      [' c ', 4],
+    ]);
+    assert.ok(subject.uploads.every(({ altered }) => altered === undefined));
+  });
+});
+
+describe('a history that does not keep what was uploaded', () => {
+  for (const form of ['trimmed', 'tagged'] as const) {
+    const has = (...bodies: string[]): object[] =>
+      records(...bodies.map((body) => keptOf(body, form)));
+    const arrived = ['{"t":21,"h":40}\r\n', '{"t":22,"h":40}\r\n', 't=23\r\n'];
+
+    it(`doubles nothing, and marks all that it gives back (${form})`, async () => {
+      const facts = new HistoryFacts();
+      const subject = createSubject({}, { facts });
+      await subject.connect();
+      for (const body of arrived) subject.live(body);
+      subject.has(...has(...arrived, '{"t":24,"h":41}\r\n', 'plain'));
+      await subject.connect();
+      const given = subject.uploads.slice(3).map(({ body, altered }) => [String(body), altered]);
+      const lost = form === 'tagged' ? '"h":41}' : '{"t":24,"h":41}';
+      assert.deepEqual(given, [
+        [lost, true],
+        ['plain', true],
+      ]);
+      assert.equal(facts.form, form);
+      assert.deepEqual(subject.faults, []);
+    });
+
+    it(`is known to a new device, and after a restart (${form})`, async () => {
+      const before = createSubject();
+      await before.connect();
+      for (const body of arrived) before.live(body);
+      before.has(...has(...arrived));
+      await before.connect();
+      const after = createSubject({ start: before.position() });
+      after.has(...has(...arrived, '25,26'));
+      await after.connect();
+      assert.deepEqual(
+        after.uploads.map(({ body, altered }) => [String(body), altered]),
+        [[form === 'tagged' ? '26' : '25,26', true]],
+      );
+    });
+
+    it(`needs no proof if it is set (${form})`, async () => {
+      const subject = createSubject({ encoding: form });
+      await subject.connect();
+      subject.live('1,a\r\n');
+      subject.has(...has('1,a\r\n', '2,a\r\n'));
+      await subject.connect();
+      assert.equal(subject.given.length, 2);
+      assert.equal(subject.uploads[1]!.altered, true);
+    });
+  }
+
+  it('may have nothing of an upload of white space or of a single comma, or no record of it', async () => {
+    for (const kept of [true, false]) {
+      const subject = createSubject();
+      await subject.connect();
+      const blank = ['\r\n', '  ', ',', '\n'];
+      for (const body of ['a\r\n', ...blank, 'b\r\n']) subject.live(body);
+      const bodies = ['a', ...(kept ? blank.map(() => '') : []), 'b'];
+      subject.has(...records(...bodies));
+      await subject.connect();
+      subject.has(...records(...bodies, 'missed'));
+      await subject.connect();
+      assert.deepEqual(
+        subject.given.slice(6).map(([body]) => body),
+        ['missed'],
+      );
+      assert.deepEqual(subject.faults, []);
+    }
+  });
+
+  it('counts equal bodies within a second', async () => {
+    const subject = createSubject({ encoding: 'tagged' });
+    await subject.connect();
+    for (const body of ['1,on', '2,on']) subject.live(body);
+    subject.has(...records('on', 'on', 'on'));
+    await subject.connect();
+    assert.equal(subject.given.length, 3);
+  });
+
+  it('may change its form, and nothing is emitted twice meanwhile', async () => {
+    const facts = new HistoryFacts();
+    const subject = createSubject({}, { facts });
+    await subject.connect();
+    const first = ['1,a', '2,b', '3,c'];
+    for (const body of first) subject.live(body);
+    subject.has(...records(...first));
+    await subject.connect();
+    assert.equal(facts.form, 'text');
+    const written: string[] = [...first];
+    for (let round = 4; round < 14; round++) {
+      subject.live(`${round},x${round}`);
+      written.push(`x${round}`);
+      subject.has(...records(...written));
+      await subject.connect();
+    }
+    assert.equal(subject.given.length, 13);
+    assert.equal(facts.form, 'tagged');
+  });
+});
+
+describe('data of the transparent serial mode', () => {
+  it('is emitted at once, and is not looked for in the history', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    const serial = (body: string): void =>
+      subject.recovery.onUpload({
+        ...{ chipid: '1', appid: '1', timestamp: 0, type: 'uart_trans' },
+        body: Buffer.from(body),
+      });
+    for (const body of ['a', 'b', 'c', 'd']) serial(body);
+    subject.has(...records('missed', 'a'));
+    await subject.connect();
+    assert.deepEqual(subject.given, [
+      ['a', 'live'],
+      ['b', 'live'],
+      ['c', 'live'],
+      ['d', 'live'],
+      ['missed', 1],
+      ['a', 2],
+    ]);
+    assert.equal(subject.position()?.live, 0);
+  });
+});
+
+describe('an upload that is announced after it was recovered', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  for (const isNew of [false, true])
+    it(`is emitted once${isNew ? ', and another one of the same body, too' : ''}`, async () => {
+      const subject = createSubject();
+      subject.has(...records('before'));
+      await subject.connect();
+      subject.has(...records('before', 'missed'));
+      await subject.connect();
+      subject.live('missed');
+      subject.live('later');
+      const more = isNew ? ['missed', 'later'] : ['later'];
+      subject.has(...records('before', 'missed', ...more));
+      mock.timers.tick(1000);
+      await settled();
+      assert.deepEqual(
+        subject.given.map(([body]) => body),
+        ['missed', ...more],
+      );
+      subject.recovery.close();
+    });
+});
+
+describe('a history in a form that nobody knows, with an upload between two cuts', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('doubles nothing, and is not understood after the third', async () => {
+    const subject = createSubject();
+    subject.has(...records('before'));
+    await subject.connect();
+    const written = ['before'];
+    for (let round = 1; round <= 8; round++) {
+      subject.live(`t=${round}`);
+      written.push(`T=${round}`);
+      subject.has(...records(...written));
+      await subject.connect();
+      for (let tick = 0; tick < 10; tick++) {
+        mock.timers.tick(30_000);
+        await settled();
+      }
+    }
+    assert.deepEqual(
+      subject.given.map(([, id]) => id),
+      Array.from({ length: 8 }, () => 'live'),
+    );
+    assert.deepEqual(subject.kinds(), ['not given back', 'history not understood']);
+    subject.recovery.close();
+  });
+});
+
+describe('a history that is written in another form from some time on, old records too', () => {
+  for (const [before, after] of [
+    ['text', 'tagged'],
+    ['text', 'trimmed'],
+    ['tagged', 'text'],
+  ] as const)
+    it(`repeats nothing: first ${before}, then ${after}`, async () => {
+      const subject = createSubject();
+      const bodies = ['1,a\r\n', '2,b\r\n', '3,c\r\n', '4,d\r\n'];
+      const has = (form: typeof before | typeof after, ...more: string[]): void =>
+        subject.has(...records(...[...bodies, ...more].map((body) => keptOf(body, form))));
+      await subject.connect();
+      for (const body of bodies) subject.live(body);
+      has(before, 'missed,1');
+      await subject.connect();
+      assert.equal(subject.given.length, 5);
+      const more = ['5,e\r\n', '6,f\r\n', '7,g\r\n'];
+      for (const body of more) subject.live(body);
+      has(after, 'missed,1', ...more, 'missed,2');
+      await subject.connect();
+      await subject.connect();
+      assert.equal(subject.given.length, 9);
+      assert.deepEqual(
+        subject.kinds().filter((kind) => kind !== 'not given back'),
+        [],
+      );
+    });
+});
