@@ -40,6 +40,11 @@ export class Channels {
     channel.close();
   }
 
+  /** Called when channels may be opened that were held, or no longer may be opened: with a cluster. */
+  checkAccess(): void {
+    for (const channel of [...this.#open.values()]) channel.checkAccess();
+  }
+
   close(): void {
     this.#closed = true;
     for (const channel of this.#open.values()) channel.close();

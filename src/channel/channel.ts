@@ -8,7 +8,7 @@ import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
 import { readRetryAfter } from '../pace/retry-after';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
-import type { ChannelObserver, ChannelState, ChannelView } from './types';
+import type { ChannelAccess, ChannelObserver, ChannelState, ChannelView } from './types';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -17,6 +17,8 @@ export interface ChannelSettings extends ConnectionSettings {
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
   limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
+  /** With a cluster: whether the device's channel may be opened here. */
+  access?: ((chipid: string) => ChannelAccess) | undefined;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Observes every channel of the application. */
@@ -54,6 +56,8 @@ export class Channel implements ChannelView, ConnectionEvents {
   #attempt: PacedAttempt | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
+  /** Waits until the cluster allows it to connect. */
+  #isHeld = false;
   #closed = false;
 
   /** Starts to connect. */
@@ -93,6 +97,15 @@ export class Channel implements ChannelView, ConnectionEvents {
     else passed();
   }
 
+  /** Connects or stops connecting, after what {@link ChannelSettings.access} returns has changed. */
+  checkAccess(): void {
+    if (this.#closed) return;
+    const access = this.#access;
+    if (access === 'open') {
+      if (this.#isHeld) this.#startAttempt();
+    } else if (access === 'elsewhere' || this.state !== 'connected') this.#hold();
+  }
+
   /** Closes it permanently, without a call of any listener. */
   close(): void {
     if (!this.#closed) this.#settings.observer?.onClosed(this.#chipid);
@@ -105,6 +118,11 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   opened(): void {
+    // A process that was paused during the handshake may have lost the device meanwhile.
+    if (this.#access !== 'open') {
+      this.#hold();
+      return;
+    }
     this.#attempt?.succeeded();
     this.#attempt = undefined;
     this.#flaws = undefined;
@@ -137,13 +155,40 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#scheduleReconnect(reason, openFor);
   }
 
+  get #access(): ChannelAccess {
+    return this.#settings.access?.(this.#chipid) ?? 'open';
+  }
+
   #startAttempt(): void {
     this.#reconnectTimer = undefined;
+    if (this.#access !== 'open') {
+      this.#hold();
+      return;
+    }
+    this.#isHeld = false;
     this.#attempt = this.#settings.limiter.acquire(() => this.#connect());
     this.#setState('connecting');
   }
 
+  /** Ends what is under way, until {@link checkAccess} finds that it may connect: then with a fresh back-off. */
+  #hold(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#clearTimers();
+    this.#attempt = undefined;
+    this.#backoff = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.reason = 'CLUSTER';
+    this.#setState('disconnected');
+  }
+
   #connect(): void {
+    // Its turn may have come long after it was queued.
+    if (this.#access !== 'open') {
+      this.#hold();
+      return;
+    }
     try {
       const url = this.#settings.url(this.#chipid);
       this.#connection = new Connection(url, this.#settings, this.#answers, this);

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../util/base64';
+import { decodeBase64, decodeLenientBase64 } from '../util/base64';
 import { dropLeadingZeros } from '../input/chipid';
 import type { JsonObject, Upload } from '../types';
 import { parseJson } from '../util/json';
@@ -7,7 +7,7 @@ import { isObject } from '../util/object';
 /**
  * What a frame is: an upload, a fault as text for the log, or something else, which is ignored. Flaws
  * are texts for the log about an upload that is complete but has an invalid field. Its body is also
- * kept in Base64, as received: a string cannot change, but a listener may change the bytes.
+ * kept in strict Base64: a string cannot change, but a listener may change the bytes.
  */
 export type Frame =
   | { upload: Upload; base64: string; flaws: readonly string[] }
@@ -65,7 +65,8 @@ function beginsObject(data: Buffer): boolean {
 function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): Frame {
   const { body } = event;
   if (typeof body !== 'string') return { fault: 'an upload has no body' };
-  const bytes = decodeBase64(body);
+  const strict = decodeBase64(body);
+  const bytes = strict ?? decodeLenientBase64(body);
   if (!bytes) return { fault: "an upload's body is not Base64" };
   // Never assumed, although the channel is one device's: the upload may be another's.
   const from = idOf(event['chipid']);
@@ -82,12 +83,12 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
     timestamp: timestamp ?? now(),
     body: bytes,
   };
-  return { upload, base64: body, flaws };
+  return { upload, base64: strict ? body : bytes.toString('base64'), flaws };
 }
 
 /**
- * Reads one frame of a channel. Types that section 6 does not name are ignored, since the service may
- * grow. An upload without its bytes or its device, or of another device, is a fault; one whose
+ * Reads one frame of a channel. `data_upload` is the type that section 6 names; the public server of 2016 sends
+ * `uart_trans` with the same fields. Other types are ignored, since the service may grow. An upload without its bytes or its device, or of another device, is a fault; one whose
  * timestamp or appid is missing or invalid is still an upload. A frame that cannot be an event is
  * recognized by its first bytes and its size, so that a flood of them costs little.
  * @param data the frame's text as UTF-8
@@ -104,6 +105,9 @@ export function readFrame(data: Buffer, origin: FrameOrigin, now: () => number):
   }
   if (!isObject(event)) return { fault: 'a frame is not a JSON object' };
   if (typeof event['type'] !== 'string') return { fault: 'a frame has no type' };
-  if (event['type'] !== 'data_upload') return { ignored: true };
-  return readUpload(event, origin, now);
+  const { type } = event;
+  if (type !== 'data_upload' && type !== 'uart_trans') return { ignored: true };
+  const frame = readUpload(event, origin, now);
+  if (type === 'uart_trans' && 'upload' in frame) frame.upload.type = type;
+  return frame;
 }

@@ -2,8 +2,8 @@ import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import type { AdaptiveLimiters } from '../pace/adaptive-limiters';
-import type { ChannelObserver } from './types';
+import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
+import type { ChannelAccess, ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import { TurnShare } from './turn-share';
 import type { OpenApiIdentity } from '../api/open-api-request';
@@ -65,8 +65,9 @@ export function channelSettings(
   tls: TlsSettings | undefined,
   proxy: Proxy | undefined,
   random: () => number,
-  limiters: AdaptiveLimiters,
+  limiter: AdaptiveLimiter,
   observer: ChannelObserver,
+  access: ((chipid: string) => ChannelAccess) | undefined,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -81,8 +82,9 @@ export function channelSettings(
     ping: settings.ping,
     timers: new TimerQueue(),
     turns: new TurnShare(),
-    limiter: limiters.of(settings.channelOrigin),
+    limiter,
     observer,
+    access,
     random,
   };
 }

@@ -19,7 +19,7 @@ export interface ConnectionEvents {
   opened(): void;
   frame(data: Buffer, isBinary: boolean): void;
   /**
-   * @param reason HTTP status, error code or close code; never with a URL in it
+   * @param reason HTTP status, error code, close code, or what is wrong with the answer; never with a URL in it
    * @param openFor milliseconds it was open, 0 if it never was
    * @param refusal the headers of an answer that refused it
    */
@@ -31,6 +31,20 @@ const GOING_AWAY = 1001;
 const ANSWERED_PING = /^\d{1,15}$/;
 /** Bytes waiting to be sent above which the peer's pings get no answer: it does not read them. */
 const MAX_UNREAD = 64 * 1024;
+
+/** What the errors of ws for an answer that does not open a channel are about. Such an error has no code. */
+const HANDSHAKES: readonly (readonly [about: RegExp, reason: string])[] = [
+  [/extension/i, 'EXTENSION'],
+  [/subprotocol/i, 'SUBPROTOCOL'],
+  [/\b(?:Upgrade|Accept) header/i, 'HANDSHAKE'],
+];
+
+/** Why a connection failed. Never the text of the error, which may contain the signed URL. */
+function reasonOf(error: Error): string {
+  const code = errorCode(error);
+  if (code !== error.name) return code;
+  return HANDSHAKES.find(([about]) => about.test(error.message))?.[1] ?? code;
+}
 
 const HEARTBEAT = JSON.stringify({ type: 'heartbeat' });
 
@@ -112,8 +126,7 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   onError(error: Error): void {
-    // Not its text, which may contain the signed URL.
-    this.#reason ??= errorCode(error);
+    this.#reason ??= reasonOf(error);
   }
 
   onRefusal({ statusCode, headers }: IncomingMessage): void {

@@ -8,6 +8,12 @@ import type { Upload } from '../types';
 export type ChannelState = 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
 
 /**
+ * Whether this process may open a device's channel. `hold`: not now, but a channel that is open stays open.
+ * `elsewhere`: another process of the cluster has the device.
+ */
+export type ChannelAccess = 'open' | 'hold' | 'elsewhere';
+
+/**
  * Listens on a channel. The same object may join several times, and each time counts as another
  * listener.
  *
@@ -42,7 +48,9 @@ export interface ChannelView {
   readonly state: ChannelState;
   /**
    * Why the channel is not connected, if known: an HTTP status (`401`), a close code (`1001`), a
-   * code of Node.js (`ECONNREFUSED`), or `SILENT`.
+   * code of Node.js (`ECONNREFUSED`), `SILENT`, or `CLUSTER`: this process may not open it now. Or what the answer that
+   * should have opened it has and was not asked for: `EXTENSION`, `SUBPROTOCOL`; `HANDSHAKE` if it is no answer to
+   * this connection.
    */
   readonly reason: string | undefined;
 }
@@ -56,7 +64,7 @@ export interface ChannelObserver {
   onState(chipid: string, state: ChannelState, reason: string | undefined): void;
   /**
    * An upload has arrived live. Its bytes are the listener's, which may change them.
-   * @param base64 the bytes as they came
+   * @param base64 the bytes in strict Base64
    */
   onLive(upload: Upload, base64: string): void;
   /** A channel was closed, since its last listener has left. */

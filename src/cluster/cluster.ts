@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { Bus } from './bus';
 import { systemClock, type Clock } from './clock';
 import { CommandLock, type LockCaller, type LockTimes } from './command-lock';
-import { EngineFaults } from './engine-faults';
+import { DeviceClaims, type DeviceUse } from './device-claims';
+import { EngineFaults, type ClusterProblem } from './engine-faults';
 import { Membership } from './membership';
 import { PositionLoader } from './position-loader';
 import { PositionWriter } from './position-writer';
 import { QueueShare, type WorkOptions } from './queue-share';
 import { isPartition, slotOf } from './slots';
-import type { BeatReply, Store } from './store';
+import type { BeatReply, QueueState, Store } from './store';
 
 export interface ClusterOptions {
   readonly store: Store;
@@ -25,10 +26,15 @@ export interface ClusterOptions {
 export interface ClusterListener {
   /** The devices that this process holds have changed: see {@link Cluster.owns}. */
   onShare?(): void;
-  /** Uploads that {@link Cluster.mayEmit} has refused may be emitted now, from the last position on. */
+  /**
+   * Uploads that {@link Cluster.mayEmit} has refused may be emitted now, from the last position on, and channels
+   * may be opened that {@link Cluster.access} has held.
+   */
   onResumed?(): void;
   /** {@link Cluster.state} has changed. */
   onState?(state: ClusterState): void;
+  /** {@link Cluster.problem} has changed. */
+  onProblem?(problem: ClusterProblem | undefined): void;
   /** Processes have joined, left or died: {@link Cluster.members}. */
   onMembers?(): void;
   /**
@@ -60,6 +66,7 @@ export class Cluster {
   private readonly lock: CommandLock;
   private readonly listeners = new Set<ClusterListener>();
   private readonly queue: QueueShare;
+  private readonly deviceClaims: DeviceClaims;
   private readonly faults: EngineFaults;
   private others: readonly string[] = [];
   private current: ClusterState = 'joining';
@@ -90,13 +97,32 @@ export class Cluster {
       },
     });
     this.loader = new PositionLoader((chipids) => this.writer.load(chipids));
-    this.queue = new QueueShare(store, clock, (slot) => this.membership.mayAct(slot));
+    this.queue = new QueueShare(
+      store,
+      clock,
+      (slot) => this.membership.mayAct(slot),
+      (chipid, times) =>
+        this.report(
+          `an upload of device ${chipid} was delivered ${times} times and never acknowledged, and is a dead letter now`,
+          'dead letter',
+        ),
+    );
+    this.deviceClaims = new DeviceClaims(clock, () => this.membership.beatSoon());
     this.lock = new CommandLock({ ...shared, random });
-    this.faults = new EngineFaults({ ...shared, report: this.report.bind(this) });
+    this.faults = new EngineFaults({
+      ...shared,
+      report: this.report.bind(this),
+      changed: () => {
+        for (const listener of this.listeners) listener.onProblem?.(this.problem);
+      },
+    });
     this.membership = new Membership({
       ...shared,
       lease: (options.lease ?? DEFAULT_LEASE) * 1000,
-      claims: () => this.queue.claims,
+      claims: () => [
+        ...this.deviceClaims.current,
+        ...(this.queue.isWorking ? (['queue'] as const) : []),
+      ],
       generation: randomUUID,
       flush: () => this.writer.flush(),
       restore: (holding) =>
@@ -117,6 +143,11 @@ export class Cluster {
 
   get state(): ClusterState {
     return this.current;
+  }
+
+  /** The setting that keeps it from the engine; undefined as long as waiting may help. */
+  get problem(): ClusterProblem | undefined {
+    return this.faults.problem;
   }
 
   /** The ids of all members, this one's included, in order, as of the last beat. */
@@ -140,6 +171,17 @@ export class Cluster {
     // An upload of another process's device is not to be emitted later, either.
     if (!may && this.owns(chipid)) this.hasRefused = true;
     return may;
+  }
+
+  /**
+   * Whether a device's channel may be opened here now. After `hold`, `onResumed` is called when it may be.
+   * A process that is cut off from the engine opens none: another one may have taken over the device.
+   */
+  access(chipid: string): 'open' | 'hold' | 'elsewhere' {
+    if (!this.owns(chipid)) return 'elsewhere';
+    if (this.membership.mayAct(slotOf(chipid))) return 'open';
+    this.hasRefused = true;
+    return 'hold';
   }
 
   /**
@@ -183,9 +225,17 @@ export class Cluster {
     return new Bus({ store, member, malformed });
   }
 
-  /** Claims a share of the devices: a process that only works on the queue claims none. */
-  listens(): void {
-    if (this.queue.listens()) this.membership.beatSoon();
+  /**
+   * Claims a share of the devices; a process in which nothing uses devices claims none.
+   * @returns a function that ends the use; the claim ends some seconds after the last one
+   */
+  use(use: DeviceUse): () => void {
+    return this.deviceClaims.use(use);
+  }
+
+  /** Asks the engine soon what this process holds, since another one has said that its share has changed. */
+  lookSoon(): void {
+    this.membership.beatSoon();
   }
 
   /** Starts to work on a share of the queue; once per process. @returns a function that ends it */
@@ -198,6 +248,11 @@ export class Cluster {
   /** Acknowledges a job of any process. @returns whether it had not been acknowledged before. @throws StoreError */
   acknowledge(token: string): Promise<boolean> {
     return this.queue.acknowledge(token);
+  }
+
+  /** How much the queue holds. @throws StoreError */
+  queueState(): Promise<QueueState> {
+    return this.store.queueState();
   }
 
   /** Adds a listener. @returns a function that removes it */
@@ -219,6 +274,7 @@ export class Cluster {
   async close(): Promise<void> {
     if (this.current === 'closed') return;
     this.queue.close();
+    this.deviceClaims.close();
     this.membership.stop();
     this.setState('closed');
     await Promise.all([this.writer.flush(), this.lock.settled()]);
@@ -248,7 +304,7 @@ export class Cluster {
   }
 
   private onReply(reply: BeatReply): void {
-    this.faults.checkRights();
+    this.faults.answered();
     this.setMembers(reply.members.map(({ member }) => member));
     // Locks may be lost like everything else; others get none until the store has settled.
     if (!reply.isSettled) void this.lock.restore();

@@ -9,8 +9,10 @@ export class KnownPositions {
     return this.dirty.size > 0;
   }
 
-  /** Remembers a position. @param isWritten whether it is in the store */
+  /** Remembers a position, unless a later one is known. @param isWritten whether it is in the store */
   set(entry: FencedEntry, isWritten: boolean): void {
+    const known = this.entries.get(entry.chipid);
+    if (known && known.sequence > entry.sequence) return;
     this.entries.set(entry.chipid, entry);
     if (!isWritten) this.dirty.add(entry.chipid);
   }
@@ -23,11 +25,16 @@ export class KnownPositions {
     return [...this.entries.values()].filter((entry) => entry.slot === slot);
   }
 
-  /** Removes and returns positions to be written. @param most how many at most */
-  drainDirty(most: number): FencedEntry[] {
-    const chipids = [...this.dirty].slice(0, most);
-    for (const chipid of chipids) this.dirty.delete(chipid);
-    return chipids.flatMap((chipid) => this.entries.get(chipid) ?? []);
+  /** Removes and returns positions to be written. @param may whether one may be written now, called for each */
+  drainDirty(may: (entry: FencedEntry) => boolean): FencedEntry[] {
+    const drained: FencedEntry[] = [];
+    for (const chipid of this.dirty) {
+      const entry = this.entries.get(chipid);
+      if (entry && !may(entry)) continue;
+      this.dirty.delete(chipid);
+      if (entry) drained.push(entry);
+    }
+    return drained;
   }
 
   /** Marks positions that could not be written. There may be later ones by now, or none. */

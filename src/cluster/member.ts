@@ -3,14 +3,14 @@ import { isolated } from '../util/isolated';
 import { oneLine, show } from '../util/show';
 import { systemClock } from './clock';
 import { Cluster, type ClusterListener, type ClusterOptions, type ClusterState } from './cluster';
+import type { ClusterProblem } from './engine-faults';
 import { OwnersReader } from './owners';
-import type { Job } from './partition-reader';
-import { StoreError, type StoreInfo } from './store';
+import { StoreError, type QueueState, type StoreInfo } from './store';
 import type { ClusterJob, ClusterMember, ClusterWork, DeviceOwners } from './types';
 import { uploadFromText } from './upload-text';
-import { isToken } from './worker';
+import { isToken, type Job } from './worker';
 
-const MOST = { inFlight: 10_000, redeliver: 86_400 };
+const MOST = { inFlight: 10_000, redeliver: 86_400, attempts: 1000 };
 
 /** The most characters of an error's reason that are repeated. */
 const MAX_REASON = 300;
@@ -43,6 +43,10 @@ export class Member implements ClusterMember {
     return this.cluster.members;
   }
 
+  get problem(): ClusterProblem | undefined {
+    return this.cluster.problem;
+  }
+
   get state(): ClusterState {
     return this.cluster.state;
   }
@@ -54,6 +58,7 @@ export class Member implements ClusterMember {
       onShare: () => isolated(() => listener.onShare?.()),
       onResumed: () => isolated(() => listener.onResumed?.()),
       onState: (state) => isolated(() => listener.onState?.(state)),
+      onProblem: (problem) => isolated(() => listener.onProblem?.(problem)),
       onMembers: () => isolated(() => listener.onMembers?.()),
       onFault: (fault, kind) => isolated(() => listener.onFault?.(fault, kind)),
     });
@@ -63,11 +68,13 @@ export class Member implements ClusterMember {
     return this.#reached('The owners of the devices were not read', this.#owners.get());
   }
 
-  work({ inFlight = 16, redeliver = 60, deliver }: ClusterWork): () => void {
+  work({ inFlight = 16, redeliver = 60, attempts = 5, deliver }: ClusterWork): () => void {
     if (!(Number.isInteger(inFlight) && inFlight >= 1 && inFlight <= MOST.inFlight))
       throw invalidInput(`inFlight must be a whole number from 1 to ${MOST.inFlight}.`);
     if (!(typeof redeliver === 'number' && redeliver >= 1 && redeliver <= MOST.redeliver))
       throw invalidInput(`redeliver must be a number of seconds from 1 to ${MOST.redeliver}.`);
+    if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= MOST.attempts))
+      throw invalidInput(`attempts must be a whole number from 1 to ${MOST.attempts}.`);
     if (typeof deliver !== 'function') throw invalidInput('deliver must be a function.');
     if (this.#working)
       throw new DeviceCloudError(
@@ -76,7 +83,7 @@ export class Member implements ClusterMember {
       );
     this.#working = true;
     const end = this.cluster.work({
-      ...{ inFlight, redeliver },
+      ...{ inFlight, redeliver, attempts },
       deliver: (job) => this.#deliver(job, deliver),
     });
     return () => {
@@ -89,9 +96,13 @@ export class Member implements ClusterMember {
   async acknowledge(token: string): Promise<boolean> {
     if (!isToken(token))
       throw invalidInput(
-        `An upload of the queue is acknowledged by its token, a text such as 3:1700000000000-0, but this is ${show(token)}.`,
+        `An upload of the queue is acknowledged by its token, a text such as 10000001:1700000000000-0, but this is ${show(token)}.`,
       );
     return this.#reached('The upload was not acknowledged', this.cluster.acknowledge(token));
+  }
+
+  queueState(): Promise<QueueState> {
+    return this.#reached('The length of the queue was not read', this.cluster.queueState());
   }
 
   info(): Promise<StoreInfo> {

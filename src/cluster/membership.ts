@@ -3,7 +3,7 @@ import { HeldSlots, type SlotChanges } from './held-slots';
 import { ObservedMembers } from './observed-members';
 import { Settling } from './settling';
 import { POOLS, type Pool } from './slots';
-import type { BeatReply, BeatRequest, Holding, Store } from './store';
+import type { BeatReply, BeatRequest, Share, Holding, Store } from './store';
 import { Validity } from './validity';
 
 /** The time between two beats, as a part of the lease. */
@@ -27,8 +27,8 @@ export interface MembershipOptions {
   readonly member: string;
   /** Milliseconds. */
   readonly lease: number;
-  /** The pools of which it claims a share at present. */
-  readonly claims: () => readonly Pool[];
+  /** What it claims a share of at present. */
+  readonly claims: () => readonly Share[];
   /** Makes a new name for an empty store. */
   readonly generation: () => string;
   /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */

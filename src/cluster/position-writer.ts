@@ -1,9 +1,15 @@
 import type { Clock } from './clock';
 import { KnownPositions } from './known-positions';
 import { slotOf } from './slots';
-import { StoreError, type FencedEntry, type PositionEntry, type Store } from './store';
+import {
+  StoreError,
+  type FencedEntry,
+  type PositionEntry,
+  type SaveOutcome,
+  type Store,
+} from './store';
 
-/** A process stops emitting if a write takes longer than this, in ms, to limit what may be emitted twice. */
+/** A process stops emitting if what was emitted is not written within this, in ms: it may be emitted twice. */
 const PROMPT = 250;
 
 /** Milliseconds for which writes fail before the reason is reported. */
@@ -12,8 +18,14 @@ const REPORT_AFTER = 2000;
 /** Pause after a failed write, in ms. */
 const RETRY = 100;
 
-/** The most positions in one write, so that no command takes long. */
-const MOST = 500;
+/** The most positions and bytes in one write, so that no command takes long; an upload may have more bytes on its own. */
+const MOST = { positions: 500, bytes: 256 * 1024 };
+
+/** Bytes of uploads for the queue that wait to be written: from the first number on none is taken, until the second. */
+const WAITING = { most: 32 * 1024 * 1024, least: 16 * 1024 * 1024 };
+
+/** The longest that a caller waits for everything to be written, in ms. */
+const FLUSH = 2000;
 
 export interface PositionWriterOptions {
   readonly store: Store;
@@ -31,32 +43,45 @@ export interface PositionWriterOptions {
   readonly failed?: (error: unknown) => void;
 }
 
-interface Pending {
-  entry: FencedEntry;
-  settle: ((error?: StoreError) => void) | undefined;
+/** An upload for the queue. */
+interface Append {
+  readonly entry: FencedEntry;
+  readonly settle: (error?: StoreError) => void;
+}
+
+interface Batch {
+  readonly saves: readonly FencedEntry[];
+  readonly appends: readonly Append[];
 }
 
 /**
- * Writes positions, one command at a time: the next one includes everything that has changed meanwhile, so that a slow
- * store gets no more commands. Writes may be repeated: the sequence shows which one is outdated.
+ * Writes positions, one command at a time: the next one includes what has changed meanwhile, so that a slow store gets
+ * no more commands. Writes may be repeated: the sequence shows which one is outdated.
  */
 export class PositionWriter {
   private readonly known = new KnownPositions();
-  /** Uploads for the queue. Unlike positions, none of them may be skipped. */
-  private appends: Pending[] = [];
+  /** Uploads for the queue that are not known to be written. Unlike positions, none of them may be skipped. */
+  private appends: Append[] = [];
+  /** Their bytes. */
+  private waiting = 0;
+  private isFull = false;
   private sequence = 0;
   private isWriting = false;
-  /** When the unacknowledged write began, failed attempts included; monotonic. */
+  /** Whether the last write may have arrived. */
+  private isUnknown = false;
+  /** Since when positions of what was emitted wait for their write to end, failed attempts included; monotonic. */
   private unacknowledged: number | undefined;
+  /** When the first of the writes began that have failed since the last one that succeeded; monotonic. */
+  private failing: number | undefined;
   private isClosed = false;
   private flushing: (() => void)[] = [];
 
   constructor(private readonly options: PositionWriterOptions) {}
 
-  /** Whether what was emitted is being written in time. */
+  /** Whether what was emitted is written in time, and there is room for more. */
   get isPrompt(): boolean {
-    const { unacknowledged } = this;
-    return unacknowledged === undefined || this.options.clock.monotonic() - unacknowledged < PROMPT;
+    const since = Math.min(this.unacknowledged ?? Infinity, this.failing ?? Infinity);
+    return !this.isFull && this.options.clock.monotonic() - since < PROMPT;
   }
 
   /** Saves how far a device's uploads have been emitted. No effect if its slot is not held. */
@@ -64,6 +89,7 @@ export class PositionWriter {
     const entry = this.entryOf(chipid, position);
     if (!entry) return;
     this.known.set(entry, false);
+    if (this.isWriting) this.unacknowledged ??= this.options.clock.monotonic();
     this.start();
   }
 
@@ -76,7 +102,9 @@ export class PositionWriter {
     if (!entry) return Promise.reject(new StoreError(`Device ${chipid} is another's.`, false));
     return new Promise((resolve, reject) => {
       const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
-      this.appends.push({ entry: { ...entry, upload }, settle });
+      const append = { entry: { ...entry, upload }, settle };
+      this.appends.push(append);
+      this.setWaiting(this.waiting + sizeOf(append.entry));
       this.start();
     });
   }
@@ -86,7 +114,6 @@ export class PositionWriter {
    * remembered, to be restored if the store goes back in time.
    */
   async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
-    await this.flush();
     const positions = await this.options.store.load(chipids);
     return chipids.map((chipid, index) => {
       const noted = this.notedOf(chipid);
@@ -113,14 +140,20 @@ export class PositionWriter {
   forget(slot: number): void {
     this.known.forget(slot);
     const fenced = this.appends.filter(({ entry }) => entry.slot === slot);
-    this.appends = this.appends.filter(({ entry }) => entry.slot !== slot);
-    for (const { entry, settle } of fenced) settle?.(fencedError(entry));
+    this.keep(({ entry }) => entry.slot !== slot);
+    for (const { entry, settle } of fenced) settle(fencedError(entry));
   }
 
-  /** Resolves when everything is written, or a write has failed. */
+  /** Resolves when everything is written, a write has failed, or after a while. */
   async flush(): Promise<void> {
     if (!this.hasWork) return;
-    const flushed = new Promise<void>((resolve) => this.flushing.push(resolve));
+    const flushed = new Promise<void>((resolve) => {
+      const cancel = this.options.clock.after(FLUSH, resolve);
+      this.flushing.push(() => {
+        cancel();
+        resolve();
+      });
+    });
     this.start();
     await flushed;
   }
@@ -129,7 +162,7 @@ export class PositionWriter {
     this.isClosed = true;
     this.flushed();
     for (const { settle } of this.appends.splice(0))
-      settle?.(new StoreError('The cluster was closed.', true));
+      settle(new StoreError('The cluster was closed.', true));
   }
 
   private get hasWork(): boolean {
@@ -150,66 +183,105 @@ export class PositionWriter {
     queueMicrotask(() => void this.write());
   }
 
+  private keep(isKept: (append: Append) => boolean): void {
+    this.appends = this.appends.filter(isKept);
+    this.setWaiting(this.appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
+  }
+
+  private setWaiting(bytes: number): void {
+    this.waiting = bytes;
+    this.isFull = this.waiting >= (this.isFull ? WAITING.least : WAITING.most);
+  }
+
   private async write(): Promise<void> {
-    const { store, clock, member } = this.options;
-    const appends = this.appends.splice(0, MOST);
-    const saves = this.known.drainDirty(MOST - appends.length);
-    if (appends.length + saves.length === 0) {
+    const { clock, written, behind, failed } = this.options;
+    const batch = this.nextBatch();
+    const { saves, appends } = batch;
+    if (saves.length + appends.length === 0) {
       this.unacknowledged = undefined;
       this.next(0);
       return;
     }
-    const began = (this.unacknowledged ??= clock.monotonic());
+    const began = clock.monotonic();
+    if (saves.length > 0) this.unacknowledged ??= began;
     try {
-      const entries = [...appends.map(({ entry }) => entry), ...saves];
-      const outcomes = await store.save(member, entries);
-      this.unacknowledged = undefined;
-      this.options.written();
-      const pending = [...appends, ...saves.map((entry) => ({ entry, settle: undefined }))];
-      const behind = pending.filter((each, index) => !this.settle(each, outcomes[index]));
-      this.requeue(
-        behind.filter(({ settle }) => settle),
-        behind.flatMap(({ entry, settle }) => (settle ? [] : entry)),
-      );
-      if (behind.length > 0) this.options.behind();
-      this.next(behind.length > 0 ? RETRY : 0);
+      const outcomes = await this.outcomesOf(batch);
+      this.isUnknown = false;
+      if (!outcomes.includes(undefined)) {
+        this.failing = undefined;
+        if (saves.length > 0) this.unacknowledged = undefined;
+      }
+      const isBehind = this.settle(batch, outcomes);
+      written();
+      if (isBehind) behind();
+      this.next(isBehind ? RETRY : 0);
     } catch (error) {
-      if (clock.monotonic() - began >= REPORT_AFTER) this.options.failed?.(error);
-      this.requeue(appends, saves);
+      this.failing ??= began;
+      if (clock.monotonic() - this.failing >= REPORT_AFTER) failed?.(error);
+      this.isUnknown ||= error instanceof StoreError && error.uncertain;
+      this.known.markDirty(saves);
       this.next(RETRY);
     }
   }
 
-  /** @returns whether the entry is finished */
-  private settle(
-    { entry, settle }: Pending,
-    outcome: 'saved' | 'fenced' | 'behind' = 'behind',
-  ): boolean {
-    const { slot } = entry;
-    // The slot may still be this member's: the store has gone back in time, and is restored with the next beat.
-    if (outcome === 'behind' && this.options.epochOf(slot) === entry.epoch) return false;
-    // Not earlier: restored in another store, the position would count the upload as appended.
-    if (settle && outcome === 'saved' && this.options.epochOf(slot) === entry.epoch)
-      this.known.set(entry, true);
-    settle?.(outcome === 'saved' ? undefined : fencedError(entry));
-    if (outcome === 'fenced' && this.options.epochOf(slot) === entry.epoch)
-      this.options.fenced(slot);
-    return true;
+  /** Positions first: they are of what was emitted. The position of a device whose uploads wait comes after these. */
+  private nextBatch(): Batch {
+    let [count, bytes] = [0, 0];
+    const fits = (entry: FencedEntry): boolean => {
+      const size = this.isUnknown ? 0 : sizeOf(entry);
+      if (count > 0 && (count >= MOST.positions || bytes + size > MOST.bytes)) return false;
+      count++;
+      bytes += size;
+      return true;
+    };
+    const appending = new Set(this.appends.map(({ entry }) => entry.chipid));
+    const saves = this.known.drainDirty((entry) => !appending.has(entry.chipid) && fits(entry));
+    const end = this.appends.findIndex(({ entry }) => !fits(entry));
+    return { saves, appends: this.appends.slice(0, end < 0 ? undefined : end) };
   }
 
-  /** Repeats what was not written, unless there is a later position by now or the slot is lost. */
-  private requeue(appends: readonly Pending[], saves: readonly FencedEntry[]): void {
-    const isHeld = ({ slot, epoch }: FencedEntry): boolean => this.options.epochOf(slot) === epoch;
-    for (const { entry, settle } of appends) if (!isHeld(entry)) settle?.(fencedError(entry));
-    this.appends = [...appends.filter(({ entry }) => isHeld(entry)), ...this.appends];
-    this.known.markDirty(saves);
+  /** Writes a batch; or, if that may have happened, reads what has arrived of it. The rest is written after that. */
+  private async outcomesOf(batch: Batch): Promise<(SaveOutcome | undefined)[]> {
+    const { store, member } = this.options;
+    const entries = [...batch.saves, ...batch.appends.map(({ entry }) => entry)];
+    if (!this.isUnknown) return store.save(member, entries);
+    const arrived = await store.arrived(entries);
+    return arrived.map((hasArrived) => (hasArrived ? 'saved' : undefined));
+  }
+
+  /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
+  private settle(
+    { saves, appends }: Batch,
+    outcomes: readonly (SaveOutcome | undefined)[],
+  ): boolean {
+    const { epochOf, fenced } = this.options;
+    const isHeld = ({ slot, epoch }: FencedEntry): boolean => epochOf(slot) === epoch;
+    // Of a slot that is still held, what was not written is repeated, unless there is a later position by now.
+    const isOpen = (entry: FencedEntry, index: number): boolean =>
+      isHeld(entry) && ['behind', undefined].includes(outcomes[index]);
+    const entries = [...saves, ...appends.map(({ entry }) => entry)];
+    const done = new Set<Append>();
+    for (const [index, append] of appends.entries()) {
+      const { entry, settle } = append;
+      const outcome = outcomes[saves.length + index];
+      if (isOpen(entry, saves.length + index)) continue;
+      done.add(append);
+      // Not earlier: restored in another store, the position would count the upload as appended.
+      if (outcome === 'saved' && isHeld(entry)) this.known.set(entry, true);
+      settle(outcome === 'saved' ? undefined : fencedError(entry));
+    }
+    this.keep((append) => !done.has(append));
+    this.known.markDirty(saves.filter(isOpen));
+    for (const [index, entry] of entries.entries())
+      if (outcomes[index] === 'fenced' && isHeld(entry)) fenced(entry.slot);
+    return entries.some((entry, index) => isOpen(entry, index) && outcomes[index] === 'behind');
   }
 
   /** Continues with what has changed, after a pause if the last write failed. */
   private next(pause: number): void {
     this.isWriting = false;
     // The slots of what could not be written may be lost by now.
-    if (!this.hasWork) this.unacknowledged = undefined;
+    if (!this.hasWork) this.unacknowledged = this.failing = undefined;
     if (pause > 0 || !this.hasWork) this.flushed();
     if (this.isClosed || !this.hasWork) return;
     if (pause === 0) {
@@ -224,6 +296,8 @@ export class PositionWriter {
     for (const flushed of this.flushing.splice(0)) flushed();
   }
 }
+
+const sizeOf = ({ position, upload = '' }: FencedEntry): number => position.length + upload.length;
 
 const fencedError = ({ chipid }: FencedEntry): StoreError =>
   new StoreError(`Device ${chipid} is another process's by now.`, false);

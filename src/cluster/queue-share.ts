@@ -1,49 +1,46 @@
 import type { Clock } from './clock';
-import type { Job } from './partition-reader';
-import { partitionOfSlot, slotOfPartition, type Pool } from './slots';
+import { partitionOfSlot, slotOfPartition } from './slots';
 import type { Store } from './store';
-import { acknowledge, Worker } from './worker';
+import { acknowledge, Worker, type Job } from './worker';
 
 export interface WorkOptions {
   /** The most jobs at a time, default 16. */
   readonly inFlight?: number;
   /** Seconds after which an unacknowledged job is delivered again, default 60. */
   readonly redeliver?: number;
+  /** How often an upload is delivered; then it is a dead letter. Default 5. */
+  readonly attempts?: number;
   /** Handles a job; throws nothing. */
   readonly deliver: (job: Job) => void;
 }
 
-/** The pools of which this process claims a share, the partitions of the queue that it holds, and its worker, if it has one. */
+/** The partitions of the queue that this process holds, and its worker, if it has one. */
 export class QueueShare {
   private readonly partitions = new Set<number>();
   private worker: Worker | undefined;
-  private hasListened = false;
 
-  /** @param mayAct whether this process may act for a slot now */
+  /**
+   * @param mayAct whether this process may act for a slot now
+   * @param buried called when an upload of a device has become a dead letter, with the number of its deliveries
+   */
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
     private readonly mayAct: (slot: number) => boolean,
+    private readonly buried: (chipid: string, attempts: number) => void,
   ) {}
 
-  /** The pools of which it claims a share. No devices if it only works on the queue: nothing here would listen to them. */
-  get claims(): Pool[] {
-    if (!this.worker) return ['devices'];
-    return this.hasListened ? ['devices', 'queue'] : ['queue'];
-  }
-
-  /** Claims a share of the devices until the end, since listeners come and go. @returns whether that is new */
-  listens(): boolean {
-    const isNew = !this.hasListened;
-    this.hasListened = true;
-    return isNew;
+  /** Whether it claims a share of the queue. */
+  get isWorking(): boolean {
+    return this.worker !== undefined;
   }
 
   /** @returns a function that ends it */
-  work({ inFlight = 16, redeliver = 60, deliver }: WorkOptions): () => void {
+  work({ inFlight = 16, redeliver = 60, attempts = 5, deliver }: WorkOptions): () => void {
     const { store, clock } = this;
     const worker = new Worker({
-      ...{ store, clock, inFlight, redeliver: redeliver * 1000, deliver },
+      ...{ store, clock, inFlight, redeliver: redeliver * 1000, attempts, deliver },
+      buried: (chipid) => this.buried(chipid, attempts),
       mayWork: (partition) => this.mayAct(slotOfPartition(partition)),
     });
     this.worker?.close();

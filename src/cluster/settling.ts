@@ -1,6 +1,6 @@
 import type { MemberBeat } from './store';
 
-/** The longest possible lease, in ms. A longer one that the engine names is malformed. */
+/** The longest possible lease, in ms. The record of a member with a longer one is invalid. */
 export const LONGEST_LEASE = 60_000;
 
 /**

@@ -4,7 +4,7 @@ import { hash32 } from '../util/hash32';
 export const SLOTS = 256;
 
 /** The queue's streams; each is leased like a slot, under a number that follows the last one of the devices. */
-export const PARTITIONS = 16;
+export const PARTITIONS = 64;
 
 /** What members share evenly: the devices, and the partitions of the queue. */
 export type Pool = 'devices' | 'queue';

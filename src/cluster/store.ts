@@ -6,6 +6,9 @@ export interface Holding {
   readonly epoch: number;
 }
 
+/** What a member claims a share of; `spare devices`: of the devices, as long as no member claims `devices`. */
+export type Share = Pool | 'spare devices';
+
 /** A member as the store shows it: its id, the number of its last beat, and its lease in ms if that is known. */
 export interface MemberBeat {
   readonly member: string;
@@ -20,8 +23,7 @@ export interface BeatRequest {
   readonly beat: number;
   /** Its lease in ms, by which others judge whether it is dead. */
   readonly lease?: number | undefined;
-  /** The pools of which it claims a share. */
-  readonly claims: readonly Pool[];
+  readonly claims: readonly Share[];
   /** The slots that it holds, so that a store that has gone back in time is noticed. */
   readonly holdings: readonly Holding[];
   readonly release: readonly Holding[];
@@ -74,12 +76,33 @@ export type SaveOutcome = 'saved' | 'fenced' | 'behind';
 /** `unsettled`: the store may have gone back in time, and the holders of locks can still restore them. */
 export type LockOutcome = 'locked' | 'busy' | 'unsettled';
 
-/** An upload in a stream of the queue. */
-export interface QueueEntry {
-  /** Increases along the stream. */
-  readonly id: string;
+/** A device with uploads in the queue, and how often the first of them was delivered. */
+export interface WaitingDevice {
   readonly chipid: string;
-  readonly upload: string;
+  readonly attempts: number;
+}
+
+/** An upload of the queue that is to be delivered. */
+export interface ClaimedUpload {
+  readonly id: string;
+  /** How often it was claimed, with this time. */
+  readonly attempts: number;
+  readonly text: string;
+}
+
+export interface Claim {
+  /** The first upload of the device; undefined if it has none. */
+  readonly upload: ClaimedUpload | undefined;
+  /** Whether the one before it was claimed as often as allowed, and has become a dead letter. */
+  readonly isBuried: boolean;
+}
+
+/** How much the queue holds. */
+export interface QueueState {
+  /** Uploads that are not acknowledged. */
+  readonly length: number;
+  /** Uploads that were delivered as often as allowed, and never acknowledged. */
+  readonly deadLetters: number;
 }
 
 /** The facts that the Test button of the configuration shows. */
@@ -102,6 +125,9 @@ export interface StoreInfo {
   readonly forbidden: readonly string[];
 }
 
+/** What is wrong with the settings of a cluster or of its engine: the user or the password, the user's rights, TLS. */
+export type WrongSetting = 'password' | 'rights' | 'tls';
+
 /** A command of the store that failed. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -111,14 +137,16 @@ export class StoreError extends Error {
     readonly uncertain: boolean,
     /** Whether the store has refused it. */
     readonly isRefusal = false,
+    /** Which setting has to be changed before it can succeed; undefined if waiting may help. */
+    readonly wrong?: WrongSetting,
   ) {
     super(message);
   }
 }
 
 /**
- * The data that a cluster keeps outside its processes. Each command settles within the store's time limit or rejects with
- * a {@link StoreError}; none waits for a connection. All are safe to repeat.
+ * The data that a cluster keeps outside its processes. Each command settles within a time limit, which grows with
+ * its bytes, or rejects with a {@link StoreError}. All are safe to repeat.
  */
 export interface Store {
   /** Renews a member and assigns its slots. Undefined if a later beat came first, or the member has left. */
@@ -132,6 +160,8 @@ export interface Store {
   restore(member: string, holding: Holding, entries: readonly PositionEntry[]): Promise<boolean>;
   /** Writes positions. @returns the outcome of each */
   save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]>;
+  /** Whether each entry, or a later one of its device, was written by this holder: after an unknown outcome. */
+  arrived(entries: readonly FencedEntry[]): Promise<boolean[]>;
   load(chipids: readonly string[]): Promise<(string | undefined)[]>;
   /** The member that holds each slot, if that member is alive. */
   owners(): Promise<ReadonlyMap<number, string>>;
@@ -139,12 +169,17 @@ export interface Store {
   lock(key: string, token: string, ms: number, again?: boolean): Promise<LockOutcome>;
   /** Releases a lock, unless another holds it by now. */
   unlock(key: string, token: string): Promise<void>;
-  /** The entries of a stream after an id, or from its beginning. */
-  read(partition: number, after: string | undefined, count: number): Promise<QueueEntry[]>;
-  /** Removes an entry. @returns whether it was still there */
-  acknowledge(partition: number, id: string): Promise<boolean>;
-  /** Whether an entry has not been acknowledged. */
-  has(partition: number, id: string): Promise<boolean>;
+  /** The devices that have uploads in these streams; if they are very many, some of them. */
+  waiting(partitions: readonly number[]): Promise<WaitingDevice[]>;
+  /**
+   * Reads the first upload of a device in order to deliver it, and counts that.
+   * @param claim unique; repeated under the same one, it is not counted again
+   * @param most how often an upload may be claimed before it becomes a dead letter
+   */
+  claim(chipid: string, claim: string, most: number): Promise<Claim>;
+  /** Removes an upload. @returns how many its device has left; undefined if it was not there any more */
+  acknowledge(chipid: string, id: string): Promise<number | undefined>;
+  queueState(): Promise<QueueState>;
   /** Sends a text to all who have subscribed to a topic; it is not kept. */
   publish(topic: string, text: string): Promise<void>;
   /** @returns a function that ends the subscription */
@@ -155,5 +190,5 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The topic that says that a stream has a new entry. */
+/** The topic that says that a stream has new entries: a message has their devices, comma separated. */
 export const queueTopic = (partition: number): string => `queue:${partition}`;

@@ -1,7 +1,8 @@
 import type { TlsSettings } from '../http/tls';
 import type { Upload } from '../types';
 import type { ClusterListener, ClusterState } from './cluster';
-import type { StoreInfo } from './store';
+import type { ClusterProblem } from './engine-faults';
+import type { QueueState, StoreInfo } from './store';
 
 /** Where a cluster is, and what it is about. Names and units are those of the config node `device-cloud-cluster`. */
 export interface ClusterSettings {
@@ -31,16 +32,21 @@ export interface ClusterJob {
   readonly chipid: string;
   /** The upload, as a listener would have received it. */
   readonly upload: Upload;
-  /** Whether this process has delivered it before, and it was not acknowledged in time. */
+  /** Whether it may have been delivered before, by any process, and was not acknowledged. */
   readonly redelivered: boolean;
 }
 
 /** How a process works on the queue. */
 export interface ClusterWork {
-  /** Uploads that are not acknowledged at a time, 1 to 10,000; default 16. */
+  /**
+   * Uploads that are handled at a time, 1 to 10,000; default 16. One that is not acknowledged for a tenth of `redeliver`,
+   * and twice as long as others take, no longer counts, so that its device holds back no other.
+   */
   inFlight?: number;
   /** Seconds after which an upload that was not acknowledged is delivered again; default 60. */
   redeliver?: number;
+  /** How often an upload is delivered, 1 to 1000, default 5; then it is a dead letter, and the device's next one follows. */
+  attempts?: number;
   /** Called with each upload: those of one device in order, each after the one before was acknowledged. */
   deliver: (job: ClusterJob) => void;
 }
@@ -62,6 +68,11 @@ export interface ClusterMember {
   readonly members: readonly string[];
   /** Whether it may act for its devices at present. */
   readonly state: ClusterState;
+  /**
+   * Why it cannot work until somebody changes a setting: the password, the user's rights, TLS. Undefined as long as
+   * waiting may help.
+   */
+  readonly problem: ClusterProblem | undefined;
   /** Calls the listener with changes from now on; what it throws is ignored. @returns a function that ends it */
   listen(listener: ClusterListener): () => void;
   /**
@@ -81,6 +92,11 @@ export interface ClusterMember {
    * @throws DeviceCloudError `INVALID_INPUT` if it is not a token, `UNREACHABLE`
    */
   acknowledge(token: string): Promise<boolean>;
+  /**
+   * Reads how many uploads of the queue are not acknowledged, and how many were given up: those are dead letters.
+   * @throws DeviceCloudError `UNREACHABLE`
+   */
+  queueState(): Promise<QueueState>;
   /**
    * Reads what the engine is and how it is configured.
    * @throws DeviceCloudError `UNREACHABLE`

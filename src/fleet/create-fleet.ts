@@ -5,6 +5,7 @@ import type { Listening } from '../recovery/listen';
 import type { RemoteLatest } from '../sharing/remote-latest';
 import type { WatchShare } from '../sharing/shared-watches';
 import { Fleet } from './fleet';
+import type { HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
 import { SharedListPoller, type ListPoller } from './list-poller';
 import type { FleetRegistry } from './registry';
@@ -17,6 +18,8 @@ interface FleetDeps {
   timeout: number;
   /** This machine's clock, in ms. */
   now: () => number;
+  /** How histories are written, unless a caller says otherwise. */
+  historyOptions: HistoryOptions;
   /** What the other processes of a cluster know. */
   remote?: RemoteLatest | undefined;
   /** Which process emits the events of a watch. */
@@ -31,7 +34,7 @@ interface Sources {
 
 /** What is known of the devices of an application, and what reads more of them: their list, their histories. */
 export function createFleet(
-  { http, registry, timeout, now, remote, share }: FleetDeps,
+  { http, registry, timeout, now, historyOptions, remote, share }: FleetDeps,
   sources: Sources | undefined,
 ): { fleet: Fleet; poller: ListPoller; close: () => void } {
   const poller = new SharedListPoller({
@@ -50,7 +53,7 @@ export function createFleet(
     return { appid: sources.listening.shared.appid, registry, poller, now, share };
   });
   return {
-    fleet: new Fleet({ registry, poller, histories, watches, serviceNow, remote }),
+    fleet: new Fleet({ registry, poller, histories, watches, serviceNow, historyOptions, remote }),
     poller,
     close() {
       watches.close();

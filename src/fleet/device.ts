@@ -26,6 +26,10 @@ export class FleetDevice {
   listed: boolean | null = null;
   /** Since when `listed` has this value. */
   listedSince: number | null = null;
+  /** Whether the service has said, asked for its status alone, that it is online; null: not since the latest list. */
+  refreshed: boolean | null = null;
+  /** When the service said so, in ms. */
+  refreshedAt = 0;
   /** When its last live upload arrived. */
   lastUpload: number | null = null;
   /** Null if no channel is open. */

@@ -25,6 +25,8 @@ export interface FleetParts {
   watches: Watches;
   /** The service's clock, in ms. */
   serviceNow: () => number;
+  /** How histories are written, unless a caller says otherwise. */
+  historyOptions: HistoryOptions;
   /** What the other processes of a cluster know. */
   remote?: Pick<RemoteLatest, 'ask'> | undefined;
 }
@@ -80,9 +82,19 @@ export class Fleet {
   readonly #histories: LatestReader | undefined;
   readonly #watches: Watches;
   readonly #serviceNow: () => number;
+  readonly #historyOptions: HistoryOptions;
   readonly #remote: FleetParts['remote'];
 
-  constructor({ registry, poller, histories, watches, serviceNow, remote }: FleetParts) {
+  constructor({
+    registry,
+    poller,
+    histories,
+    watches,
+    serviceNow,
+    historyOptions,
+    remote,
+  }: FleetParts) {
+    this.#historyOptions = historyOptions;
     this.#remote = remote;
     this.#registry = registry;
     this.#poller = poller;
@@ -127,12 +139,13 @@ export class Fleet {
    * The latest upload of a device; if none is known, the newest of its history, which is read once (section
    * 4.2, endpoint 5). Those who ask at the same time share a reading, and few histories are read at once. One
    * that was empty is not read again for a minute.
-   * @param options how the history is written
+   * @param options how the history is written, default: as it is set for the application
    * @returns undefined if the history is empty
    * @throws DeviceCloudError `INVALID_INPUT`, and as for `uploads` of the client
    */
   async readLatest(chipid: Chipid, options?: HistoryOptions): Promise<LatestUpload | undefined> {
-    const [device, settings] = [parseChipid(chipid), readHistoryOptions(options)];
+    const device = parseChipid(chipid);
+    const settings = readHistoryOptions(options, this.#historyOptions);
     if (!this.#histories) throw openApiMissing();
     const latest = await this.#histories.read(device, settings);
     return latest?.toLatest(device, this.#serviceNow());
@@ -238,14 +251,14 @@ export class Fleet {
   }
 
   #show(device: FleetDevice): DeviceSnapshot {
-    const { chipid, listed, listedSince, lastUpload, channelState, channelReason } = device;
+    const { chipid, listed, lastUpload, channelState, channelReason } = device;
     const { reconnects, recovered, waiting, running, lastError } = device;
     return {
       chipid,
       name: device.name ?? null,
       online: this.#registry.isOnline(device),
       listed,
-      since: listedSince,
+      since: this.#registry.since(device),
       lastUpload,
       channel: channelState && { state: channelState, reason: channelReason ?? null },
       reconnects,

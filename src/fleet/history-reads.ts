@@ -1,8 +1,9 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
 import type { PacedAttempt } from '../pace/attempt';
-import { isPassing, readInTurn, SILENT_TRIES } from '../recovery/reading/read-history';
-import type { Reader } from '../recovery/reading/read-limiter';
+import { isPassing, SILENT_TRIES } from '../recovery/reading';
+import { NewestRecord } from './latest-history';
+import type { Reader } from '../recovery/read-limiter';
 
 /**
  * Histories that are read at once, of the few that the application may read: recoveries, for which live
@@ -10,13 +11,11 @@ import type { Reader } from '../recovery/reading/read-limiter';
  */
 const AT_ONCE = 2;
 
-type Answer = readonly unknown[];
-
 /** One reading of a history, and the callers that wait for it. */
 class Reading implements Reader {
   readonly urgency = 'live';
-  readonly answer: Promise<Answer>;
-  resolve!: (answer: Answer) => void;
+  readonly answer: Promise<NewestRecord>;
+  resolve!: (answer: NewestRecord) => void;
   reject!: (error: unknown) => void;
   failed = 0;
 
@@ -46,7 +45,7 @@ export class HistoryReads {
   }
 
   /** @throws DeviceCloudError as a reading of the history does */
-  read(chipid: string): Promise<Answer> {
+  read(chipid: string): Promise<NewestRecord> {
     const known = this.#readings.get(chipid);
     if (known) return known.answer;
     if (this.#abort.signal.aborted) return Promise.reject(closed());
@@ -81,7 +80,9 @@ export class HistoryReads {
     const { read, limiter } = this.#shared;
     const { signal } = this.#abort;
     try {
-      reading.resolve(await readInTurn(read, chipid, signal, turn));
+      const newest = new NewestRecord(chipid);
+      await read(chipid, signal, (record) => newest.take(record), turn);
+      reading.resolve(newest);
     } catch (error) {
       if (isPassing(error) && reading.failed++ < SILENT_TRIES && !signal.aborted) {
         limiter.acquire(reading);

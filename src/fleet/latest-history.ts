@@ -1,11 +1,18 @@
 import { isObject } from '../util/object';
 import { DeviceCloudError } from '../errors';
+import { NewestFirst } from '../history/order';
+import {
+  guessEncoding,
+  isLossy,
+  parseForm,
+  recordBytes,
+  type HistoryFacts,
+  type HistoryForm,
+  type HistoryFormSetting,
+} from '../history/form';
+import { parseZoneSetting, toUnix, USUAL_ZONE, zoneOffset } from '../history/zone';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/readable';
-import type { Encoding, EncodingSetting, HistoryFacts } from '../recovery/records/facts';
-import { encodingSetting } from '../recovery/matching/encoding';
-import { guessEncoding } from '../recovery/records/guess-encoding';
-import { toUnix, zoneOffset } from '../recovery/records/zone';
 import type { ServiceInteger, Upload, UploadRecord } from '../types';
 import { decodeBase64 } from '../util/base64';
 
@@ -15,36 +22,37 @@ export interface HistoryOptions {
    * How the service writes `body` in history records. With `auto` (default) as uploads that came both ways
    * have shown it; until then it is guessed from the bodies.
    */
-  encoding?: EncodingSetting | undefined;
-  /** The time zone of the history's times, an offset such as `+08:00` (default). */
+  encoding?: HistoryFormSetting | undefined;
+  /** The time zone of the history's times, an offset such as `+08:00`, or `auto` (default). */
   zone?: string | undefined;
 }
 
 /** The options as they are used. */
 export interface HistorySettings {
-  encoding: EncodingSetting;
-  /** Milliseconds ahead of UTC. */
-  zone: number;
+  encoding: HistoryFormSetting;
+  /** Milliseconds ahead of UTC; undefined if that is learned. */
+  zone: number | undefined;
 }
 
-/** Reads the options. @throws DeviceCloudError `INVALID_INPUT` */
-export const readHistoryOptions = (options: HistoryOptions | undefined): HistorySettings =>
+/**
+ * Reads the options.
+ * @param usual what they are if they are left out
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export const readHistoryOptions = (
+  options: HistoryOptions | undefined,
+  usual: HistoryOptions = {},
+): HistorySettings =>
   readInput('options object for the history', () => ({
-    encoding: encodingSetting(options?.encoding),
-    zone: zoneOffset(options?.zone),
+    encoding: parseForm(options?.encoding ?? usual.encoding),
+    zone: parseZoneSetting(options?.zone ?? usual.zone),
   }));
 
-/** The history of a device, and what is known of how it is written. */
-export interface DeviceHistory {
-  chipid: string;
-  appid: string;
-  records: readonly unknown[];
-  facts: HistoryFacts;
-  /** This clock, in ms: the time of a record without one. */
-  now: number;
-}
-
 const NUMBER = /^\d{1,20}$/;
+/** From how many bodies it is guessed how they are written. */
+const SAMPLE = 100;
+/** After how many records a history that begins with the newest is not read any further. */
+const ENOUGH = 200;
 
 /** A record with a body, unless it is of another device; whatever its id and its time are. */
 function isUsable(record: unknown, chipid: string): record is UploadRecord {
@@ -54,31 +62,20 @@ function isUsable(record: unknown, chipid: string): record is UploadRecord {
   return !isNumber || dropLeadingZeros(String(dev)) === chipid;
 }
 
-const timeOf = (record: UploadRecord, zone: number): number => {
-  const time = toUnix(record.create_time, zone);
+/** The time of a record, as a number that grows with it: zones are the same for all. */
+const timeOf = (record: UploadRecord): number => {
+  const time = toUnix(record.create_time, 0);
   return Number.isNaN(time) ? -Infinity : time;
 };
 
 const numberOf = (id: unknown): bigint | undefined =>
   NUMBER.test(String(id)) ? BigInt(String(id)) : undefined;
 
-/** Of two ids that are numbers, whether the second is higher; else undefined. */
-function isHigher(before: UploadRecord, after: UploadRecord): boolean | undefined {
+/** Whether a record has a higher id than another, as -1, 0 or 1; undefined if one of them is not a number. */
+function compareIds(before: UploadRecord, after: UploadRecord): number | undefined {
   const [first, second] = [numberOf(before.id), numberOf(after.id)];
-  return first === undefined || second === undefined ? undefined : second > first;
-}
-
-/** The newest record: by its time, since ids may start over; then by its id; then by its place. */
-function newestOf(records: readonly UploadRecord[], zone: number): UploadRecord | undefined {
-  const [first, last] = [records[0], records.at(-1)];
-  if (!first || !last) return undefined;
-  // Which end of a history is the newest is not shown (section 2.3).
-  const isDescending = timeOf(first, zone) > timeOf(last, zone);
-  return records.reduce((newest, record) => {
-    const [before, after] = [timeOf(newest, zone), timeOf(record, zone)];
-    if (before !== after) return after > before ? record : newest;
-    return (isHigher(newest, record) ?? !isDescending) ? record : newest;
-  });
+  if (first === undefined || second === undefined) return undefined;
+  return first === second ? 0 : second > first ? 1 : -1;
 }
 
 const noBase64 = (chipid: string): DeviceCloudError =>
@@ -88,41 +85,65 @@ const noBase64 = (chipid: string): DeviceCloudError =>
       'Set another encoding of the history in the application.',
   );
 
-function bytesOf(
-  body: string,
-  records: readonly UploadRecord[],
-  history: DeviceHistory,
-  setting: EncodingSetting,
-): Buffer {
-  const { facts } = history;
-  const guess = (): Encoding => facts.encoding ?? guessEncoding(records.map(({ body }) => body));
-  // What uploads that came both ways have proven counts more than a setting.
-  const encoding = (facts.isProven && facts.encoding) || (setting === 'auto' ? guess() : setting);
-  const decoded = encoding === 'base64' ? decodeBase64(body) : Buffer.from(body, 'utf8');
-  if (decoded) return decoded;
-  if (setting !== 'auto') throw noBase64(history.chipid);
-  return Buffer.from(body, 'utf8');
-}
-
 const idOf = (id: unknown): ServiceInteger | undefined =>
   typeof id === 'number' || typeof id === 'string' ? id : undefined;
 
 /**
- * The newest upload of a history; undefined if it is empty.
- * @throws DeviceCloudError `INVALID_RESPONSE` if it is not Base64 although that is set
+ * Finds the newest record of a history, of any length and in any order: by its time, since ids may start over; then by
+ * its id; then by its place.
  */
-export function newestUpload(
-  history: DeviceHistory,
-  settings: HistorySettings,
-): Upload | undefined {
-  const { chipid, appid, facts, now } = history;
-  const zone = facts.zone ?? settings.zone;
-  const records = history.records.filter((record) => isUsable(record, chipid));
-  const newest = newestOf(records, zone);
-  if (!newest) return undefined;
-  const time = toUnix(newest.create_time, zone);
-  const body = bytesOf(newest.body, records, history, settings.encoding);
-  const id = idOf(newest.id);
-  const upload = { chipid, appid, timestamp: Number.isNaN(time) ? now : time, body };
-  return id === undefined ? upload : { ...upload, id };
+export class NewestRecord {
+  readonly #order = new NewestFirst();
+  readonly #bodies: string[] = [];
+  #count = 0;
+  /** Of equally new records, the first and the last in the history. */
+  #first: UploadRecord | undefined;
+  #last: UploadRecord | undefined;
+
+  constructor(private readonly chipid: string) {}
+
+  /** Looks at the next record. @returns false if no more are needed */
+  take(record: unknown): boolean {
+    this.#count++;
+    if (!isUsable(record, this.chipid)) return true;
+    this.#order.add(timeOf(record), numberOf(record.id) ?? -1n);
+    if (this.#bodies.length < SAMPLE) this.#bodies.push(record.body);
+    const newest = this.#last;
+    const newer = newest
+      ? Math.sign(timeOf(record) - timeOf(newest)) || compareIds(newest, record)
+      : 1;
+    if (newer === undefined || newer === 0) this.#last = record;
+    else if (newer > 0) [this.#first, this.#last] = [record, record];
+    return this.#count < ENOUGH || !this.#order.isSeen;
+  }
+
+  /**
+   * The upload of the newest record; undefined if there is none.
+   * @param now this clock, in ms: the time of a record without one
+   * @throws DeviceCloudError `INVALID_RESPONSE` if it is not Base64 although that is set
+   */
+  upload(
+    appid: string,
+    facts: HistoryFacts,
+    settings: HistorySettings,
+    now: number,
+  ): Upload | undefined {
+    const { chipid } = this;
+    const newest = this.#order.isSeen ? this.#first : this.#last;
+    if (!newest) return undefined;
+    const setting = settings.encoding;
+    const guess = (): HistoryForm => facts.form ?? guessEncoding(this.#bodies);
+    const form = setting === 'auto' ? guess() : setting;
+    if (setting === 'base64' && !decodeBase64(newest.body)) throw noBase64(chipid);
+    const zone = settings.zone ?? facts.zone ?? zoneOffset(USUAL_ZONE);
+    const time = toUnix(newest.create_time, zone);
+    const upload: Upload = {
+      ...{ chipid, appid, timestamp: Number.isNaN(time) ? now : time },
+      body: recordBytes(newest.body, form),
+    };
+    const id = idOf(newest.id);
+    if (id !== undefined) upload.id = id;
+    if (isLossy(form)) upload.altered = true;
+    return upload;
+  }
 }

@@ -1,7 +1,7 @@
 import type { RecoveryShared } from '../recovery/deps';
 import type { KeptUpload } from './latest';
 import { HistoryReads } from './history-reads';
-import { newestUpload, type HistorySettings } from './latest-history';
+import type { HistorySettings } from './latest-history';
 import type { FleetRegistry } from './registry';
 
 /** Milliseconds during which a history that was empty is not read again. */
@@ -25,13 +25,13 @@ export class LatestReader {
     this.#reads = new HistoryReads(shared);
   }
 
-  /** @throws DeviceCloudError as a reading of the history does, and as {@link newestUpload} */
+  /** @throws DeviceCloudError as a reading of the history does, and as {@link NewestRecord.upload} */
   async read(chipid: string, settings: HistorySettings): Promise<KeptUpload | undefined> {
     const known = this.#registry.get(chipid)?.latest;
     if (known || this.#isEmpty(chipid)) return known;
-    const records = await this.#reads.read(chipid);
+    const record = await this.#reads.read(chipid);
     const { appid, facts, now } = this.#shared;
-    const newest = newestUpload({ chipid, appid, records, facts, now: now() }, settings);
+    const newest = record.upload(appid, facts, settings, now());
     if (newest) this.#registry.recordUpload(newest, 'history');
     else this.#foundEmpty(chipid);
     return this.#registry.get(chipid)?.latest;

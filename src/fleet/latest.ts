@@ -20,6 +20,8 @@ export interface LatestUpload {
   age: number;
   /** How it came. */
   source: LatestSource;
+  /** Set if the history does not keep what was uploaded: see {@link Upload}. */
+  altered?: true;
 }
 
 /** An upload as it is kept: there is one for each device. */
@@ -32,6 +34,7 @@ export class KeptUpload {
   readonly truncated: boolean;
   readonly timestamp: number;
   readonly id: ServiceInteger | undefined;
+  readonly altered: true | undefined;
 
   constructor(
     upload: Upload,
@@ -48,13 +51,15 @@ export class KeptUpload {
     this.base64 = isWhole ? base64 : body.toString('base64', 0, MAX_BODY);
     this.timestamp = upload.timestamp;
     this.id = upload.id;
+    this.altered = upload.altered;
   }
 
   /** @param now by the service's clock */
   toLatest(chipid: string, now: number): LatestUpload {
-    const { truncated, timestamp, source } = this;
+    const { truncated, timestamp, source, altered } = this;
     const body = Buffer.from(this.base64, 'base64');
-    return { chipid, body, truncated, timestamp, age: Math.max(0, now - timestamp), source };
+    const age = Math.max(0, now - timestamp);
+    return { chipid, body, truncated, timestamp, age, source, ...(altered && { altered }) };
   }
 }
 

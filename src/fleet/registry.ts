@@ -80,9 +80,16 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   /** Whether a device is listed, or has uploaded since the list was read; null if nothing says so. */
-  isOnline({ listed, lastUpload }: FleetDevice): boolean | null {
-    if (this.readAt === null || listed === true) return listed;
-    return lastUpload !== null && lastUpload >= this.readAt ? true : listed;
+  isOnline({ listed, refreshed, refreshedAt, lastUpload }: FleetDevice): boolean | null {
+    const known = refreshed ?? listed;
+    const at = refreshed === null ? this.readAt : refreshedAt;
+    if (at === null || known === true) return known;
+    return lastUpload !== null && lastUpload >= at ? true : known;
+  }
+
+  /** Since when a device is listed or not, or the service has said otherwise. */
+  since({ listed, listedSince, refreshed, refreshedAt }: FleetDevice): number | null {
+    return refreshed === null || refreshed === listed ? listedSince : refreshedAt;
   }
 
   /** Devices that changed after a revision. For one of another registry, or 0, all devices. */
@@ -173,6 +180,14 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
+  /** The service has answered whether a device is online. It is newer than a list that was asked for before. */
+  onRefreshed(chipid: string, online: boolean): void {
+    if (this.#closed) return;
+    const device = this.#touch(chipid);
+    device.refreshed = online;
+    device.refreshedAt = this.#now();
+  }
+
   /** A turn of the poller, or a reading on demand. */
   onReading(reading: ListReading): void {
     if (this.#closed) return;
@@ -233,7 +248,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   #list(device: FleetDevice, record: DeviceRecord | undefined, at: number): void {
     const listed = record !== undefined;
     const name = record ? nameOf(record) : device.name;
-    if (device.listed === listed && device.name === name) return;
+    // A list that was asked for before says less. A clock that was set back must not keep the answer.
+    const { refreshed, refreshedAt } = device;
+    const isKept = refreshed === null || (at < refreshedAt && refreshedAt <= this.#now());
+    if (device.listed === listed && device.name === name && isKept) return;
+    if (!isKept) device.refreshed = null;
     if (device.listed !== listed) device.listedSince = at;
     device.listed = listed;
     device.name = name;

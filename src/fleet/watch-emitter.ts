@@ -90,8 +90,8 @@ export class WatchEmitter {
     if (!this.#closed) isolated(() => this.listener.onState?.());
   }
 
-  wasRead(): void {
-    if (!this.#closed) isolated(() => this.listener.onReading?.());
+  wasRead(invalid: number): void {
+    if (!this.#closed) isolated(() => this.listener.onReading?.(invalid));
   }
 
   notRead(error: unknown): void {

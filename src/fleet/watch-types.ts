@@ -69,8 +69,11 @@ export interface WatchListener {
   onEvent(event: FleetEvent): void;
   /** What `state()` returns has changed. Called often: read it when it is needed. */
   onState?(): void;
-  /** The list has been read. */
-  onReading?(): void;
+  /**
+   * The list has been read.
+   * @param invalid the number of its records without a valid chip number, which are left out
+   */
+  onReading?(invalid: number): void;
   /** The list could not be read. */
   onReadError?(error: unknown): void;
 }

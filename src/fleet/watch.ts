@@ -238,7 +238,7 @@ export class Watch implements FleetWatch {
       this.#ready = this.#complete = true;
       this.#emitter.firstReading(this.#devices);
     }
-    this.#emitter.wasRead();
+    this.#emitter.wasRead(reading.invalid);
   }
 
   #onReadError(error: unknown): void {

@@ -1,9 +1,10 @@
-import type { Upload } from '../types';
+import type { Charset, Upload } from '../types';
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { DeviceCloudError } from '../errors';
 import type { Deadline } from '../http/deadline';
 import type { RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
+import type { TurnLimit } from '../util/turn-limit';
 import type { PendingRequest } from './pending-request';
 import { UploadReading } from './upload-reading';
 
@@ -26,7 +27,9 @@ export type JoinChannel = (
 /** The channel of one device, as its requests use it, and those that wait for an upload. */
 export class DeviceRequests implements ChannelListener {
   readonly #chipid: string;
+  readonly #charset: Charset;
   readonly #channel: RecoveringChannel;
+  readonly #turns: TurnLimit;
   /** Uploads are judged, and requests expire, one after another: a condition may have to be waited for. */
   #last: Promise<void> = Promise.resolve();
   readonly #backlog = { uploads: 0, bytes: 0 };
@@ -36,8 +39,11 @@ export class DeviceRequests implements ChannelListener {
   #ready = false;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor(chipid: string, join: JoinChannel) {
+  /** @param turns of all devices of the application */
+  constructor(chipid: string, join: JoinChannel, charset: Charset, turns: TurnLimit) {
     this.#chipid = chipid;
+    this.#charset = charset;
+    this.#turns = turns;
     this.#channel = join(this, { save: () => this.#look() });
     if (this.#channel.channel.state === 'connected') this.#connected();
   }
@@ -95,7 +101,7 @@ export class DeviceRequests implements ChannelListener {
       for (const request of requests) request.drop();
       return;
     }
-    const reading = new UploadReading(upload);
+    const reading = new UploadReading(upload, this.#charset);
     backlog.uploads++;
     backlog.bytes += size;
     this.#inOrder(async () => {
@@ -127,9 +133,13 @@ export class DeviceRequests implements ChannelListener {
 
   /** Gives an upload to the oldest request that it matches. */
   async #judge(reading: UploadReading, requests: readonly PendingRequest[]): Promise<void> {
+    const turns = this.#turns;
     for (const request of requests) {
+      while (!turns.isFree) await turns.next();
+      const began = performance.now();
       const verdict = request.judge(reading);
       const matches = typeof verdict === 'boolean' ? verdict : await verdict;
+      turns.spend(performance.now() - began);
       if (matches && request.settleWith(reading)) return;
     }
   }

@@ -1,8 +1,8 @@
 import { invalidInput } from '../errors';
 import { readInput } from '../input/readable';
+import { MAX_PATTERN } from '../util/bounded-pattern';
 import { equalJson, readPath, valueAt } from '../util/property-path';
 import { oneLine, show } from '../util/show';
-import { MAX_PATTERN, type BoundedPatterns } from './bounded-pattern';
 import type { RequestMatch } from './types';
 import type { UploadReading } from './upload-reading';
 
@@ -50,14 +50,15 @@ function compile(pattern: unknown): RegExp {
   }
 }
 
-function patternMatcher(given: unknown, patterns: BoundedPatterns): Matcher {
+function patternMatcher(given: unknown): Matcher {
   const pattern = compile(given);
   const key = String(pattern);
   return {
-    matches(_payload, reading) {
-      const text = reading.text();
-      return text !== undefined && reading.once(key, () => patterns.test(pattern, text));
-    },
+    matches: (_payload, reading) =>
+      reading.once(key, () => {
+        const text = reading.text();
+        return text !== undefined && reading.patterns.find(pattern, text).length > 0;
+      }),
     wanted: `matches the pattern ${oneLine(key, MAX_SHOWN)}`,
   };
 }
@@ -66,18 +67,18 @@ function patternMatcher(given: unknown, patterns: BoundedPatterns): Matcher {
  * Makes the matcher of a request.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-export function matcherOf(match: RequestMatch | undefined, patterns: BoundedPatterns): Matcher {
+export function matcherOf(match: RequestMatch | undefined): Matcher {
   return readInput('match of the request', () => {
     if (match === 'next') return { matches: () => true, wanted: '', takesAny: true };
     if (typeof match === 'function') {
       return {
-        matches: (payload, { upload }) => match(payload, upload),
+        matches: (payload, { upload, patterns }) => match(payload, upload, patterns),
         wanted: 'matches the condition',
       };
     }
     if (typeof match === 'object' && (match as unknown) !== null) {
       if ('property' in match) return propertyMatcher(match.property, match.equals);
-      if ('pattern' in match) return patternMatcher(match.pattern, patterns);
+      if ('pattern' in match) return patternMatcher(match.pattern);
     }
     throw invalidInput(
       'A request needs a match, which says which upload is its reply: "next", {property, equals}, ' +

@@ -1,8 +1,8 @@
 import { DeviceCloudError, isDeviceCloudError } from '../errors';
 import type { CallAborted, Deadline } from '../http/deadline';
 import type { Answer, Datatype, PushAnswer } from '../types';
+import { PatternFailed } from '../util/bounded-pattern';
 import { thrownText } from '../util/thrown';
-import { PatternFailed } from './bounded-pattern';
 import type { Matcher } from './matcher';
 import { noReply, Tally } from './tally';
 import type { Reply } from './types';
@@ -163,7 +163,7 @@ export class PendingRequest {
   }
 
   #failed(thrown: unknown): false {
-    if (thrown instanceof PatternFailed) this.#end(`its pattern ${thrown.message}.`);
+    if (thrown instanceof PatternFailed) this.#end(`${thrown.message}.`);
     this.#tally.failed++;
     this.#tally.failure = thrownMessage(thrown);
     return false;

@@ -5,7 +5,8 @@ import { MAX_WAITING, type DeviceQueues } from '../http/device-queues';
 import type { Exclusive } from '../sharing/exclusive';
 import type { Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import type { Answer, PushAnswer } from '../types';
+import type { Answer, Charset, PushAnswer } from '../types';
+import { TurnLimit } from '../util/turn-limit';
 import { DeviceRequests, type JoinChannel } from './device-requests';
 import { PendingRequest, type Wanted } from './pending-request';
 import type { Reply, RequestProgress } from './types';
@@ -18,6 +19,8 @@ export interface Request extends Wanted {
   /** Seconds that the channel may take to connect. */
   timeout: number;
   recover: RecoverOptions;
+  /** Of uploads that are not UTF-8. */
+  charset: Charset;
   signal: AbortSignal | undefined;
   /** Never throws. */
   onProgress: (progress: RequestProgress) => void;
@@ -40,6 +43,7 @@ interface RequestsDeps {
 export class Requests {
   readonly #deps: RequestsDeps;
   readonly #channels = new KeptSubscriptions<DeviceRequests>();
+  readonly #turns = new TurnLimit();
   /** How many requests each device has, without those that wait for their turn. */
   readonly #running = new Map<string, number>();
 
@@ -66,13 +70,16 @@ export class Requests {
   }
 
   async #run(request: Request): Promise<Reply> {
-    const { chipid, recover } = request;
+    const { chipid, recover, charset } = request;
     const { listening } = this.#deps;
     const running = this.#running.get(chipid) ?? 0;
     if (running > MAX_WAITING) throw full(chipid);
     const join: JoinChannel = (listener, more) =>
       listening.recover(chipid, listener, { ...recover, ...more });
-    const device = this.#channels.use(chipid, () => new DeviceRequests(chipid, join));
+    const device = this.#channels.use(
+      chipid,
+      () => new DeviceRequests(chipid, join, charset, this.#turns),
+    );
     this.#running.set(chipid, running + 1);
     try {
       const pending = await this.#send(device, request);

@@ -7,13 +7,26 @@ import type { CallProgress, Datatype, PushAnswer, PushFormat, Upload } from '../
  * - `property`: one whose property, a path such as `reply.id`, equals a value of JSON, without
  *   conversions: `"1"` is not `1`
  * - `pattern`: one whose text a regular expression matches; at most 1,000 characters
- * - a function that returns true, or a promise of true, for the upload that answers
+ * - a function that returns true, or a promise of true, for the upload that answers. It may run its regular expressions
+ *   with `patterns`, which stops them before they take too long
  */
 export type RequestMatch =
   | 'next'
   | { property: string; equals: unknown }
   | { pattern: string | RegExp }
-  | ((payload: unknown, upload: Upload) => boolean | Promise<boolean>);
+  | ((payload: unknown, upload: Upload, patterns: UploadPatterns) => boolean | Promise<boolean>);
+
+/** Runs the regular expressions of all requests that judge one upload: together, they take at most 200 ms. */
+export interface UploadPatterns {
+  /**
+   * Runs a pattern on a text.
+   * @param pattern its `lastIndex` counts if it is global
+   * @param max how many matches are wanted at most, default 1; more only of a global pattern
+   * @returns the matches; an empty one is the last
+   * @throws Error if the pattern takes too long
+   */
+  find(pattern: RegExp, text: string, max?: number): RegExpExecArray[];
+}
 
 /** What a request waits for: what a call waits for, then the reply. */
 export type RequestProgress = CallProgress | { state: 'awaiting-reply' };

@@ -10,7 +10,7 @@ import type {
 import type { Cluster } from '../cluster/cluster';
 import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import type { Position } from '../recovery/position/position';
+import type { Position } from '../recovery/position';
 import { WANTED, type OwnerState } from './messages';
 import { positionFromText } from './stored-position';
 import type { Wanting, Wants } from './wants';

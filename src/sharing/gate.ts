@@ -1,8 +1,8 @@
 import type { Upload } from '../types';
 import type { Cluster } from '../cluster/cluster';
 import { uploadToText } from '../cluster/upload-text';
-import { joinKeys, liveKeys } from '../recovery/records/keys';
-import type { Position } from '../recovery/position/position';
+import { arrivalKeys, joinKeys } from '../history/form';
+import type { Position } from '../recovery/position';
 import type { Place } from './place';
 import { positionToText } from './stored-position';
 
@@ -37,7 +37,7 @@ export class Gate {
     if (!this.cluster.mayEmit(this.chipid)) return false;
     const places = [...this.places];
     // Before the listeners are called, since a flow may change the bytes.
-    if (this.position) this.left.push(joinKeys(liveKeys(upload.body)));
+    if (this.position) this.left.push(joinKeys(arrivalKeys(upload.body)));
     if (places.some(({ deliver }) => deliver === 'queue')) this.enqueue(upload);
     let isShared = false;
     for (const { listener, deliver } of places) {
@@ -92,6 +92,7 @@ export class Gate {
   /** Uploads that arrive together share one position, that of the last. */
   private append(before: Position | undefined, after: Position | undefined): void {
     const queued = this.queued;
+    if (queued.length === 0) return;
     this.queued = [];
     const [earlier, last] = [before, after].map((each) => (each ? positionToText(each) : '')) as [
       string,
@@ -102,5 +103,8 @@ export class Gate {
       // If another process holds the device by now, it appends the upload.
       this.cluster.append(this.chipid, position, upload).catch(() => undefined);
     }
+    // Written after them: what listeners here were given as well counts as emitted, which is allowed only in time.
+    if (last !== '' && [...this.places].some(({ deliver }) => deliver !== 'queue'))
+      this.cluster.savePosition(this.chipid, last);
   }
 }

@@ -60,22 +60,36 @@ export function share(member: ClusterMember, parts: SharedParts): Sharing {
     cluster.report('an upload of another process was malformed, and ignored', 'upload'),
   );
   const followed = new Set<Followed>();
+  let endUse: (() => void) | undefined;
   const follow: Sharing['follow'] = (chipid, listener, recover) => {
     const one = new Followed(chipid, listener, recover, {
       ...{ cluster, listening, channels, wants },
-      released: () => followed.delete(one),
+      released() {
+        followed.delete(one);
+        if (followed.size > 0) return;
+        endUse?.();
+        endUse = undefined;
+      },
     });
     followed.add(one);
+    endUse ??= cluster.use('follows');
     return one.start();
   };
   // Processes that wait for a device ask its new owner.
   const moved = (): void => bus.post(undefined, 'moved', {});
-  bus.on('moved', () => wants.requestAll());
+  bus.on('moved', () => {
+    wants.requestAll();
+    cluster.lookSoon();
+  });
   const leave = cluster.listen({
     onShare() {
       for (const one of [...followed]) one.update();
       moved();
+      // After all listeners, which leave the channels of devices that have moved, and join those that came.
+      channels.checkAccess();
     },
+    onState: () => channels.checkAccess(),
+    onResumed: () => channels.checkAccess(),
     onMembers: () => wants.requestAll(),
   });
   moved();

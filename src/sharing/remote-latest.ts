@@ -3,11 +3,11 @@ import type { Cluster } from '../cluster/cluster';
 import { decodeBase64 } from '../util/base64';
 import { isChipid } from './messages';
 
-/** How long answers of the others are awaited, in ms. */
-const LIMIT = 1500;
+/** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
+const LIMIT = { piece: 1500, all: 15_000 };
 
 /** The most uploads, and bytes of their bodies in Base64, in one message. */
-const MOST = { uploads: 1000, bytes: 512 * 1024 };
+const MOST = { uploads: 1000, bytes: 256 * 1024 };
 
 /** The most bytes of bodies in one answer, and in all answers to one request. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -23,13 +23,22 @@ export interface KnownUpload {
   /** Unix time in milliseconds, by the service's clock. */
   readonly timestamp: number;
   readonly source: 'live' | 'replayed' | 'history';
+  readonly altered?: true;
 }
 
 interface Question {
   readonly open: Set<string>;
   readonly found: KnownUpload[];
   bytes: number;
+  /** Waits for the next piece. */
+  wait: () => void;
   end: () => void;
+}
+
+/** An answer in several pieces: the next one is sent when the one before has arrived. */
+interface Answering {
+  readonly id: string;
+  readonly next: (isWanted: boolean) => void;
 }
 
 const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
@@ -38,6 +47,8 @@ const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
 export class RemoteLatest {
   private readonly questions = new Map<string, Question>();
   private readonly asking = new Map<string, Promise<readonly KnownUpload[]>>();
+  /** By member: none has more than one answer in pieces at a time. */
+  private readonly answering = new Map<string, Answering>();
   private count = 0;
 
   /** @param known what this process knows of one device, or of all */
@@ -48,7 +59,11 @@ export class RemoteLatest {
   ) {
     bus.on('latest', ({ id, chipid }, from) => {
       if (typeof id === 'string' && (chipid === undefined || isChipid(chipid)))
-        this.answer(id, chipid, from);
+        void this.answer(id, chipid, from);
+    });
+    bus.on('more', ({ id }, from) => {
+      const answering = this.answering.get(from);
+      if (answering && answering.id === id) answering.next(true);
     });
     bus.on('known', (data, from) => this.receive(data, from));
   }
@@ -69,6 +84,7 @@ export class RemoteLatest {
 
   close(): void {
     for (const { end } of [...this.questions.values()]) end();
+    for (const { next } of [...this.answering.values()]) next(false);
   }
 
   private async question(chipid: string | undefined): Promise<readonly KnownUpload[]> {
@@ -78,18 +94,27 @@ export class RemoteLatest {
     const id = `${++this.count}`;
     return new Promise((resolve) => {
       const found: KnownUpload[] = [];
+      let timer: NodeJS.Timeout | undefined;
+      const wait = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(end, LIMIT.piece);
+      };
       const end = (): void => {
         clearTimeout(timer);
+        clearTimeout(whole);
         this.questions.delete(id);
         resolve(found);
       };
-      const timer = setTimeout(end, LIMIT);
-      this.questions.set(id, { open, found, bytes: 0, end });
+      const whole = setTimeout(end, LIMIT.all);
+      this.questions.set(id, { open, found, bytes: 0, wait, end });
+      wait();
       this.bus.send(undefined, 'latest', { id, chipid }).catch(end);
     });
   }
 
-  private answer(id: string, chipid: string | undefined, to: string): void {
+  /** Never rejects. */
+  private async answer(id: string, chipid: string | undefined, to: string): Promise<void> {
+    const began = performance.now();
     let [uploads, bytes, all]: [object[], number, number] = [[], 0, 0];
     for (const { body, ...known } of this.known(chipid)) {
       const base64 = body.toString('base64');
@@ -99,9 +124,25 @@ export class RemoteLatest {
       bytes += base64.length;
       if (uploads.length < MOST.uploads && bytes < MOST.bytes) continue;
       this.bus.post(to, 'known', { id, uploads, isLast: false });
+      const isWanted = await this.isMoreWanted(id, to);
+      if (!isWanted || performance.now() - began > LIMIT.all) return;
       [uploads, bytes] = [[], 0];
     }
     this.bus.post(to, 'known', { id, uploads, isLast: true });
+  }
+
+  /** Whether a member asks for the next piece of its answer in time. */
+  private isMoreWanted(id: string, member: string): Promise<boolean> {
+    this.answering.get(member)?.next(false);
+    return new Promise((resolve) => {
+      const next = (isWanted: boolean): void => {
+        clearTimeout(timer);
+        this.answering.delete(member);
+        resolve(isWanted);
+      };
+      const timer = setTimeout(next, LIMIT.all, false);
+      this.answering.set(member, { id, next });
+    });
   }
 
   private receive(data: Readonly<Record<string, unknown>>, from: string): void {
@@ -113,7 +154,11 @@ export class RemoteLatest {
       question.bytes += upload.body.length;
       question.found.push(upload);
     }
-    if (data['isLast'] !== true) return;
+    if (data['isLast'] !== true) {
+      question.wait();
+      this.bus.post(from, 'more', { id: data['id'] });
+      return;
+    }
     question.open.delete(from);
     if (question.open.size === 0) question.end();
   }
@@ -121,12 +166,13 @@ export class RemoteLatest {
 
 function readKnown(value: unknown): KnownUpload | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { chipid, body, truncated, timestamp, source } = value as Record<string, unknown>;
+  const { chipid, body, truncated, timestamp, source, altered } = value as Record<string, unknown>;
   if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
   const bytes = decodeBase64(body);
   if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return undefined;
   return {
     ...{ chipid, body: bytes, timestamp, truncated: truncated === true },
     source: source as KnownUpload['source'],
+    ...(altered === true && { altered }),
   };
 }

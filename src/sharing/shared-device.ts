@@ -8,7 +8,7 @@ import type {
 } from '../channel/types';
 import type { Cluster } from '../cluster/cluster';
 import type { Listening, RecoverHere } from '../recovery/listen';
-import type { Position } from '../recovery/position/position';
+import type { Position } from '../recovery/position';
 import { Gate } from './gate';
 import type { Place } from './place';
 import { positionFromText } from './stored-position';

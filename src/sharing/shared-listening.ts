@@ -3,10 +3,10 @@ import type { ChannelSubscription, ChannelView } from '../channel/types';
 import type { Channels } from '../channel/channel-pool';
 import type { Cluster } from '../cluster/cluster';
 import { invalidInput } from '../errors';
-import { encodingSetting } from '../recovery/matching/encoding';
+import { parseForm } from '../history/form';
 import type { Listen, Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import { zoneOffset } from '../recovery/records/zone';
+import { parseZoneSetting } from '../history/zone';
 import type { Place } from './place';
 import { SharedDevice, type HistorySettings } from './shared-device';
 
@@ -17,6 +17,8 @@ const RETRY = 500;
 export class SharedListening {
   private readonly devices = new Map<string, SharedDevice>();
   private readonly leave: () => void;
+  /** Ends the claim of a share of the devices, which the first listener begins. */
+  private endUse: (() => void) | undefined;
   private latest: HistorySettings = {};
   private retrying = new Set<SharedDevice>();
   private timer: NodeJS.Timeout | undefined;
@@ -42,7 +44,7 @@ export class SharedListening {
         'A listener of a client with a cluster needs the option recover, since the cluster keeps positions.',
       );
     const device = this.deviceOf(chipid, options);
-    this.cluster.listens();
+    this.endUse ??= this.cluster.use('listens');
     const isolated = new IsolatedListener(listener);
     const place: Place = { listener: isolated, deliver: options.deliver ?? 'here' };
     device.places.add(place);
@@ -62,6 +64,7 @@ export class SharedListening {
 
   close(): void {
     this.leave();
+    this.endUse?.();
     clearTimeout(this.timer);
     this.each((device) => {
       device.leave();
@@ -73,8 +76,8 @@ export class SharedListening {
   private deviceOf(chipid: string, options: RecoverOptions): SharedDevice {
     const { encoding, zone } = options;
     // Checked here, since no channel is opened for a device of another process.
-    encodingSetting(encoding);
-    zoneOffset(zone);
+    parseForm(encoding);
+    parseZoneSetting(zone);
     this.latest = { encoding, zone };
     const known = this.devices.get(chipid);
     if (known) return known;
@@ -88,6 +91,9 @@ export class SharedListening {
     if (!device.places.delete(place) || device.places.size > 0) return;
     if (this.devices.get(device.chipid) === device) this.devices.delete(device.chipid);
     device.update();
+    if (this.devices.size > 0) return;
+    this.endUse?.();
+    this.endUse = undefined;
   }
 
   private each(change: (device: SharedDevice) => void): void {

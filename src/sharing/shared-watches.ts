@@ -7,6 +7,12 @@ const COLLECT = 200;
 /** The most devices in one message. */
 const MOST = 1000;
 
+/**
+ * Whoever holds this device, whether or not it exists, emits the events of all devices: one process at a time, and none
+ * that uses no devices.
+ */
+const OF_ALL = '0';
+
 /** The state of one device of a watch: first its chip number, then whatever the watch has put there. */
 export type WatchedState = readonly [chipid: string, ...rest: unknown[]];
 
@@ -47,10 +53,7 @@ export class SharedWatches implements WatchShare {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly cluster: Pick<
-      Cluster,
-      'owns' | 'mayEmit' | 'listen' | 'state' | 'members' | 'member'
-    >,
+    private readonly cluster: Pick<Cluster, 'owns' | 'mayEmit' | 'listen' | 'use'>,
     private readonly bus: Pick<Bus, 'on' | 'post'>,
   ) {
     bus.on('watched', ({ key, devices }) => this.receive(key, devices));
@@ -77,12 +80,13 @@ export class SharedWatches implements WatchShare {
   }
 
   get emitsForAll(): boolean {
-    const { state, members, member } = this.cluster;
-    return state === 'member' && members[0] === member;
+    return this.cluster.mayEmit(OF_ALL);
   }
 
   join(watch: SharedWatch): WatchPlace {
     const changed = new Set<string>();
+    // The owners of the devices emit their events.
+    const endUse = this.cluster.use('follows');
     this.watches.set(watch, changed);
     this.ask([watch]);
     return {
@@ -93,6 +97,7 @@ export class SharedWatches implements WatchShare {
       },
       leave: () => {
         this.flush();
+        endUse();
         this.watches.delete(watch);
       },
     };

@@ -1,4 +1,4 @@
-import { isPosition, type Position } from '../recovery/position/position';
+import { isPosition, type Position } from '../recovery/position';
 
 /** Longer than any position: one with the keys of 10,000 uploads. */
 const LONGEST = 8 * 1024 * 1024;

@@ -1,61 +1,92 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
-import { causeOf, isReadOnly, isVague } from './connect-fault';
+import { causeOf, isReadOnly, isVague, wrongSetting } from './connect-fault';
 import type { Connection } from './load';
 import type { Script } from './scripts/script';
 
 /** The most characters of an engine's error that are repeated. */
 const MAX_TEXT = 200;
 
+/** The slowest link that large commands and answers are given time for, in bytes per millisecond: 2 Mbit/s. */
+const SLOWEST = 250;
+
+/** The most bytes of commands that have no answer yet, so that a link that is too slow fills no memory. */
+const MOST_PENDING = 64 * 1024 * 1024;
+
+/** A call with at least this many bytes sends the script's text: an engine that does not know a hash needs all of them again. */
+const LARGE = 64 * 1024;
+
 const NOT_REACHED = 'it has not been reached yet';
 const NOT_READY =
   'it was reached, but is not ready: it is loading its data, answers slowly, or is a Redis Cluster that is incomplete or ' +
   'forbids CLUSTER INFO';
 
-/** The commands of a connection. Each has a time limit, independent of the client library. */
+export interface CommandsOptions {
+  /** Milliseconds that a small command may take. */
+  readonly limit: number;
+  /** Removes secrets: an engine may repeat a command that it does not know, such as AUTH with the password. */
+  readonly redact: (text: string) => string;
+  /**
+   * Whether large commands are sent over it. Then a command waits for the connection, within the limit, and the
+   * connection is replaced if a command takes too long: what is left of it must not delay the next one.
+   */
+  readonly isLarge?: boolean;
+}
+
+/** The commands of a connection. Each has a time limit, independent of the client library, which grows with its bytes. */
 export class Commands {
   /** Why the last connection failed, or the engine cannot be used. */
   private reason = NOT_REACHED;
   /** Callbacks that wait for the connection. */
-  private waiting: (() => void)[] = [];
+  private readonly waiting = new Set<() => void>();
+  /** Bytes of the commands without an answer: each one waits for those before it. */
+  private pending = 0;
+  /** Whether the connection is being replaced. */
+  private isReplaced = false;
 
-  /**
-   * @param limit milliseconds
-   * @param redact removes secrets: an engine may repeat a command that it does not know, such as AUTH with the
-   *   password
-   */
   constructor(
     private readonly connection: Connection,
-    private readonly limit: number,
-    private readonly redact: (text: string) => string,
+    private readonly options: CommandsOptions,
   ) {
     connection.on('error', (error) => this.failed(error));
     connection.on('connect', () => {
+      this.isReplaced = false;
       if (this.reason === NOT_REACHED) this.reason = NOT_READY;
     });
-    connection.on('ready', () => this.waiting.splice(0).forEach((resolve) => resolve()));
+    connection.on('ready', () => {
+      for (const resolve of [...this.waiting]) resolve();
+    });
   }
 
   /** Resolves when there is a connection, or after the time limit: then commands reject with the reason. */
   async ready(): Promise<void> {
     if (this.connection.status === 'ready') return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.limit);
-      this.waiting.push(() => {
+      const end = (): void => {
         clearTimeout(timer);
+        this.waiting.delete(end);
         resolve();
-      });
+      };
+      const timer = setTimeout(end, this.options.limit);
+      this.waiting.add(end);
     });
   }
 
-  /** @throws StoreError */
+  /**
+   * @param answer about how many bytes are expected
+   * @throws StoreError
+   */
   run(
     script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
+    answer = 0,
   ): Promise<unknown> {
+    const bytes = sizeOf(args);
     const send = async (): Promise<unknown> => {
       try {
+        if (bytes >= LARGE)
+          return await this.connection.call('EVAL', script.text, keys.length, ...keys, ...args);
         return await this.connection.call('EVALSHA', script.sha, keys.length, ...keys, ...args);
       } catch (error) {
         // The engine forgets scripts when it restarts, and a replica has never seen them.
@@ -63,12 +94,20 @@ export class Commands {
         return await this.connection.call('EVAL', script.text, keys.length, ...keys, ...args);
       }
     };
-    return this.limited(send);
+    return this.limited(bytes + answer, send);
   }
 
   /** @throws StoreError */
   call(command: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.limited(() => this.connection.call(command, ...args));
+    return this.read(0, command, ...args);
+  }
+
+  /**
+   * @param answer about how many bytes are expected
+   * @throws StoreError
+   */
+  read(answer: number, command: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.limited(sizeOf(args) + answer, () => this.connection.call(command, ...args));
   }
 
   private failed(error: Error): void {
@@ -76,21 +115,46 @@ export class Commands {
     if (!isVague(error) || this.reason === NOT_REACHED) this.reason = this.textOf(error);
   }
 
-  private limited(send: () => Promise<unknown>): Promise<unknown> {
-    if (this.connection.status !== 'ready') return Promise.reject(this.notConnected());
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new StoreError(`No answer within ${this.limit} ms.`, true));
-      }, this.limit);
-      send()
-        .then(resolve, (error: unknown) => reject(this.failure(error)))
-        .finally(() => clearTimeout(timer));
+  private async limited(bytes: number, send: () => Promise<unknown>): Promise<unknown> {
+    const { limit, isLarge } = this.options;
+    if (isLarge) await this.ready();
+    if (this.connection.status !== 'ready') {
+      const error = this.notConnected();
+      // It was opened, and its peer has been silent since.
+      if (isLarge && this.connection.status === 'connect') this.replace();
+      throw error;
+    }
+    if (this.pending > 0 && this.pending + bytes > MOST_PENDING)
+      throw new StoreError('Too much is on its way already.', false);
+    this.pending += bytes;
+    const most = Math.ceil(limit + this.pending / SLOWEST);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new StoreError(`No answer within ${most} ms.`, true));
+        if (isLarge) this.replace();
+      }, most);
     });
+    const answer = send().catch((error: unknown) => {
+      throw this.failure(error);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+      this.pending -= bytes;
+    }
+  }
+
+  private replace(): void {
+    if (this.isReplaced) return;
+    this.isReplaced = true;
+    this.connection.disconnect(true);
   }
 
   private notConnected(): StoreError {
     const why = this.connection.status === 'connect' ? NOT_READY : this.reason;
-    return new StoreError(`Not connected: ${why}.`, false);
+    return new StoreError(`Not connected: ${why}.`, false, false, wrongSetting(why));
   }
 
   /** A new error: that of the library contains the command, which may be the one with the password. */
@@ -99,7 +163,7 @@ export class Commands {
     if (isReply(error)) {
       // The connection is closed because of it, and the next commands fail without one.
       if (isReadOnly(error)) this.reason = text;
-      return new StoreError(`Refused: ${text}.`, false, true);
+      return new StoreError(`Refused: ${text}.`, false, true, wrongSetting(text));
     }
     const { name = '', message = '' } = error instanceof Error ? error : {};
     // The client's own message refers to settings of its own.
@@ -110,12 +174,15 @@ export class Commands {
   }
 
   private textOf(error: unknown): string {
-    const text = this.redact(error instanceof Error ? causeOf(error).message : 'unknown');
+    const text = this.options.redact(error instanceof Error ? causeOf(error).message : 'unknown');
     // The rest of it is about the protocol.
     if (text.startsWith('NOAUTH')) return 'NOAUTH: it needs a password';
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
   }
 }
+
+const sizeOf = (args: readonly (string | number)[]): number =>
+  args.reduce<number>((sum, arg) => sum + Buffer.byteLength(String(arg)), 0);
 
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';

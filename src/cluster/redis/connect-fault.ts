@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { TlsSettings } from '../../http/tls';
+import type { WrongSetting } from '../store';
 import type { HostAndPort } from './addresses';
 
 /** What is used of a connection of `ioredis` that is made by way of Sentinels, or to a Redis Cluster. */
@@ -19,6 +20,16 @@ export function causeOf(error: Error): Error {
 /** Whether an error of the client says only that there is no connection. */
 export const isVague = (error: Error): boolean =>
   causeOf(error).message.includes('Connection is closed');
+
+const WRONG: readonly (readonly [RegExp, WrongSetting])[] = [
+  [/^(?:WRONGPASS|NOAUTH|ERR invalid password|ERR AUTH )/, 'password'],
+  [/NOPERM|can't run this command|user executing the script can't/, 'rights'],
+  [/certificate|wrong version number|tlsv1 alert|ssl3_/i, 'tls'],
+];
+
+/** Which setting an error of the engine or of its connection shows to be wrong. */
+export const wrongSetting = (text: string): WrongSetting | undefined =>
+  WRONG.find(([form]) => form.test(text))?.[1];
 
 /** A primary that was made a replica refuses to write. */
 export const isReadOnly = (error: Error): boolean => error.message.startsWith('READONLY');

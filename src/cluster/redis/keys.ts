@@ -9,6 +9,16 @@ export interface Keys {
   readonly left: (member: string) => string;
   readonly lock: (key: string) => string;
   readonly queue: (partition: number) => string;
+  /** The devices that have uploads in a stream of the queue. */
+  readonly devices: (partition: number) => string;
+  /** The ids of a device's uploads in its stream. */
+  readonly ids: (chipid: string) => string;
+  /** How often the first upload of each device was claimed. */
+  readonly attempts: string;
+  /** Uploads of the queue that nobody has acknowledged, however often they were delivered. */
+  readonly deadLetters: string;
+  /** Their bytes. */
+  readonly deadSize: string;
   readonly topic: (topic: string) => string;
   /** A key without content, with which the user's rights are tried. */
   readonly trial: string;
@@ -28,6 +38,11 @@ export function keysOf(application: string): Keys {
     left: (member) => `${prefix}left:${member}`,
     lock: (key) => `${prefix}lock:${key}`,
     queue: (partition) => prefix + queueTopic(partition),
+    devices: (partition) => `${prefix}devices:${partition}`,
+    ids: (chipid) => `${prefix}ids:${chipid}`,
+    attempts: `${prefix}attempts`,
+    deadLetters: `${prefix}dead-letters`,
+    deadSize: `${prefix}dead-size`,
     topic: (topic) => prefix + topic,
     trial: `${prefix}trial`,
   };

@@ -13,7 +13,8 @@ export interface Connection {
   on(event: 'connect' | 'ready', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'message', listener: (channel: string, text: string) => void): unknown;
-  disconnect(): void;
+  /** @param reconnect whether it is replaced by a new connection */
+  disconnect(reconnect?: boolean): void;
 }
 
 export interface ConnectionOptions {
@@ -23,6 +24,8 @@ export interface ConnectionOptions {
   readonly limit: number;
   /** The name in the engine's list of clients. */
   readonly name: string;
+  /** Whether answers may take longer than the limit, since large commands are sent. */
+  readonly isLarge: boolean;
 }
 
 /** Opens a connection, which reconnects by itself until it is disconnected. */
@@ -30,6 +33,9 @@ export type Connect = (options: ConnectionOptions) => Connection;
 
 /** The longest pause before a reconnect, in ms: a member that comes back late loses its devices. */
 const LONGEST = 500;
+
+/** Milliseconds for which a connection that is being closed waits for its peer. */
+const DISCONNECT = 100;
 
 const retry = (attempt: number): number => Math.min(LONGEST, 50 * attempt);
 
@@ -48,7 +54,7 @@ export async function loadClient(): Promise<Connect> {
     throw Object.assign(missing, { missingPackage: 'ioredis' });
   }
   const { Redis, Cluster } = library;
-  return ({ endpoints, tls, limit, name }) => {
+  return ({ endpoints, tls, limit, name, isLarge }) => {
     const { hosts, isTls, database, master, user, password } = endpoints;
     const secure = isTls || tls ? { tls: { ...tls } } : {};
     const common = {
@@ -58,7 +64,9 @@ export async function loadClient(): Promise<Connect> {
       connectionName: name,
       connectTimeout: limit,
       // Ends a connection whose peer is silent: otherwise a stopped engine would keep it, and a failover go unnoticed.
-      socketTimeout: 2 * limit,
+      ...(isLarge ? {} : { socketTimeout: 2 * limit }),
+      // What was not sent by then is not to be sent any more.
+      disconnectTimeout: DISCONNECT,
       // Commands neither wait for a connection nor are repeated: that is decided by this package, not by the client.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,

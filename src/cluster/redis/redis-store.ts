@@ -1,29 +1,43 @@
 import type { TlsSettings } from '../../http/tls';
 import { redactor } from '../../http/redact';
-import { partitionOf, POOLS } from '../slots';
+import { partitionOf, PARTITIONS, POOLS } from '../slots';
 import {
   queueTopic,
   type BeatReply,
   type BeatRequest,
+  type Claim,
   type FencedEntry,
   type Holding,
   type LockOutcome,
   type PositionEntry,
-  type QueueEntry,
+  type QueueState,
   type SaveOutcome,
   type Store,
   type StoreInfo,
+  type WaitingDevice,
 } from '../store';
 import { readAddress, type RedisAddress } from './addresses';
-import { Commands } from './commands';
+import { Commands, type CommandsOptions } from './commands';
 import { storeInfo } from './info';
 import { keysOf, type Keys } from './keys';
 import { findForbidden } from './rights';
 import { loadClient, type Connection } from './load';
-import { beatArgs, readBeat, readEntries, readOwners, readPosition, readTexts } from './replies';
+import {
+  beatArgs,
+  hasArrived,
+  readBeat,
+  readClaim,
+  readLengths,
+  readOwners,
+  readPosition,
+  readTexts,
+  readUpload,
+  readWaiting,
+} from './replies';
 import { BEAT } from './scripts/beat';
 import { LEAVE } from './scripts/leave';
 import { LOCK, UNLOCK } from './scripts/lock';
+import { ACKNOWLEDGE, CLAIM, LENGTHS, WAITING } from './scripts/queue';
 import { RESTORE } from './scripts/restore';
 import { SAVE } from './scripts/save';
 import { Topics } from './topics';
@@ -36,6 +50,16 @@ export interface RedisStoreOptions extends RedisAddress {
   readonly limit?: number;
 }
 
+/** About the most bytes of the positions that are read at a time. */
+const POSITIONS = 1024 * 1024;
+
+/** About the most devices that are read at a time, and the bytes of one. */
+const DEVICES = 10_000;
+const DEVICE = 30;
+
+/** The most bytes of an upload that comes with its claim. */
+const INLINE = 16 * 1024;
+
 /** How long it is remembered that a member has left, in ms: longer than any command takes. */
 const LEFT = 120_000;
 
@@ -47,28 +71,34 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const { tls, application, limit = 1000 } = options;
   const endpoints = readAddress(options);
   const connect = await loadClient();
-  const open = (): Connection => connect({ endpoints, tls, limit, name: 'device-cloud' });
+  const open = (isLarge = false): Connection =>
+    connect({ endpoints, tls, limit, name: 'device-cloud', isLarge });
   const { user, password, database } = endpoints;
-  const redact = redactor([user, password]);
-  return new RedisStore(open, keysOf(application), limit, redact, database);
+  const commands = { limit, redact: redactor([user, password]) };
+  return new RedisStore(open, keysOf(application), commands, database);
 }
 
 /** A store on an engine. */
 class RedisStore implements Store {
+  /** For beats and what else is short: an upload on its way must not delay them. */
   private readonly connection: Connection;
   private readonly commands: Commands;
+  /** For everything that may be large, and what has to come after it. */
+  private readonly large: Connection;
+  private readonly data: Commands;
   private readonly topics: Topics;
 
   constructor(
-    open: () => Connection,
+    open: (isLarge?: boolean) => Connection,
     private readonly keys: Keys,
-    limit: number,
-    redact: (text: string) => string,
+    options: Pick<CommandsOptions, 'limit' | 'redact'>,
     private readonly database: number,
   ) {
     this.connection = open();
-    this.commands = new Commands(this.connection, limit, redact);
-    this.topics = new Topics(open, (connection) => new Commands(connection, limit, redact));
+    this.commands = new Commands(this.connection, options);
+    this.large = open(true);
+    this.data = new Commands(this.large, { ...options, isLarge: true });
+    this.topics = new Topics(open, (connection) => new Commands(connection, options));
   }
 
   async beat(request: BeatRequest): Promise<BeatReply | undefined> {
@@ -94,27 +124,34 @@ class RedisStore implements Store {
       position,
     ]);
     const args = [member, slot, epoch, ...values];
-    return (await this.commands.run(RESTORE, [state, slots, positions], args)) === 1;
+    return (await this.data.run(RESTORE, [state, slots, positions], args)) === 1;
   }
 
   async save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]> {
-    const { slots, positions, queue, topic } = this.keys;
-    const streams: number[] = [];
+    const { slots, positions, queue, devices, ids, topic } = this.keys;
+    const keys = [slots, positions];
     const values = entries.flatMap(({ slot, epoch, chipid, sequence, position, upload }) => {
       const partition = partitionOf(chipid);
-      if (upload !== undefined && !streams.includes(partition)) streams.push(partition);
-      const stream = upload === undefined ? 0 : streams.indexOf(partition) + 1;
+      if (upload !== undefined) keys.push(queue(partition), devices(partition), ids(chipid));
       const name = upload === undefined ? '' : topic(queueTopic(partition));
-      return [slot, epoch, chipid, sequence, position, stream, name, upload ?? ''];
+      return [slot, epoch, chipid, sequence, position, name, upload ?? ''];
     });
-    const keys = [slots, positions, ...streams.map(queue)];
-    return readTexts(await this.commands.run(SAVE, keys, [member, ...values])) as SaveOutcome[];
+    return readTexts(await this.data.run(SAVE, keys, [member, ...values])) as SaveOutcome[];
+  }
+
+  async arrived(entries: readonly FencedEntry[]): Promise<boolean[]> {
+    const values = await this.positionsOf(entries.map(({ chipid }) => chipid));
+    return entries.map(({ epoch, sequence }, index) => hasArrived(values[index], epoch, sequence));
   }
 
   async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
     if (chipids.length === 0) return [];
-    const values = await this.commands.call('HMGET', this.keys.positions, ...chipids);
-    return (values as (string | null)[]).map(readPosition);
+    return (await this.positionsOf(chipids)).map(readPosition);
+  }
+
+  private async positionsOf(chipids: readonly string[]): Promise<(string | null)[]> {
+    const { positions } = this.keys;
+    return (await this.data.read(POSITIONS, 'HMGET', positions, ...chipids)) as (string | null)[];
   }
 
   async owners(): Promise<ReadonlyMap<number, string>> {
@@ -135,23 +172,46 @@ class RedisStore implements Store {
     await this.commands.run(UNLOCK, [this.keys.lock(key)], [token]);
   }
 
-  async read(partition: number, after: string | undefined, count: number): Promise<QueueEntry[]> {
-    const first = after === undefined ? '-' : `(${after}`;
-    const key = this.keys.queue(partition);
-    return readEntries(await this.commands.call('XRANGE', key, first, '+', 'COUNT', count));
+  async waiting(partitions: readonly number[]): Promise<WaitingDevice[]> {
+    const { attempts, devices } = this.keys;
+    const most = Math.ceil(DEVICES / partitions.length);
+    const keys = [attempts, ...partitions.map(devices)];
+    return readWaiting(await this.data.run(WAITING, keys, [most], DEVICES * DEVICE));
   }
 
-  async acknowledge(partition: number, id: string): Promise<boolean> {
-    return (await this.commands.call('XDEL', this.keys.queue(partition), id)) === 1;
+  async claim(chipid: string, claim: string, most: number): Promise<Claim> {
+    const { queue, devices, ids, attempts, deadLetters, deadSize } = this.keys;
+    const partition = partitionOf(chipid);
+    const stream = queue(partition);
+    const keys = [stream, devices(partition), ids(chipid), attempts, deadLetters, deadSize];
+    const answer = await this.data.run(CLAIM, keys, [chipid, claim, most, INLINE], INLINE);
+    const { upload, bytes, isBuried } = readClaim(answer);
+    if (!upload || bytes <= INLINE) return { upload, isBuried };
+    const { id } = upload;
+    const text = readUpload(await this.data.read(bytes, 'XRANGE', stream, id, id));
+    // Acknowledged meanwhile: the next claim has the next one.
+    return text === undefined
+      ? this.claim(chipid, claim, most)
+      : { upload: { ...upload, text }, isBuried };
   }
 
-  async has(partition: number, id: string): Promise<boolean> {
-    const key = this.keys.queue(partition);
-    return readEntries(await this.commands.call('XRANGE', key, id, id)).length > 0;
+  async acknowledge(chipid: string, id: string): Promise<number | undefined> {
+    const { queue, devices, ids, attempts } = this.keys;
+    const partition = partitionOf(chipid);
+    const keys = [queue(partition), devices(partition), ids(chipid), attempts];
+    const left = await this.data.run(ACKNOWLEDGE, keys, [chipid, id]);
+    return typeof left === 'number' && left >= 0 ? left : undefined;
+  }
+
+  async queueState(): Promise<QueueState> {
+    const { deadLetters, queue } = this.keys;
+    const streams = Array.from({ length: PARTITIONS }, (_, partition) => queue(partition));
+    const answer = await this.data.run(LENGTHS, [deadLetters, ...streams], []);
+    return readLengths(answer);
   }
 
   async publish(topic: string, text: string): Promise<void> {
-    await this.commands.call('PUBLISH', this.keys.topic(topic), text);
+    await this.data.call('PUBLISH', this.keys.topic(topic), text);
   }
 
   subscribe(topic: string, listener: (text: string) => void): () => void {
@@ -189,6 +249,7 @@ class RedisStore implements Store {
   close(): Promise<void> {
     this.topics.close();
     this.connection.disconnect();
+    this.large.disconnect();
     return Promise.resolve();
   }
 }

@@ -3,12 +3,15 @@ import {
   StoreError,
   type BeatReply,
   type BeatRequest,
+  type Claim,
+  type Share,
   type MemberBeat,
-  type QueueEntry,
+  type QueueState,
+  type WaitingDevice,
 } from '../store';
 
-/** Letters for the pools in members' records. */
-const LETTERS: Readonly<Record<Pool, string>> = { devices: 'd', queue: 'q' };
+/** Letters for the claims in members' records. */
+const LETTERS: Readonly<Record<Share, string>> = { devices: 'd', 'spare devices': 's', queue: 'q' };
 
 /** The arguments of the script `beat`. */
 export function beatArgs(
@@ -31,7 +34,7 @@ export function beatArgs(
   return [
     JSON.stringify({
       ...{ member, beat, lease, settled, generation },
-      claims: claims.map((pool) => LETTERS[pool]).join(''),
+      claims: claims.map((claim) => LETTERS[claim]).join(''),
       pools: [pools.devices, pools.queue],
       holdings: pairs(holdings),
       release: pairs(release),
@@ -90,16 +93,45 @@ export function readOwners(value: unknown, alive: ReadonlySet<string>): Map<numb
   return owners;
 }
 
+/** Whether a stored position was written under an epoch, with this sequence or a later one. */
+export function hasArrived(value: string | null = null, epoch: number, sequence: number): boolean {
+  const [, storedEpoch, storedSequence] = /^(\d+) (\d+) /.exec(value ?? '') ?? [];
+  return Number(storedEpoch) === epoch && Number(storedSequence) >= sequence;
+}
+
 /** A stored position without the epoch and the sequence before it. */
 export const readPosition = (value: string | null): string | undefined =>
   value === null ? undefined : value.replace(/^\d+ \d+ /, '');
 
-/** The entries of a stream. @throws StoreError */
-export function readEntries(value: unknown): QueueEntry[] {
+/** The answer of the script that counts the queue. @throws StoreError */
+export function readLengths(value: unknown): QueueState {
+  const [length, deadLetters] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (typeof length !== 'number' || typeof deadLetters !== 'number') throw malformed();
+  return { length, deadLetters };
+}
+
+/** The answer of the script `waiting`. @throws StoreError */
+export function readWaiting(value: unknown): WaitingDevice[] {
+  const texts = readTexts(value);
+  return texts.flatMap((chipid, index) =>
+    index % 2 === 0 ? [{ chipid, attempts: Number(texts[index + 1]) }] : [],
+  );
+}
+
+/** The answer of the script `claim`. The text of a large upload is missing. @throws StoreError */
+export function readClaim(value: unknown): Claim & { readonly bytes: number } {
   if (!Array.isArray(value)) throw malformed();
-  return value.map((entry: unknown) => {
-    const [id, fields] = entry as [unknown, unknown];
-    const [, chipid = '', , upload = ''] = readTexts(fields);
-    return { id: String(id), chipid, upload };
-  });
+  const [buried, id, attempts, bytes = 0, text] = value as unknown[];
+  const upload =
+    typeof id === 'string' && typeof text === 'string'
+      ? { id, attempts: Number(attempts), text }
+      : undefined;
+  return { upload, bytes: Number(bytes), isBuried: buried === 1 };
+}
+
+/** The upload of a stream's only entry, if it is still there. @throws StoreError */
+export function readUpload(value: unknown): string | undefined {
+  if (!Array.isArray(value)) throw malformed();
+  const [entry] = value as unknown[];
+  return Array.isArray(entry) ? readTexts(entry[1])[3] : undefined;
 }

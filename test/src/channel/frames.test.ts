@@ -31,6 +31,14 @@ describe('a frame of the channel (section 6)', () => {
     });
   });
 
+  it('is an upload of the transparent serial mode, with its type', () => {
+    const frame = read({ type: 'uart_trans' });
+    assert.ok('upload' in frame);
+    assert.deepEqual(frame.upload.body, Buffer.from([0, 255]));
+    assert.equal(frame.upload.type, 'uart_trans');
+    assert.ok('fault' in read({ type: 'uart_trans', body: 1 }));
+  });
+
   const times: [timestamp: unknown, ms: number][] = [
     ['1700000000', 1_700_000_000_000],
     ['1700000000123', 1_700_000_000_123],
@@ -143,6 +151,17 @@ describe('a frame of the channel (section 6)', () => {
     const frame = read({ chipid: `00${CHIPID}` });
     assert.equal('upload' in frame && frame.upload.chipid, CHIPID);
   });
+
+  for (const body of ['AP8', 'AP8=\n', 'A\r\nP8=', 'AP-_', 'AP-_\n']) {
+    it(`is an upload with the body ${JSON.stringify(body)}, kept in strict Base64`, () => {
+      const frame = read({ body });
+      assert.ok('upload' in frame);
+      const bytes = body.includes('-') ? [0, 255, 191] : [0, 255];
+      assert.deepEqual([...frame.upload.body], bytes);
+      assert.equal(frame.base64, Buffer.from(bytes).toString('base64'));
+      assert.deepEqual(frame.flaws, []);
+    });
+  }
 
   it('may have an empty body', () => {
     const frame = read({ body: '' });

@@ -18,6 +18,7 @@ async function join(options: Omit<RedisStoreOptions, 'application'>): Promise<Cl
   atEnd(() => store.close());
   const cluster = new Cluster({ store, lease: LEASE });
   atEnd(() => cluster.close());
+  cluster.use('listens');
   cluster.start();
   return cluster;
 }

@@ -3,7 +3,7 @@ import { Cluster } from '../../../src/cluster/cluster';
 import { HeldSlots } from '../../../src/cluster/held-slots';
 import { MemoryStore } from './memory-store';
 import { Membership } from '../../../src/cluster/membership';
-import { isPartition } from '../../../src/cluster/slots';
+import { isPartition, PARTITIONS } from '../../../src/cluster/slots';
 import { StoreError, type BeatReply } from '../../../src/cluster/store';
 import { manual } from '../support/manual';
 import { Process, VirtualTime } from './virtual-time';
@@ -13,12 +13,18 @@ import { LEASE } from './world';
 function emptyStore() {
   const time = new VirtualTime();
   const store = new MemoryStore(() => time.now);
-  const start = (member: string, lease = 5): Cluster => {
+  /** Joins without using any device. */
+  const join = (member: string, lease = 5): Cluster => {
     const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
     cluster.start();
     return cluster;
   };
-  return { time, store, start };
+  const start = (member: string, lease?: number): Cluster => {
+    const cluster = join(member, lease);
+    cluster.use('listens');
+    return cluster;
+  };
+  return { time, store, join, start };
 }
 
 describe('a cluster', () => {
@@ -157,22 +163,26 @@ describe('a cluster', () => {
   });
 });
 
-describe('a cluster in which some processes only work on the queue', () => {
-  const chipids = Array.from({ length: 50 }, (_, index) => String(index));
+/** How many of these devices each of the members may emit for. */
+const sharesOf = (members: readonly Cluster[]): number[] =>
+  members.map((cluster) => CHIPIDS.filter((id) => cluster.mayEmit(id)).length);
 
+const CHIPIDS = Array.from({ length: 50 }, (_, index) => String(index));
+
+describe('a cluster in which some processes do not listen', () => {
   async function world() {
-    const { time, store, start } = emptyStore();
-    const [listening, working] = [start('listening'), start('working')];
-    listening.listens();
+    const { time, store, join } = emptyStore();
+    const [listening, working] = [join('listening'), join('working')];
+    listening.use('listens');
     const ends = [listening, working].map((each) => each.work({ deliver: () => undefined }));
     await time.runTo(3 * LEASE);
     /** How many devices each has, and how many parts of the queue. */
     const shares = async (): Promise<number[][]> => {
       const owners = await store.owners();
-      return [listening, working].map((cluster) => {
-        const slots = [...owners].filter(([, owner]) => owner === cluster.member);
-        const parts = slots.filter(([slot]) => isPartition(slot)).length;
-        return [chipids.filter((id) => cluster.mayEmit(id)).length, parts];
+      const devices = sharesOf([listening, working]);
+      return [listening, working].map(({ member }, index) => {
+        const slots = [...owners].filter(([, owner]) => owner === member);
+        return [devices[index] ?? 0, slots.filter(([slot]) => isPartition(slot)).length];
       });
     };
     return { time, working, ends, shares };
@@ -181,10 +191,10 @@ describe('a cluster in which some processes only work on the queue', () => {
   it('assigns devices to those that listen, and to others as soon as they do', async () => {
     const { time, working, shares } = await world();
     assert.deepEqual(await shares(), [
-      [50, 8],
-      [0, 8],
+      [50, PARTITIONS / 2],
+      [0, PARTITIONS / 2],
     ]);
-    working.listens();
+    working.use('listens');
     await time.runTo(time.now + LEASE);
     const [first = [], second = []] = await shares();
     assert.equal(first[0]! + second[0]!, 50);
@@ -196,7 +206,46 @@ describe('a cluster in which some processes only work on the queue', () => {
     ends[0]?.();
     await time.runTo(time.now + (2 * LEASE) / 5 + 100);
     const [[, first], [, second]] = (await shares()) as [number[], number[]];
-    assert.deepEqual([first, second], [0, 16]);
+    assert.deepEqual([first, second], [0, PARTITIONS]);
+  });
+
+  it('assigns no devices to one that does nothing with them, or only follows some', async () => {
+    const { time, join } = emptyStore();
+    const members = [join('listens'), join('follows'), join('idle')] as const;
+    members[0].use('listens');
+    members[1].use('follows');
+    await time.runTo(3 * LEASE);
+    assert.deepEqual(sharesOf(members), [50, 0, 0]);
+  });
+
+  it('shares the devices among those that follow some while no process listens', async () => {
+    const { time, join } = emptyStore();
+    const members = [join('one'), join('two'), join('idle')] as const;
+    for (const each of members.slice(0, 2)) each.use('follows');
+    await time.runTo(3 * LEASE);
+    const [one = 0, two = 0, idle] = sharesOf(members);
+    assert.ok(one > 0 && two > 0);
+    assert.deepEqual([one + two, idle], [50, 0]);
+    members[2].use('listens');
+    await time.runTo(time.now + 2 * LEASE);
+    assert.deepEqual(sharesOf(members), [0, 0, 50]);
+  });
+
+  it('moves no device over a deploy, which ends all listeners and begins them anew', async () => {
+    const { time, join } = emptyStore();
+    const members = [join('one'), join('two')] as const;
+    const [end] = members.map((each) => each.use('listens'));
+    await time.runTo(3 * LEASE);
+    const epochs = (): unknown[] => CHIPIDS.map((id) => members.map((each) => each.epochOf(id)));
+    const before = epochs();
+    end?.();
+    await time.runTo(time.now + LEASE);
+    const endAgain = members[0].use('listens');
+    await time.runTo(time.now + 5 * LEASE);
+    assert.deepEqual(epochs(), before);
+    endAgain();
+    await time.runTo(time.now + 5 * LEASE);
+    assert.deepEqual(sharesOf(members), [0, 50]);
   });
 });
 

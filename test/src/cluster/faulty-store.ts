@@ -52,13 +52,15 @@ export function faultyStore(
     leave: (member) => send(() => store.leave(member)),
     restore: (member, holding, entries) => send(() => store.restore(member, holding, entries)),
     save: (member, entries) => send(() => store.save(member, entries)),
+    arrived: (entries) => send(() => store.arrived(entries)),
     load: (chipids) => send(() => store.load(chipids)),
     owners: () => send(() => store.owners()),
     lock: (key, token, ms, again) => send(() => store.lock(key, token, ms, again)),
     unlock: (key, token) => send(() => store.unlock(key, token)),
-    read: (partition, after, count) => send(() => store.read(partition, after, count)),
-    acknowledge: (partition, id) => send(() => store.acknowledge(partition, id)),
-    has: (partition, id) => send(() => store.has(partition, id)),
+    waiting: (partitions) => send(() => store.waiting(partitions)),
+    claim: (chipid, claim, most) => send(() => store.claim(chipid, claim, most)),
+    acknowledge: (chipid, id) => send(() => store.acknowledge(chipid, id)),
+    queueState: () => send(() => store.queueState()),
     publish: (topic, text) => send(() => store.publish(topic, text)),
     subscribe: (topic, listener) =>
       store.subscribe(topic, (text) => {

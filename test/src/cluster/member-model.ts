@@ -48,6 +48,7 @@ export class MemberModel {
     this.store = faultyStore(store, time, this.process, this.line, random);
     const { clock } = this.process;
     this.cluster = new Cluster({ store: this.store, lease: 5, clock, random, member: name });
+    this.cluster.use('listens');
     this.cluster.start();
     this.look();
   }

@@ -8,12 +8,16 @@ import {
   type ClusterJob,
   type ClusterMember,
   type ClusterSettings,
+  type Upload,
 } from '../../../src';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
 import { failure } from '../support/failure';
 
-const UPLOAD = { chipid: '7', appid: '9', timestamp: 1_700_000_000_000, body: Buffer.from('21.5') };
+const UPLOAD: Upload = {
+  ...{ chipid: '7', appid: '9', timestamp: 1_700_000_000_000, body: Buffer.from('21.5') },
+  ...{ replayed: true, id: 5, altered: true, type: 'uart_trans' },
+};
 
 function joinOne(store = new MemoryStore()): { store: MemoryStore; member: ClusterMember } {
   const member = joinOn(store, { lease: 0.5 });
@@ -46,6 +50,7 @@ describe('the membership in a cluster', () => {
     await until(() => member.state === 'member' && member.members.length === 2);
     assert.deepEqual(member.members, [member.member, other.member].sort());
     assert.ok(changes > 0);
+    for (const each of [member, other]) clusterOf(each).use('listens');
     await until(() => [member, other].some((each) => clusterOf(each).mayEmit('1')));
     const owner = (await member.owners()).of('1');
     assert.ok(owner !== undefined && member.members.includes(owner));
@@ -57,13 +62,15 @@ describe('the membership in a cluster', () => {
     member.listen({ onFault: (fault) => faults.push(fault) });
     const cluster = clusterOf(member);
     // Otherwise it takes no share of the devices, and may append nothing.
-    cluster.listens();
+    cluster.use('listens');
     const jobs: ClusterJob[] = [];
     const end = member.work({ deliver: (job) => jobs.push(job) });
     assert.throws(() => member.work({ deliver: () => undefined }), { code: 'NOT_CONFIGURED' });
     await until(() => member.state === 'member');
     await until(() => cluster.mayEmit('7'));
-    for (const upload of ['{"x":', uploadToText(UPLOAD)]) await cluster.append('7', 'p', upload);
+    const wrong = uploadToText({ ...UPLOAD, type: 'x'.repeat(65) });
+    for (const upload of ['{"x":', wrong, uploadToText(UPLOAD)])
+      await cluster.append('7', 'p', upload);
     await until(() => jobs.length === 1);
     const [{ token, upload, redelivered }] = jobs as [ClusterJob];
     assert.deepEqual([upload, redelivered, faults.length], [UPLOAD, false, 1]);
@@ -71,7 +78,7 @@ describe('the membership in a cluster', () => {
       [await member.acknowledge(token), await member.acknowledge(token)],
       [true, false],
     );
-    for (const wrong of ['', 'x', '99:1', 7]) {
+    for (const wrong of ['', 'x', '99:x', ':1', 7]) {
       await failure(member.acknowledge(wrong as string), 'INVALID_INPUT');
     }
     end();

@@ -1,5 +1,12 @@
+import { LONGEST_LEASE } from '../../../src/cluster/settling';
 import { POOLS, type Pool } from '../../../src/cluster/slots';
-import type { BeatReply, BeatRequest, Holding, MemberBeat } from '../../../src/cluster/store';
+import type {
+  BeatReply,
+  BeatRequest,
+  Share,
+  Holding,
+  MemberBeat,
+} from '../../../src/cluster/store';
 
 /** A slot in the store; without an owner it was released. */
 export interface OwnedSlot {
@@ -10,7 +17,7 @@ export interface OwnedSlot {
 export interface KnownMember {
   beat: number;
   lease: number | undefined;
-  claims: readonly Pool[];
+  claims: readonly Share[];
 }
 
 /** What a store in memory keeps of members and slots. */
@@ -42,11 +49,13 @@ export function applyBeat(state: MembersState, request: BeatRequest): BeatReply 
   if (request.settled === incarnationOf(state)) state.settled = request.settled;
   if (state.left.has(member) || beat <= (state.members.get(member)?.beat ?? 0)) return undefined;
   state.members.set(member, { beat, lease: request.lease, claims: request.claims });
+  for (const [id, { lease = 0 }] of state.members)
+    if (lease > LONGEST_LEASE) state.members.delete(id);
   for (const { epoch } of request.holdings) state.top = Math.max(state.top, epoch);
   release(state, member, request.release);
   if (isSettled(state)) {
     remove(state, member, request.dead);
-    for (const pool of request.claims) claim(state, member, pool);
+    for (const pool of POOL_NAMES) if (claimsOf(state, request, pool)) claim(state, member, pool);
   }
   return replyTo(state, request);
 }
@@ -69,11 +78,33 @@ function remove(
   }
 }
 
-/** The share of one member: a whole number, the same for all. */
-function shareOf({ members }: MembersState, pool: Pool): number {
+/** Devices that no member listens to are shared by those that only follow some. */
+function claimsOf(
+  { members }: MembersState,
+  { claims }: Pick<BeatRequest, 'claims'>,
+  pool: Pool,
+): boolean {
+  const isSpare =
+    pool === 'devices' && ![...members.values()].some((each) => each.claims.includes(pool));
+  return claims.includes(isSpare ? 'spare devices' : pool);
+}
+
+/** The share of one member. Shares differ by one slot at most; as many as are left over may hold one more. */
+function shareOf(state: MembersState, member: string, pool: Pool): number {
   const [first, end] = POOLS[pool];
-  const claimants = [...members.values()].filter(({ claims }) => claims.includes(pool)).length;
-  return claimants === 0 ? 0 : Math.ceil((end - first) / claimants);
+  const claimants = [...state.members].flatMap(([id, known]) =>
+    claimsOf(state, known, pool) ? id : [],
+  );
+  if (!claimants.includes(member)) return 0;
+  const share = Math.floor((end - first) / claimants.length);
+  const mine = heldIn(state, member, pool).length;
+  const larger = claimants.filter(
+    (id) =>
+      id !== member &&
+      heldIn(state, id, pool).length > share &&
+      (mine <= share || Buffer.compare(Buffer.from(id), Buffer.from(member)) < 0),
+  );
+  return larger.length < (end - first) % claimants.length ? share + 1 : share;
 }
 
 function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] {
@@ -89,7 +120,7 @@ function heldIn({ slots }: MembersState, member: string, pool: Pool): Holding[] 
 /** Claims slots without a holder, up to the member's share. */
 function claim(state: MembersState, member: string, pool: Pool): void {
   const [first, end] = POOLS[pool];
-  let room = shareOf(state, pool) - heldIn(state, member, pool).length;
+  let room = shareOf(state, member, pool) - heldIn(state, member, pool).length;
   for (let slot = first; slot < end && room > 0; slot++) {
     const owner = state.slots.get(slot)?.owner;
     if (owner !== undefined && state.members.has(owner)) continue;
@@ -98,11 +129,11 @@ function claim(state: MembersState, member: string, pool: Pool): void {
   }
 }
 
-function replyTo(state: MembersState, { member, holdings, claims }: BeatRequest): BeatReply {
+function replyTo(state: MembersState, { member, holdings }: BeatRequest): BeatReply {
   const settled = isSettled(state);
   const held = POOL_NAMES.map((pool) => heldIn(state, member, pool));
   const surplus = POOL_NAMES.map((pool, index) => {
-    const share = claims.includes(pool) ? shareOf(state, pool) : 0;
+    const share = shareOf(state, member, pool);
     return [pool, settled ? Math.max(0, (held[index] ?? []).length - share) : 0] as const;
   });
   return {

@@ -4,14 +4,16 @@ import {
   queueTopic,
   type BeatReply,
   type BeatRequest,
+  type Claim,
   type FencedEntry,
   type Holding,
   type LockOutcome,
   type PositionEntry,
-  type QueueEntry,
+  type QueueState,
   type SaveOutcome,
   type Store,
   type StoreInfo,
+  type WaitingDevice,
 } from '../../../src/cluster/store';
 
 interface StoredPosition {
@@ -20,16 +22,32 @@ interface StoredPosition {
   position: string;
 }
 
+/** An upload in the queue. */
+export interface QueueEntry {
+  readonly id: string;
+  readonly chipid: string;
+  readonly upload: string;
+}
+
+interface Attempts {
+  id: string;
+  count: number;
+  claim: string;
+}
+
 interface State extends MembersState {
   positions: Map<string, StoredPosition>;
-  streams: Map<number, QueueEntry[]>;
+  /** The uploads of each device that has some. */
+  queue: Map<string, QueueEntry[]>;
+  attempts: Map<string, Attempts>;
+  deadLetters: QueueEntry[];
   lastEntry: number;
 }
 
 const emptyState = (run: number): State => ({
   ...{ generation: undefined, run, settled: undefined, top: 0 },
   ...{ members: new Map(), slots: new Map(), left: new Set<string>() },
-  ...{ positions: new Map(), streams: new Map(), lastEntry: 0 },
+  ...{ positions: new Map(), queue: new Map(), attempts: new Map(), deadLetters: [], lastEntry: 0 },
 });
 
 /** A copy of the content of a {@link MemoryStore}. */
@@ -110,11 +128,20 @@ export class MemoryStore implements Store {
   }
 
   private append(chipid: string, upload: string): void {
-    const partition = partitionOf(chipid);
-    const stream = this.state.streams.get(partition) ?? [];
-    this.state.streams.set(partition, stream);
-    stream.push({ id: String(++this.state.lastEntry), chipid, upload });
-    void this.publish(queueTopic(partition), '');
+    const entries = this.state.queue.get(chipid) ?? [];
+    this.state.queue.set(chipid, entries);
+    entries.push({ id: String(++this.state.lastEntry), chipid, upload });
+    void this.publish(queueTopic(partitionOf(chipid)), chipid);
+  }
+
+  arrived(entries: readonly FencedEntry[]): Promise<boolean[]> {
+    const { positions } = this.state;
+    return Promise.resolve(
+      entries.map(({ chipid, epoch, sequence }) => {
+        const stored = positions.get(chipid);
+        return stored?.epoch === epoch && stored.sequence >= sequence;
+      }),
+    );
   }
 
   load(chipids: readonly string[]): Promise<(string | undefined)[]> {
@@ -142,25 +169,54 @@ export class MemoryStore implements Store {
     return Promise.resolve();
   }
 
-  read(partition: number, after: string | undefined, count: number): Promise<QueueEntry[]> {
-    const stream = this.state.streams.get(partition) ?? [];
-    const entries = stream.filter(({ id }) => Number(id) > Number(after ?? 0));
-    return Promise.resolve(entries.slice(0, count));
-  }
-
-  async acknowledge(partition: number, id: string): Promise<boolean> {
-    const had = await this.has(partition, id);
-    const stream = this.state.streams.get(partition) ?? [];
-    this.state.streams.set(
-      partition,
-      stream.filter((entry) => entry.id !== id),
+  waiting(partitions: readonly number[]): Promise<WaitingDevice[]> {
+    const { queue, attempts } = this.state;
+    const chipids = [...queue.keys()].filter((chipid) => partitions.includes(partitionOf(chipid)));
+    return Promise.resolve(
+      chipids.map((chipid) => ({ chipid, attempts: attempts.get(chipid)?.count ?? 0 })),
     );
-    return had;
   }
 
-  has(partition: number, id: string): Promise<boolean> {
-    const stream = this.state.streams.get(partition) ?? [];
-    return Promise.resolve(stream.some((entry) => entry.id === id));
+  claim(chipid: string, claim: string, most: number, isBuried = false): Promise<Claim> {
+    const { queue, attempts, deadLetters } = this.state;
+    const [entry] = queue.get(chipid) ?? [];
+    if (!entry) return Promise.resolve({ upload: undefined, isBuried });
+    const { id, upload } = entry;
+    const before = attempts.get(chipid);
+    const known = before?.id === id ? before.count : 0;
+    const count = before?.id === id && before.claim === claim ? known : known + 1;
+    if (count > most) {
+      deadLetters.push(entry);
+      this.remove(chipid, id);
+      return this.claim(chipid, claim, most, true);
+    }
+    attempts.set(chipid, { id, count, claim });
+    return Promise.resolve({ upload: { id, attempts: count, text: upload }, isBuried });
+  }
+
+  acknowledge(chipid: string, id: string): Promise<number | undefined> {
+    const isThere = this.state.queue.get(chipid)?.some((entry) => entry.id === id);
+    return Promise.resolve(isThere ? this.remove(chipid, id) : undefined);
+  }
+
+  /** @returns how many the device has left */
+  private remove(chipid: string, id: string): number {
+    const { queue, attempts } = this.state;
+    const left = (queue.get(chipid) ?? []).filter((entry) => entry.id !== id);
+    if (left.length === 0) queue.delete(chipid);
+    else queue.set(chipid, left);
+    if (attempts.get(chipid)?.id === id) attempts.delete(chipid);
+    return left.length;
+  }
+
+  /** All uploads of the queue. */
+  get uploads(): QueueEntry[] {
+    return [...this.state.queue.values()].flat();
+  }
+
+  queueState(): Promise<QueueState> {
+    const { deadLetters } = this.state;
+    return Promise.resolve({ length: this.uploads.length, deadLetters: deadLetters.length });
   }
 
   publish(topic: string, text: string): Promise<void> {

@@ -11,6 +11,12 @@ import { Process, VirtualTime } from './virtual-time';
 class SlowStore extends MemoryStore {
   readonly writes: { entries: readonly FencedEntry[]; answer: Manual<SaveOutcome[]> }[] = [];
 
+  isArrived: (entry: FencedEntry) => boolean = () => false;
+
+  override arrived(entries: readonly FencedEntry[]): Promise<boolean[]> {
+    return Promise.resolve(entries.map(this.isArrived));
+  }
+
   override save(_member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]> {
     const answer = manual<SaveOutcome[]>();
     this.writes.push({ entries, answer });
@@ -98,7 +104,7 @@ describe('the writer of positions', () => {
     await save('1', 'a');
     await save('2', 'a');
     await store.answer('fenced');
-    assert.deepEqual([calls, writer.entriesOf(slotOf('1'))], [['written', 'fenced'], []]);
+    assert.deepEqual([calls, writer.entriesOf(slotOf('1'))], [['fenced', 'written'], []]);
     await store.answer('behind');
     assert.equal(calls.at(-1), 'behind');
     assert.equal(writer.entriesOf(slotOf('2')).length, 1);
@@ -121,5 +127,62 @@ describe('the writer of positions', () => {
       ends.map(({ status }) => status),
       ['fulfilled', 'fulfilled', 'rejected'],
     );
+  });
+
+  it('limits a write by bytes, and sends again only what has not arrived', async () => {
+    const upload = 'x'.repeat(100_000);
+    const appended = ['a', 'b', 'c', 'd'].map((position) => writer.append('1', position, upload));
+    await save('2', 'a');
+    assert.deepEqual(store.last, ['2a', '1a', '1b']);
+    // The position of what was emitted waits for nothing else.
+    await save('3', 'a');
+    store.isArrived = ({ position }) => position === 'a';
+    store.writes[0]?.answer.reject(new StoreError('No answer.', true));
+    await settled();
+    await time.runTo(1000);
+    assert.deepEqual(store.last, ['1b', '1c']);
+    await store.answer('saved', 'saved');
+    assert.deepEqual(store.last, ['1d']);
+    await store.answer('saved');
+    await Promise.all(appended);
+  });
+
+  it('is late if the position of what was emitted waits for a slow upload, but not for the upload alone', async () => {
+    void writer.append('1', 'a', 'slow');
+    await settled();
+    await time.runTo(1000);
+    assert.equal(writer.isPrompt, true);
+    await save('2', 'a');
+    await time.runTo(1249);
+    assert.equal(writer.isPrompt, true);
+    await time.runTo(1251);
+    assert.equal(writer.isPrompt, false);
+    await store.answer('saved');
+    await store.answer('saved');
+    assert.equal(writer.isPrompt, true);
+    // Emitted here and appended to the queue: its position follows the upload.
+    void writer.append('1', 'b', 'slow');
+    await save('1', 'b');
+    await time.runTo(1600);
+    assert.deepEqual([store.last, writer.isPrompt], [['1b'], false]);
+    await store.answer('saved');
+    assert.deepEqual(store.last, ['1b']);
+    await store.answer('saved');
+    assert.equal(writer.isPrompt, true);
+  });
+
+  it('takes no more uploads while too many bytes wait, and goes on when half of them are written', async () => {
+    const upload = 'x'.repeat(1024 * 1024);
+    for (let count = 0; count < 31; count++) void writer.append('1', 'p', upload);
+    await settled();
+    assert.equal(writer.isPrompt, true);
+    void writer.append('1', 'p', upload);
+    assert.equal(writer.isPrompt, false);
+    for (let count = 0; count < 16; count++) {
+      assert.equal(writer.isPrompt, false);
+      await store.answer('saved');
+    }
+    await store.answer('saved');
+    assert.equal(writer.isPrompt, true);
   });
 });

@@ -16,7 +16,7 @@ async function connected(url: string, limit = 5000): Promise<Store> {
   const store = await openRedisStore({ url, limit, application: String(++applications) });
   atEnd(() => store.close());
   await until(() =>
-    store.load(['1']).then(
+    Promise.all([store.load(['1']), store.owners()]).then(
       () => true,
       () => false,
     ),
@@ -62,7 +62,7 @@ describe('a store on Redis', () => {
     }
     const key = (name: string): string => `{device-cloud:${application}}:${name}`;
     const uploads = async (store: Store): Promise<string[]> =>
-      (await store.read(partitionOf(chipid), undefined, 10)).map(({ upload }) => upload);
+      [(await store.claim(chipid, 'x', 5)).upload].flatMap((upload) => upload?.text ?? []);
 
     it('continues from a position of a later epoch than any that it still has', async () => {
       const [store, entry] = await owned();
@@ -71,15 +71,38 @@ describe('a store on Redis', () => {
       assert.deepEqual([await store.load([chipid]), await uploads(store)], [['p'], ['u']]);
     });
 
+    it('keeps no more than 64 MiB of dead letters, the newest ones', async () => {
+      const [store, entry] = await owned();
+      const upload = 'x'.repeat(25 * 1024 * 1024);
+      for (let sequence = 1; sequence <= 3; sequence++) {
+        assert.deepEqual(await store.save('m', [{ ...entry, sequence, upload }]), ['saved']);
+        await store.claim(chipid, `${sequence}`, 1);
+        const { isBuried } = await store.claim(chipid, `${sequence} again`, 1);
+        assert.deepEqual(
+          [isBuried, await store.queueState()],
+          [true, { length: 0, deadLetters: Math.min(sequence, 2) }],
+        );
+      }
+      // Emptied by hand.
+      await redisCli(redis.port, 'DEL', key('dead-letters'));
+      await store.save('m', [{ ...entry, sequence: 4 }]);
+      await store.claim(chipid, 'a', 1);
+      await store.claim(chipid, 'b', 1);
+      assert.equal(await redisCli(redis.port, 'GET', key('dead-size')), '1\n');
+    });
+
     it('ignores malformed members and slots', async () => {
       const [store] = await owned();
       await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
+      await redisCli(redis.port, 'HSET', key('members'), 'foreign', '3 d 97200000');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
       await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
       const request = { member: 'm', beat: 3, claims: ['devices'], generation: 'g' } as const;
       const none = { holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
       assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);
+      // Half of the devices; the slot that was overwritten is nobody's.
+      assert.equal(reply?.surplus.devices, 127);
     });
 
     it('writes no position whose upload could not be appended', async () => {

@@ -151,7 +151,9 @@ describe('a user of the engine with few rights', () => {
     await without('+evalsha');
     await saysMissing(faults, '+evalsha');
     assert.equal(cluster.state, 'awaiting');
+    assert.equal(cluster.problem?.setting, 'rights');
     await allow(documented());
     await until(() => cluster.state === 'member');
+    assert.equal(cluster.problem, undefined);
   });
 });

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
-import { slotOf, type Pool } from '../../../src/cluster/slots';
-import type { BeatReply, BeatRequest, FencedEntry, Store } from '../../../src/cluster/store';
+import { partitionOf, PARTITIONS, slotOf, SLOTS } from '../../../src/cluster/slots';
+import type {
+  BeatReply,
+  BeatRequest,
+  Share,
+  FencedEntry,
+  Holding,
+  Store,
+} from '../../../src/cluster/store';
 import { settled, until } from '../../../tooling/until';
 
 /** A store under test, of an application that has none of the others' content. */
@@ -18,7 +25,7 @@ class Hand {
   constructor(
     private readonly store: Store,
     readonly member: string,
-    private readonly claims: readonly Pool[] = ['devices'],
+    private readonly claims: readonly Share[] = ['devices'],
   ) {}
 
   async try(request: Partial<BeatRequest> = {}): Promise<BeatReply | undefined> {
@@ -101,8 +108,71 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
     const { mine } = await worker.beat();
     assert.deepEqual(
       mine.map(({ slot }) => slot),
-      Array.from({ length: 16 }, (_, partition) => 256 + partition),
+      Array.from({ length: 64 }, (_, partition) => 256 + partition),
     );
+  });
+
+  it('leaves no process without a share while there are enough, and gives none two more than another', async () => {
+    const hands: Hand[] = [];
+    const held = new Map<Hand, BeatReply>();
+    const surplus = async (hand: Hand): Promise<number> => {
+      const mine = held.get(hand)?.mine ?? [];
+      const reply = await hand.beat({ holdings: mine });
+      held.set(hand, reply);
+      const { devices, queue } = reply.surplus;
+      const inPool = (isQueue: boolean, count: number): Holding[] =>
+        count === 0 ? [] : reply.mine.filter(({ slot }) => slot >= SLOTS === isQueue).slice(-count);
+      const release = [...inPool(false, devices), ...inPool(true, queue)];
+      if (release.length > 0) held.set(hand, await hand.beat({ holdings: reply.mine, release }));
+      return release.length;
+    };
+    for (const count of [5, 30]) {
+      while (hands.length < count)
+        hands.push(new Hand(store, `${hands.length}`, ['devices', 'queue']));
+      await hands[0]!.settle();
+      // Whoever joins is known to the others one round later.
+      for (let still = 0; still < 2; still++)
+        for (const hand of hands) if ((await surplus(hand)) > 0) still = -1;
+      for (const [isQueue, all] of [
+        [false, SLOTS],
+        [true, PARTITIONS],
+      ] as const) {
+        const shares = hands.map(
+          (hand) => held.get(hand)!.mine.filter(({ slot }) => slot >= SLOTS === isQueue).length,
+        );
+        assert.equal(Math.min(...shares), Math.floor(all / count));
+        assert.equal(Math.max(...shares), Math.ceil(all / count));
+        assert.equal(
+          shares.reduce((sum, share) => sum + share),
+          all,
+        );
+      }
+    }
+  });
+
+  it('shares devices that no member claims among those that claim spare ones', async () => {
+    const [one, two] = ['one', 'two'].map((name) => new Hand(store, name, ['spare devices']));
+    assert.ok(one && two);
+    const { mine } = await one.settle();
+    assert.equal(mine.length, 256);
+    await two.beat();
+    assert.equal((await one.beat({ holdings: mine })).surplus.devices, 128);
+    assert.deepEqual((await a.beat()).mine, []);
+    assert.equal((await one.beat({ holdings: mine })).surplus.devices, 256);
+    await one.beat({ release: mine });
+    assert.deepEqual((await two.beat()).mine, []);
+    assert.equal((await a.beat()).mine.length, 256);
+  });
+
+  it('removes a member whose lease is longer than any can be', async () => {
+    await a.settle();
+    await b.beat({ lease: 97_200_000 });
+    const { members, surplus } = await a.beat();
+    assert.deepEqual(
+      members.map(({ member }) => member),
+      ['a'],
+    );
+    assert.equal(surplus.devices, 0);
   });
 
   it('releases a slot only under the epoch of its claim', async () => {
@@ -181,36 +251,71 @@ export function storeContract(open: () => Subject | Promise<Subject>): void {
       entryOf(reply, '8', 3, { position: '5 6 "€\n' }),
     ]);
     assert.deepEqual(await store.load(['7', '8']), ['p2', '5 6 "€\n']);
+    const written = [1, 2, 3].map((sequence) => entryOf(reply, '7', sequence));
+    const other = { ...entryOf(reply, '8', 1), epoch: 9999 };
+    assert.deepEqual(await store.arrived([...written, other]), [true, true, false, false]);
   });
 
   it('appends an upload with its position once, even if it is written several times', async () => {
     const reply = await a.settle();
-    const partition = slotOf('7') % 16;
     const first = entryOf(reply, '7', 1, { upload: '{"a":"é"}' });
     await store.save('a', [first]);
     await store.save('a', [first, entryOf(reply, '7', 2, { upload: 'two' })]);
     assert.deepEqual(await store.save('b', [entryOf(reply, '7', 3, { upload: 'no' })]), ['fenced']);
-    const entries = await store.read(partition, undefined, 10);
+    assert.deepEqual(await store.queueState(), { length: 2, deadLetters: 0 });
+    const { upload: one } = await store.claim('7', 'x', 5);
+    assert.equal(one?.text, '{"a":"é"}');
     assert.deepEqual(
-      entries.map(({ chipid, upload }) => [chipid, upload]),
+      [await store.acknowledge('7', one.id), await store.acknowledge('7', one.id)],
+      [1, undefined],
+    );
+    const { upload: two } = await store.claim('7', 'y', 5);
+    assert.deepEqual([two?.text, two?.attempts], ['two', 1]);
+    assert.equal(await store.acknowledge('7', two!.id), 0);
+    assert.deepEqual(await store.claim('7', 'z', 5), { upload: undefined, isBuried: false });
+    assert.deepEqual(await store.queueState(), { length: 0, deadLetters: 0 });
+    assert.deepEqual(await store.waiting([partitionOf('7')]), []);
+  });
+
+  it('counts how often an upload is claimed, and makes it a dead letter after that', async () => {
+    const reply = await a.settle();
+    await store.save('a', [
+      entryOf(reply, '7', 1, { upload: 'one' }),
+      entryOf(reply, '7', 2, { upload: 'two' }),
+      entryOf(reply, '8', 3, { upload: 'x'.repeat(1_000_000) }),
+      entryOf(reply, '9', 4),
+    ]);
+    const claims = async (...names: string[]): Promise<unknown[]> => {
+      const found: unknown[] = [];
+      for (const name of names) {
+        const { upload, isBuried } = await store.claim('7', name, 2);
+        found.push([upload?.text, upload?.attempts, isBuried]);
+      }
+      return found;
+    };
+    // A claim whose answer got lost is repeated.
+    assert.deepEqual(await claims('a', 'a', 'b'), [
+      ['one', 1, false],
+      ['one', 1, false],
+      ['one', 2, false],
+    ]);
+    const partitions = ['7', '8'].map(partitionOf);
+    const waiting = await store.waiting([...partitions, partitionOf('9')]);
+    assert.deepEqual(
+      waiting.sort((one, other) => Number(one.chipid) - Number(other.chipid)),
       [
-        ['7', '{"a":"é"}'],
-        ['7', 'two'],
+        { chipid: '7', attempts: 2 },
+        { chipid: '8', attempts: 0 },
       ],
     );
-    const [one, two] = entries.map(({ id }) => id);
-    assert.ok(one && two);
-    assert.deepEqual((await store.read(partition, one, 10)).length, 1);
-    assert.deepEqual((await store.read(partition, undefined, 1)).length, 1);
-    assert.deepEqual(
-      [await store.acknowledge(partition, one), await store.acknowledge(partition, one)],
-      [true, false],
-    );
-    assert.deepEqual(
-      [await store.has(partition, one), await store.has(partition, two)],
-      [false, true],
-    );
-    assert.deepEqual((await store.read(partition, undefined, 10)).length, 1);
+    assert.deepEqual(await claims('b', 'c', 'd'), [
+      ['one', 2, false],
+      ['two', 1, true],
+      ['two', 2, false],
+    ]);
+    assert.deepEqual(await store.queueState(), { length: 2, deadLetters: 1 });
+    const large = await store.claim('8', 'e', 2);
+    assert.deepEqual([large.upload?.text.length, large.upload?.attempts], [1_000_000, 1]);
   });
 
   it('locks for one holder at a time, and unlocks only for that holder', async () => {

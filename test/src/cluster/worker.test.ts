@@ -1,29 +1,35 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/cluster/clock';
 import { MemoryStore } from './memory-store';
-import type { Job } from '../../../src/cluster/partition-reader';
-import { partitionOf, slotOf } from '../../../src/cluster/slots';
-import type { QueueEntry } from '../../../src/cluster/store';
-import { acknowledge, Worker } from '../../../src/cluster/worker';
+import { PARTITIONS, partitionOf, slotOf } from '../../../src/cluster/slots';
+import type { Claim } from '../../../src/cluster/store';
+import { acknowledge, Worker, type Job } from '../../../src/cluster/worker';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { settled } from '../../../tooling/until';
 
 const LEASE = 5000;
 
 /** The time does not advance: nothing is repeated by a timer. */
-const still: Clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
+const still: Clock = {
+  now: () => 0,
+  monotonic: () => 0,
+  after(ms, callback) {
+    if (ms === 0) queueMicrotask(callback);
+    return () => undefined;
+  },
+};
 
 class CountingStore extends MemoryStore {
-  readonly reads: number[] = [];
+  readonly claims: string[] = [];
 
-  override read(...args: Parameters<MemoryStore['read']>): Promise<QueueEntry[]> {
-    this.reads.push(args[0]);
-    return super.read(...args);
+  override claim(...args: Parameters<MemoryStore['claim']>): Promise<Claim> {
+    this.claims.push(args[0]);
+    return super.claim(...args);
   }
 }
 
 /** A device of each partition. */
-const CHIPIDS = Array.from({ length: 16 }, (_, partition) => {
+const CHIPIDS = Array.from({ length: PARTITIONS }, (_, partition) => {
   let chipid = 1;
   while (partitionOf(String(chipid)) !== partition) chipid++;
   return String(chipid);
@@ -49,7 +55,8 @@ async function world(
   }
   const jobs: Job[] = [];
   const worker = new Worker({
-    ...{ store, clock: still, inFlight, redeliver: LEASE, mayWork: () => true },
+    ...{ store, clock: still, inFlight, redeliver: LEASE, attempts: 5, mayWork: () => true },
+    buried: () => assert.fail('it is a dead letter'),
     deliver: (job) => jobs.push(job),
   });
   atEnd(() => worker.close());
@@ -58,22 +65,25 @@ async function world(
   return { store, worker, jobs };
 }
 
-describe('a worker on many streams', () => {
-  it('reads only the stream of an upload that was acknowledged, by any process, for the next one', async () => {
+describe('a worker on many devices', () => {
+  it('claims only the next upload of a device whose upload was acknowledged, by any process', async () => {
     const { store, worker, jobs } = await world(100);
-    assert.equal(jobs.length, 16);
+    assert.equal(jobs.length, PARTITIONS);
     for (const by of [worker, undefined]) {
-      store.reads.length = 0;
+      store.claims.length = 0;
       const job = jobs.at(-1)!;
       await acknowledge(store, job.token, by);
       await settled();
-      assert.deepEqual([...new Set(store.reads)], [partitionOf(job.chipid)]);
+      assert.deepEqual(store.claims, [job.chipid]);
+      assert.deepEqual(jobs.at(-1)?.upload, `${job.chipid}/2`);
+      jobs.pop();
+      jobs.pop();
     }
   });
 
-  it('gives a place that becomes free to the stream that has waited longest', async () => {
+  it('gives a place that becomes free to the device that has waited longest', async () => {
     const { store, worker, jobs } = await world(1);
-    for (let count = 1; count < 32; count++) {
+    for (let count = 1; count < 2 * PARTITIONS; count++) {
       assert.equal(jobs.length, count);
       await acknowledge(store, jobs.at(-1)!.token, worker);
       await settled();

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { newestUpload } from '../../../src/fleet/latest-history';
-import { HistoryFacts } from '../../../src/recovery/records/facts';
-import type { Encoding, EncodingSetting } from '../../../src/recovery/records/facts';
+import { NewestRecord } from '../../../src/fleet/latest-history';
+import { HistoryFacts, type HistoryForm, type HistoryFormSetting } from '../../../src/history/form';
 
 const NOW = Date.UTC(2026, 0, 2);
-const HOUR = 3_600_000;
 
 const record = (id: unknown, time: unknown, body: unknown, dev: unknown = '7') => ({
   ...{ id, create_time: time, body, dev, app: 'x' },
@@ -13,12 +11,14 @@ const record = (id: unknown, time: unknown, body: unknown, dev: unknown = '7') =
 /** The newest upload of a history, as body, time and id. */
 function newest(
   records: readonly unknown[],
-  encoding: EncodingSetting = 'text',
-  known: { encoding?: Encoding; isProven?: boolean; zone?: number } = {},
+  encoding: HistoryFormSetting = 'text',
+  known: { form?: HistoryForm; zone?: number } = {},
 ) {
-  const facts = Object.assign(new HistoryFacts(), known);
-  const history = { chipid: '7', appid: '1', records, facts, now: NOW };
-  const upload = newestUpload(history, { encoding, zone: 8 * HOUR });
+  const facts = new HistoryFacts();
+  facts.restore(known.form, known.zone);
+  const history = new NewestRecord('7');
+  for (const each of records) history.take(each);
+  const upload = history.upload('1', facts, { encoding, zone: undefined }, NOW);
   return upload && { ...upload, body: upload.body.toString() };
 }
 
@@ -60,11 +60,12 @@ describe('the newest upload of a history', () => {
     assert.equal(newest(base64, 'base64')?.body, 'text');
     assert.equal(newest(base64, 'auto')?.body, 'text');
     assert.equal(newest(base64, 'text')?.body, 'dGV4dA==');
-    assert.equal(newest(base64, 'auto', { encoding: 'text' })?.body, 'dGV4dA==');
-    assert.equal(newest(base64, 'text', { encoding: 'base64', isProven: true })?.body, 'text');
+    assert.equal(newest(base64, 'auto', { form: 'text' })?.body, 'dGV4dA==');
+    assert.equal(newest(base64, 'text', { form: 'base64' })?.body, 'dGV4dA==');
     const plain = [record(1, '2026-01-01 00:00:01', 'no Base64')];
     assert.throws(() => newest(plain, 'base64'), { code: 'INVALID_RESPONSE' });
-    assert.equal(newest(plain, 'auto', { encoding: 'base64' })?.body, 'no Base64');
+    assert.equal(newest(plain, 'auto', { form: 'base64' })?.body, 'no Base64');
+    assert.equal(newest(plain, 'auto', { form: 'tagged' })?.altered, true);
   });
 
   it('has its time in the zone that was learned', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
 import { LatestReader } from '../../../src/fleet/latest-reader';
 import { FleetRegistry } from '../../../src/fleet/registry';
-import { HistoryFacts } from '../../../src/recovery/records/facts';
-import { sharedBy } from '../recovery/shared';
+import { HistoryFacts } from '../../../src/history/form';
+import { sharedBy, streamed } from '../recovery/shared';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 
@@ -22,11 +22,11 @@ function createSubject() {
       facts: new HistoryFacts(),
       now: () => now,
     },
-    read(chipid: string) {
+    read: streamed((chipid) => {
       const next = { chipid, ...manual<unknown[]>() };
       asked.push(next);
       return next.promise;
-    },
+    }),
   };
   const reader = new LatestReader(shared, registry);
   return {

@@ -45,6 +45,40 @@ describe('the registry of devices', () => {
     assert.deepEqual([registry.isOnline(device('1')), registry.isOnline(gone)], [true, false]);
   });
 
+  it('believes the answer to a refresh until a list that was asked for later, or an upload', () => {
+    const { registry, list, live, device, pass, now } = createSubject();
+    const shown = () => {
+      const one = device('1');
+      return [registry.isOnline(one), registry.since(one)];
+    };
+    registry.onRefreshed('1', false);
+    assert.deepEqual(shown(), [false, START], 'before any list');
+    pass(10);
+    list(['1']);
+    assert.deepEqual(shown(), [true, START + 10]);
+    pass(10);
+    const { revision } = registry;
+    registry.onRefreshed('1', false);
+    assert.deepEqual(shown(), [false, START + 20]);
+    assert.equal(registry.changesSince(revision).devices.length, 1);
+    list(['1'], { began: now() - 1 });
+    assert.deepEqual(shown(), [false, START + 20], 'the list was asked for before');
+    pass(10);
+    live('1');
+    assert.equal(registry.isOnline(device('1')), true);
+    registry.onRefreshed('1', false);
+    pass(10);
+    const before = registry.revision;
+    list(['1']);
+    assert.deepEqual(shown(), [true, START + 10]);
+    assert.equal(registry.changesSince(before).devices.length, 1, 'a display learns of it');
+    registry.onRefreshed('2', true);
+    assert.equal(registry.isOnline(device('2')), true);
+    pass(1);
+    list([]);
+    assert.equal(registry.isOnline(device('2')), false);
+  });
+
   it('ignores a name that is not valid', () => {
     const { list, device } = createSubject();
     for (const name of [null, '', { a: 1 }, ['x'], true]) {

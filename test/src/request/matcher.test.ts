@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { BoundedPatterns, PatternFailed } from '../../../src/request/bounded-pattern';
 import { matcherOf } from '../../../src/request/matcher';
 import type { RequestMatch } from '../../../src/request/types';
 import { UploadReading } from '../../../src/request/upload-reading';
+import { PatternFailed } from '../../../src/util/bounded-pattern';
 import { thrown } from '../support/failure';
-
-const patterns = new BoundedPatterns();
 
 function matches(match: RequestMatch, body: string | Buffer): unknown {
   const upload = { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) };
   const reading = new UploadReading(upload);
-  return matcherOf(match, patterns).matches(reading.decoded('auto-detect')?.value, reading);
+  return matcherOf(match).matches(reading.decoded('auto-detect')?.value, reading);
 }
 
 describe('the match of a request', () => {
@@ -57,7 +55,6 @@ describe('the match of a request', () => {
       ...[{ property: 'a..b', equals: 1 }, { property: 'a' }, { pattern: '(' }, { pattern: '' }],
       ...[{ pattern: 'x'.repeat(1001) }, { pattern: 5 }, { pattern: undefined }],
     ];
-    for (const match of invalid)
-      thrown(() => matcherOf(match as RequestMatch, patterns), 'INVALID_INPUT');
+    for (const match of invalid) thrown(() => matcherOf(match as RequestMatch), 'INVALID_INPUT');
   });
 });

@@ -4,6 +4,7 @@ import type { RequestMatch, RequestOptions, RequestProgress } from '../../../src
 import { DeviceCloudError } from '../../../src/errors';
 import { freePort } from '../../../tooling/servers/ports';
 import { settled, until } from '../../../tooling/until';
+import { watchRuns } from '../../support/watched-runs';
 import { clientOf, simulator } from '../support/client';
 import { failure, failures } from '../support/failure';
 import { heldTimers, HOUR } from '../../support/held-timers';
@@ -409,8 +410,73 @@ describe('a request that is given up', () => {
     await pushed(2);
     upload('a'.repeat(50) + '!');
     const { message } = await failure(slow, 'NO_REPLY');
-    assert.match(message, /was accepted, but its pattern took more than 200 ms.*backtracks/);
+    assert.match(message, /was accepted, but the pattern took more than 100 ms.*backtracks/);
     await other;
+  });
+
+  it('is one of 100 with a pattern that backtracks: it is stopped once for an upload', async () => {
+    const { ask, pushed, upload } = await world();
+    const runs = watchRuns();
+    const slow = Array.from({ length: 99 }, () => failure(ask({ pattern: '^(a+)+$' }), 'NO_REPLY'));
+    const other = ask({ pattern: 'a!' });
+    await pushed(100);
+    upload('a'.repeat(50) + '!');
+    await Promise.all(slow);
+    await other;
+    runs.restore();
+    assert.equal(runs.limits.length, 1);
+  });
+
+  it('is one of 100 with different patterns that backtrack: together, they take a bounded time', async () => {
+    const { ask, pushed, upload } = await world();
+    const runs = watchRuns();
+    const over = new AbortController();
+    const slow = Array.from({ length: 99 }, (_, count) =>
+      ask({ pattern: `^(a+)+(?:x{${count}})?$` }, { signal: over.signal }),
+    );
+    const settledAll = Promise.allSettled(slow);
+    const other = ask({ pattern: 'a!' });
+    await pushed(100);
+    upload('a'.repeat(50) + '!');
+    await other;
+    assert.ok(runs.total() <= 220, `${runs.total()} ms`);
+    over.abort();
+    await settledAll;
+    runs.restore();
+  });
+
+  it('lets timers run while many requests are judged, of one device or of many', async () => {
+    const { service, client, pushed } = await world({ devices: 20 });
+    const devices = [...service.devices.keys()];
+    let [judged, longest, sinceTurn] = [0, 0, 0];
+    const now = performance.now.bind(performance);
+    let spent = 0;
+    const clock = mock.method(performance, 'now', () => now() + spent);
+    const match: RequestMatch = (payload) => {
+      judged++;
+      spent += 20;
+      longest = Math.max(longest, ++sinceTurn);
+      return payload === 'reply';
+    };
+    const requests = devices.flatMap((chipid) =>
+      Array.from({ length: 5 }, () => client.request(chipid, 'x', { match })),
+    );
+    await pushed(5);
+    await until(() => devices.every((chipid) => service.device(chipid).received.length >= 5));
+    let isOver = false;
+    const turn = (): void => {
+      sinceTurn = 0;
+      if (!isOver) setImmediate(turn);
+    };
+    turn();
+    for (const chipid of devices) service.upload(chipid, 'no reply');
+    await until(() => judged >= 100, 'the uploads are judged');
+    isOver = true;
+    clock.mock.restore();
+    assert.ok(longest <= 5, `${longest} judgements in one turn`);
+    const replies = devices.map((chipid) => () => service.upload(chipid, 'reply'));
+    for (let count = 0; count < 5; count++) for (const reply of replies) reply();
+    await Promise.all(requests);
   });
 
   it('leaves nothing behind after the close of the client', async () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Position } from '../../../src/recovery/position/position';
+import type { Position } from '../../../src/recovery/position';
+import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { Gate } from '../../../src/sharing/gate';
+import type { Place } from '../../../src/sharing/place';
 import { settled } from '../../../tooling/until';
 
 const position = (id: string): Position => ({ id, live: 0 }) as unknown as Position;
 
-/** A gate without listeners, and the positions that it has written. */
-function gate(): { gate: Gate; saved: () => string[] } {
+/** A gate, and the positions that it has written. */
+function gate(...places: Place[]): { gate: Gate; saved: () => string[] } {
   const saved: string[] = [];
   const cluster = {
     mayEmit: () => true,
@@ -14,7 +16,7 @@ function gate(): { gate: Gate; saved: () => string[] } {
       void saved.push((JSON.parse(text) as { id: string }).id),
     append: () => Promise.resolve(),
   };
-  return { gate: new Gate('1', cluster, new Set()), saved: () => saved };
+  return { gate: new Gate('1', cluster, new Set(places)), saved: () => saved };
 }
 
 describe('the position of emitted uploads', () => {
@@ -42,5 +44,20 @@ describe('the position of emitted uploads', () => {
     assert.deepEqual(saved(), ['1']);
     await settled();
     assert.deepEqual(saved(), ['1']);
+  });
+
+  it('is written also on its own if an upload was emitted and went into the queue', async () => {
+    const upload = { chipid: '1', appid: '9', timestamp: 1, body: Buffer.from('x') };
+    const listener = new IsolatedListener({});
+    for (const isEmitted of [true, false]) {
+      const queue: Place = { listener, deliver: 'queue' };
+      const { gate: open, saved } = isEmitted
+        ? gate(queue, { listener, deliver: 'here' })
+        : gate(queue);
+      open.pass(upload);
+      open.save(position('1'));
+      await settled();
+      assert.deepEqual(saved(), isEmitted ? ['1'] : []);
+    }
   });
 });

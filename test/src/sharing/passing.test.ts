@@ -16,6 +16,8 @@ async function processes(isListening = false): Promise<{
 }> {
   const world = new Processes(await simulator({ devices: 6 }), 2);
   if (isListening) world.listen();
+  // Otherwise no process claims the devices before something waits for their uploads.
+  for (const { member } of world.all) clusterOf(member).use('follows');
   const owns = ({ member }: ProcessModel): boolean => clusterOf(member).mayEmit(CHIPID);
   const isShared = ({ member }: ProcessModel): boolean =>
     world.chipids.some((chipid) => clusterOf(member).mayEmit(chipid));

@@ -29,6 +29,21 @@ describe('listening with a cluster', () => {
     }
   });
 
+  it('opens all channels in the processes that have a listener', async () => {
+    const world = await processes(3);
+    const [listening, pushing, idle] = world.all as [ProcessModel, ProcessModel, ProcessModel];
+    for (const chipid of world.chipids) listening.listen(chipid);
+    const [asked = ''] = world.chipids;
+    const reply = pushing.client.request(asked, 'ask', { match: { property: 'id', equals: 7 } });
+    await until(() => world.chipids.every((each) => listening.state(each) === 'connected'));
+    assert.deepEqual(idle.client.cluster?.members.length, 3);
+    world.uploadAll('1');
+    await world.receivedAll(1);
+    await until(() => world.simulator.requests.some(({ path }) => path.includes('push')));
+    world.simulator.upload(asked, { id: 7 });
+    assert.deepEqual((await reply).payload, { id: 7 });
+  });
+
   it('passes the devices of a process that dies to the others, which lose and repeat nothing', async () => {
     const world = await processes(3);
     world.listen();
@@ -90,6 +105,61 @@ describe('listening with a cluster', () => {
       assert.deepEqual(world.texts(chipid), ['1', '2', '3', '4'], chipid);
     const reopened = world.simulator.requests.filter(({ path }) => path.includes('/noticed/'));
     assert.equal(reopened.length, opened);
+  });
+
+  it('opens no channel while a process is cut off from the store, and takes them back once it is not', async () => {
+    const world = await processes();
+    world.listen();
+    await world.served();
+    const [cut, other] = world.all as [ProcessModel, ProcessModel];
+    const chipid = world.chipids.find((each) => world.owner(each) === cut) ?? '';
+    const states = listenStates(cut, chipid);
+    cut.line.isCut = true;
+    await until(() => world.chipids.every((each) => other.state(each) === 'connected'));
+    assert.equal(cut.state(chipid), 'connected', 'keeps open what was open');
+    // As a service does that closes the older channel of a device.
+    for (const each of world.chipids) world.simulator.disconnect(each);
+    await until(() => states.includes('disconnected CLUSTER'));
+    await until(() => world.chipids.every((each) => other.state(each) === 'connected'));
+    assert.equal(world.simulator.channels(), DEVICES);
+    assert.deepEqual(states.slice(states.indexOf('disconnected CLUSTER') + 1), []);
+    cut.line.isCut = false;
+    await world.served();
+    world.uploadAll('2');
+    await world.receivedAll(1);
+    for (const each of world.chipids) assert.deepEqual(world.texts(each), ['2']);
+  });
+
+  it('opens what it could not open meanwhile, with a fresh back-off, once the store is back', async () => {
+    const world = await processes(1);
+    world.listen();
+    await world.served();
+    const [only] = world.all as [ProcessModel];
+    only.line.isCut = true;
+    await until(() => only.member.state === 'awaiting');
+    const [chipid = ''] = world.chipids;
+    const states = listenStates(only, chipid);
+    for (const each of world.chipids) world.simulator.disconnect(each);
+    await until(() => states.includes('disconnected CLUSTER'));
+    assert.equal(world.simulator.channels(), 0);
+    world.uploadAll('1');
+    only.line.isCut = false;
+    await world.receivedAll(1);
+    assert.equal(world.simulator.channels(), DEVICES);
+  });
+
+  it('closes a channel that a push has kept open when its device moves', async () => {
+    const world = await processes(1);
+    world.listen();
+    await world.served();
+    const [first] = world.all as [ProcessModel];
+    for (const chipid of world.chipids) await first.client.pushOverChannel(chipid, 'x');
+    const second = new ProcessModel(world.store, world.simulator);
+    world.all.push(second);
+    for (const chipid of world.chipids) second.listen(chipid);
+    await world.served();
+    await until(() => world.simulator.channels() === DEVICES);
+    assert.ok(world.chipids.every((chipid) => world.simulator.channels(chipid) === 1));
   });
 
   for (const [at, queue] of [
@@ -234,6 +304,7 @@ describe('listening with a cluster', () => {
     const world = await processes(1);
     const [only] = world.all as [ProcessModel];
     const [chipid] = world.chipids as [string];
+    clusterOf(only.member).use('listens');
     await until(() => clusterOf(only.member).mayEmit(chipid));
     clusterOf(only.member).savePosition(chipid, '{"id":7}');
     only.listen(chipid);
@@ -243,6 +314,17 @@ describe('listening with a cluster', () => {
     assert.deepEqual(only.faults.length, 1);
   });
 });
+
+/** The states of a device's channel in a process from now on, with their reasons. */
+function listenStates({ client }: ProcessModel, chipid: string): string[] {
+  const states: string[] = [];
+  client.listen(
+    chipid,
+    { onState: (state, reason) => states.push([state, reason].filter(Boolean).join(' ')) },
+    {},
+  );
+  return states;
+}
 
 /** Waits until each upload has reached the process that has its device. */
 const arrived = (world: Processes, text: string): Promise<void> =>

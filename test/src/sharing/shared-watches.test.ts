@@ -9,8 +9,8 @@ function subject() {
   const owned = new Set(['1', '2']);
   let heard: ClusterListener = {};
   const cluster = {
-    ...{ state: 'member' as const, members: ['a', 'b'], member: 'a' },
     owns: (chipid: string) => owned.has(chipid),
+    use: () => () => undefined,
     mayEmit: (chipid: string) => owned.has(chipid),
     listen(listener: ClusterListener) {
       heard = listener;
@@ -31,7 +31,7 @@ function subject() {
     apply: () => undefined,
     moved: () => undefined,
   });
-  return { posted: () => posted.splice(0), owned, cluster: () => heard, place };
+  return { watches, posted: () => posted.splice(0), owned, cluster: () => heard, place };
 }
 
 describe('the state that a watch sends to other processes', () => {
@@ -71,5 +71,15 @@ describe('the state that a watch sends to other processes', () => {
     cluster().onState?.('awaiting');
     cluster().onState?.('member');
     assert.deepEqual(posted(), ['all watching']);
+  });
+});
+
+describe('the events of all devices', () => {
+  it('are emitted by one process that holds devices, whichever other processes are members', () => {
+    const { watches, owned, place } = subject();
+    assert.equal(watches.emitsForAll, false);
+    owned.add('0');
+    assert.equal(watches.emitsForAll, true);
+    place.leave();
   });
 });

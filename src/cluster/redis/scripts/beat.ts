@@ -1,3 +1,4 @@
+import { LONGEST_LEASE } from '../../settling';
 import { INCARNATION, script, SLOT } from './script';
 
 /**
@@ -54,30 +55,48 @@ if settled then
   end
 end
 
--- Anything but a record is removed, or it would count as a member forever. A later version may take shares of more pools.
-local alive, list, claimants = {}, {}, { d = 0, q = 0 }
+-- Anything but a record is removed, or it would count as a member forever; with a longer lease than there is, it
+-- would take devices that nobody serves. A later version may take shares of more pools.
+local alive, list, claimants = {}, {}, { d = {}, s = {}, q = {} }
 local records = redis.call('HGETALL', members)
 for i = 1, #records, 2 do
   local name, record = records[i], records[i + 1]
-  if string.find(record, '^%d+ ') then
+  local lease = tonumber(string.match(record, '^%d+ %a* (%d+)$') or '0')
+  if string.find(record, '^%d+ ') and lease <= ${LONGEST_LEASE} then
     alive[name] = true
     list[#list + 1] = name
     list[#list + 1] = record
-    for pool in string.gmatch(record, '%a') do claimants[pool] = (claimants[pool] or 0) + 1 end
+    for pool, names in pairs(claimants) do
+      if string.find(record, '^%d+ %a*' .. pool) then names[#names + 1] = name end
+    end
   else
     redis.call('HDEL', members, name)
   end
 end
 
--- The share is the same whole number for all; slots that no living member holds are claimed up to it.
+-- Shares differ by one slot at most: as many members as there are slots left over may hold one more. A slot that no
+-- living member holds is claimed.
+-- Devices that no member listens to are shared by those that only follow some.
 local surplus = {}
-for index, pool in ipairs({ 'd', 'q' }) do
+for index, pool in ipairs({ #claimants.d == 0 and 's' or 'd', 'q' }) do
   local first, stop = request.pools[index][1], request.pools[index][2]
-  local claims = string.find(request.claims, pool)
-  local share = claims and math.ceil((stop - first) / claimants[pool]) or 0
-  local mine = 0
-  for slot = first, stop - 1 do if owners[slot] == me then mine = mine + 1 end end
-  if settled and claims then
+  local held = {}
+  for slot = first, stop - 1 do
+    local owner = owners[slot] or ''
+    held[owner] = (held[owner] or 0) + 1
+  end
+  local share, mine = 0, held[me] or 0
+  if alive[me] and string.find(request.claims, pool) then
+    local names = claimants[pool]
+    share = math.floor((stop - first) / #names)
+    local larger = (stop - first) % #names
+    for _, name in ipairs(names) do
+      local isBefore = mine <= share or name < me
+      if name ~= me and (held[name] or 0) > share and isBefore then larger = larger - 1 end
+    end
+    if larger > 0 then share = share + 1 end
+  end
+  if settled then
     for slot = first, stop - 1 do
       if mine >= share then break end
       local owner = owners[slot] or ''

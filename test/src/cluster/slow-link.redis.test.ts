@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { Cluster } from '../../../src/cluster/cluster';
+import type { ClusterState } from '../../../src/cluster/cluster';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { startSlowLink, type SlowLink } from '../../../tooling/servers/slow-link';
+import { until } from '../../../tooling/until';
+import { manual } from '../support/manual';
+
+const MEGABIT = 1_000_000 / 8;
+
+const textOf = (bytes: number): string => randomBytes(Math.ceil(bytes)).toString('base64');
+
+describe('the queue over a slow link to the engine', () => {
+  let redis: RedisProcess;
+  let link: SlowLink;
+  beforeEach(async () => {
+    redis = await startRedis();
+    link = await startSlowLink(redis.port);
+  });
+  afterEach(async () => {
+    await link.close();
+    await redis.end();
+  });
+
+  /** A member with all devices, the states that it has had since, and the faults. */
+  async function joined(): Promise<{ cluster: Cluster; states: ClusterState[]; faults: string[] }> {
+    const url = `redis://127.0.0.1:${link.port}`;
+    const store = await openRedisStore({ url, application: '1' });
+    atEnd(() => store.close());
+    const cluster = new Cluster({ store });
+    atEnd(() => cluster.close());
+    cluster.use('listens');
+    cluster.start();
+    await until(() => cluster.mayEmit('1'));
+    const states: ClusterState[] = [];
+    const faults: string[] = [];
+    cluster.listen({
+      onState: (state) => states.push(state),
+      onFault: (fault) => faults.push(fault),
+    });
+    return { cluster, states, faults };
+  }
+
+  it('takes an upload of 12 MB at 64 Mbit/s, and delivers it', async () => {
+    const { cluster, states, faults } = await joined();
+    const upload = textOf(12_000_000);
+    const delivered = manual<string>();
+    cluster.work({
+      deliver: (job) => {
+        if (job.chipid === '1') delivered.resolve(job.upload);
+      },
+    });
+    link.rate = 64 * MEGABIT;
+    const before = link.carried;
+    await cluster.append('1', 'p', upload);
+    await cluster.append('2', 'p', 'small');
+    assert.ok(link.carried - before < 1.5 * upload.length, 'it was sent once');
+    assert.ok((await delivered.promise) === upload);
+    assert.deepEqual([states, faults], [[], []]);
+  });
+
+  it('takes an upload of 4 KB from each of 500 devices at 10 Mbit/s, and delivers all', async () => {
+    const { cluster, states, faults } = await joined();
+    link.rate = 10 * MEGABIT;
+    const upload = textOf(4000);
+    const before = link.carried;
+    const chipids = Array.from({ length: 500 }, (_, index) => String(index));
+    await Promise.all(chipids.map((chipid) => cluster.append(chipid, 'p', upload)));
+    assert.ok(link.carried - before < 1.5 * 500 * upload.length, 'each was sent once');
+    assert.equal((await cluster.queueState()).length, 500);
+    const handled = new Set<string>();
+    cluster.work({
+      deliver: ({ chipid, token }) =>
+        void cluster.acknowledge(token).then(() => handled.add(chipid)),
+    });
+    await until(() => handled.size === 500, 'all are handled');
+    assert.deepEqual([states, faults], [[], []]);
+  });
+});
