@@ -1,21 +1,23 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import { READINGS } from './pace/adaptive-limiter';
+import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './pace/adaptive-limiter';
 import type { AdaptiveLimiters } from './pace/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './http/device-queues';
 import { createDispatcher } from './http/pool';
-import { callService, type HttpContext } from './http/call';
+import type { HttpContext } from './http/call';
 import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
 import { createFleet } from './fleet/create-fleet';
 import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
+import { historyStreamer, type StreamHistory } from './history/stream-history';
 import { createListening, type Listen, type Listening } from './recovery/listen';
+import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './api/pulse';
-import { BoundedPatterns } from './request/bounded-pattern';
+import { daySync, type SyncDays } from './api/sync';
 import { Requests } from './request/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
@@ -24,7 +26,7 @@ import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
 import type { Exclusive } from './sharing/exclusive';
 import type { Sharing } from './sharing';
-import { readSettings, type ClientOptions, type Settings } from './settings';
+import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
 
@@ -35,6 +37,10 @@ const MAX_REASON = 300;
 export interface OpenApiParts {
   api: OpenApi;
   listDevices: ListDevices;
+  streamHistory: StreamHistory;
+  /** What answers have shown about the service. */
+  found: { listPath: string | undefined };
+  sync: SyncDays;
   channels: Channels;
   /** Joins a channel for a caller; with a cluster, while this process has the device. */
   listen: Listen;
@@ -42,7 +48,6 @@ export interface OpenApiParts {
   channelPush: ChannelPush;
   pulses: Pulses;
   requests: Requests;
-  patterns: BoundedPatterns;
 }
 
 /** The moving parts of one application, assembled. Nothing is opened before it is used. */
@@ -82,6 +87,10 @@ const REVISIONS_PER_MS = 1024;
 /** A key of a queue may also be an id of the server API, of which the registry knows nothing. */
 const CHIPID = /^\d{1,20}$/;
 
+/** Milliseconds that the service's times are ahead of UTC: as it is set, or learned, until then Beijing's. */
+const serviceZone = ({ historyZone }: Settings, { shared }: Listening): number =>
+  historyZone === 'auto' ? (shared.facts.zone ?? zoneOffset()) : zoneOffset(historyZone);
+
 /**
  * Puts an application together.
  * @param limiters spread the connects of its channels, and the readings of histories; shared by all
@@ -119,6 +128,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     clock: createServiceClock(now),
   };
 
+  const limiterOf = (origin: string, paced: Paced): AdaptiveLimiter => {
+    const limiter = limiters.of(origin, paced);
+    return options.cluster ? limiter.remember() : limiter;
+  };
   let open: OpenApiParts | undefined;
   let sharing: Sharing | undefined;
   if (settings.openApi) {
@@ -126,17 +139,19 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
     const channels = new Channels(
-      channelSettings(settings, identity, tls, proxy, random, limiters, registry),
+      channelSettings(
+        ...([settings, identity, tls, proxy, random] as const),
+        ...([limiterOf(settings.channelOrigin, CONNECTS), registry] as const),
+        options.cluster && ((chipid) => sharing?.cluster.access(chipid) ?? 'hold'),
+      ),
     );
+    const streamHistory = historyStreamer(http, api, settings.timeout);
     const listening = createListening({
       appid: identity.appid,
       channels,
-      readUploads: async (chipid, signal, onRetryAfter) => {
-        const spec = { ...api.history(chipid), paced: { onRetryAfter } };
-        return (await callService(http, spec, settings.timeout, signal)).body;
-      },
+      readUploads: streamHistory,
       // Not that of the channels, whose address begins with ws.
-      pace: limiters.of(settings.origin, READINGS),
+      pace: limiterOf(settings.origin, READINGS),
       // In a cluster, a device that another process had is silent until its history is read.
       connects:
         settings.channelOrigin.startsWith('wss:') && !options.cluster
@@ -164,8 +179,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       ...{ listening: following, deadlines, queues, turns, exclusive: sharing?.exclusive },
       onPushError: (chipid, error) => commands?.failed(chipid, error),
     });
-    const patterns = new BoundedPatterns();
-    const listDevices = deviceLister(api);
+    const found: OpenApiParts['found'] = { listPath: undefined };
+    const listDevices = deviceLister(api, (path) => {
+      found.listPath = path;
+    });
     open = {
       api,
       channels,
@@ -174,8 +191,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       channelPush,
       pulses,
       requests,
-      patterns,
       listDevices,
+      streamHistory,
+      found,
+      sync: daySync(api, () => serviceZone(settings, listening)),
     };
   }
 
@@ -184,6 +203,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       http,
       registry,
       timeout: settings.timeout,
+      historyOptions: historyOptions(settings),
       now,
       remote: sharing?.latest,
       share: sharing?.watches,

@@ -3,6 +3,7 @@ import type { CommandWait } from './fleet/device-commands';
 import { Place } from './http/device-queue';
 import type { DeviceQueues } from './http/device-queues';
 import { isolatedProgress, type Progress } from './http/progress';
+import { parseValueDatatype } from './input/datatype';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { readInput } from './input/readable';
@@ -16,6 +17,8 @@ import {
   type PulseOptions,
   type PushFormat,
   type PushOptions,
+  type ValueDatatype,
+  type ValueOptions,
 } from './types';
 import { show } from './util/show';
 
@@ -153,6 +156,10 @@ export function checkSentNow(options: CommandOptions | undefined, what: string):
 /** Reads `format`. @throws DeviceCloudError `INVALID_INPUT` */
 export const readFormat = (options: PushOptions | undefined): PushFormat =>
   readInput('options object', () => parseFormat(options?.format ?? 'MSG'));
+
+/** Reads `datatype` of a callback's value. @throws DeviceCloudError `INVALID_INPUT` */
+export const readValueDatatype = (options: ValueOptions | undefined): ValueDatatype =>
+  readInput('options object', () => parseValueDatatype(options?.datatype));
 
 function readDeliver(deliver: unknown): Deliver | undefined {
   if (deliver === undefined || deliver === 'here' || deliver === 'queue') return deliver;

@@ -1,6 +1,12 @@
 import { DEVICE_LISTS, type OpenApi } from './api/open-api';
-import { parseBody, parseDeviceid, parseQuery, type ServerApi } from './api/server-api';
-import { checkSentNow, readDuration, readFormat } from './call-options';
+import {
+  parseBody,
+  parseDeviceid,
+  parsePagination,
+  parseQuery,
+  type ServerApi,
+} from './api/server-api';
+import { checkSentNow, readDuration, readFormat, readValueDatatype } from './call-options';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { parseLevel, parsePin } from './input/gpio';
@@ -8,6 +14,7 @@ import { parseKey } from './input/key';
 import { pushBytes, pushMessage } from './input/push-payload';
 import type {
   CallOptions,
+  Charset,
   Chipid,
   CommandOptions,
   Day,
@@ -18,12 +25,15 @@ import type {
   PushMessage,
   PushOptions,
   Query,
+  ValueOptions,
 } from './types';
 
 /** The interfaces of an application. @throws DeviceCloudError `NOT_CONFIGURED` without their keys */
 export interface Interfaces {
   open: () => OpenApi;
   server: () => ServerApi;
+  /** Of text pushed over the channel. */
+  charset: () => Charset;
 }
 
 type Deviceid = string | number;
@@ -49,13 +59,13 @@ export const CALLS = {
     return { spec: open().pushToApp(pushMessage(message, format), format), options };
   },
   pushOverChannel(
-    { open }: Interfaces,
+    { open, charset }: Interfaces,
     chipid: Chipid,
     message: PushMessage,
     options?: PushOptions,
   ) {
     const device = parseChipid(chipid);
-    const bytes = pushBytes(message, readFormat(options));
+    const bytes = pushBytes(message, readFormat(options), charset());
     checkSentNow(options, 'A push over the channel');
     open();
     return { device, bytes, options };
@@ -70,11 +80,12 @@ export const CALLS = {
   }),
   sync({ open }: Interfaces, begin: Day, end: Day, options?: CallOptions) {
     const [first, last] = parsePeriod(begin, end);
-    return { spec: open().sync(first, last), options };
+    return { spec: open().sync(first, last), first, last, options };
   },
-  rtStatus({ open }: Interfaces, chipid: Chipid, key: string, options?: CallOptions) {
+  rtStatus({ open }: Interfaces, chipid: Chipid, key: string, options?: ValueOptions) {
+    const datatype = readValueDatatype(options);
     const device = parseChipid(chipid);
-    return { device, spec: open().rtStatus(device, parseKey(key)), options };
+    return { device, spec: open().rtStatus(device, parseKey(key), datatype), options };
   },
   gpioStatus({ open }: Interfaces, chipid: Chipid, options?: CallOptions) {
     const device = parseChipid(chipid);
@@ -132,8 +143,8 @@ export const CALLS = {
     const id = parseDeviceid(deviceid);
     return { id, serverSpec: server().passthrough(id, parseBody(body)), options };
   },
-  serverUploads: ({ server }: Interfaces, query?: Query, options?: CallOptions) => ({
-    serverSpec: server().uploads(parseQuery(query)),
+  serverUploads: ({ server }: Interfaces, query: Query, options?: CallOptions) => ({
+    serverSpec: server().uploads(parsePagination(query)),
     options,
   }),
 };

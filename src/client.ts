@@ -19,6 +19,7 @@ import type {
   PushRecord,
   SyncRecord,
   UploadRecord,
+  ValueOptions,
 } from './types';
 import {
   readDeviceLimits,
@@ -38,6 +39,7 @@ import type { ChannelSubscription, ChannelListener } from './channel/types';
 import type { RecoverOptions } from './recovery/options';
 import type { Reply, RequestOptions } from './request/types';
 import { parseChipid, parseChipids } from './input/chipid';
+import { parseCodes, readLevels } from './input/gpio';
 import { DeviceCloudError, invalidInput } from './errors';
 import { callService } from './http/call';
 import type { CallSpec } from './http/call-spec';
@@ -45,12 +47,14 @@ import { CALLING, type Progress } from './http/progress';
 import { openApiMissing } from './api/open-api';
 import { CallBatch } from './fleet/call-batch';
 import type { Fleet } from './fleet/fleet';
-import { byChipid } from './fleet/list-reading';
+import { byChipid, eachOnce } from './fleet/list-reading';
 import type { ServerApi } from './api/server-api';
-import type { Encoding } from './recovery/records/facts';
+import type { HistoryForm } from './history/form';
+import { zoneText } from './history/zone';
 import type { Explanation } from './api/explain';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
-import type { ClientOptions } from './settings';
+import { historyOptions, type ClientOptions } from './settings';
+import { isObject } from './util/object';
 import { show } from './util/show';
 import type { StoreInfo } from './cluster/store';
 import type { ClusterMember, ClusterSettings } from './cluster/types';
@@ -107,7 +111,11 @@ const LIMITERS = new AdaptiveLimiters();
  */
 export class DeviceCloudClient {
   readonly #application: Application;
-  readonly #interfaces: Interfaces = { open: () => this.#open().api, server: () => this.#server() };
+  readonly #interfaces: Interfaces = {
+    open: () => this.#open().api,
+    server: () => this.#server(),
+    charset: () => this.#application.settings.charset,
+  };
 
   /**
    * Nothing is opened before the first call.
@@ -118,6 +126,11 @@ export class DeviceCloudClient {
     this.#application = application().createApplication(options, limiters);
   }
 
+  /** The id of the application; undefined without the appid and the app key. */
+  get appid(): string | undefined {
+    return this.#application.settings.openApi?.appid;
+  }
+
   /**
    * Reads the application's name and its online devices (section 4.2, endpoint 1).
    * @param options `timeout` in seconds, default the client's; `signal`
@@ -125,15 +138,23 @@ export class DeviceCloudClient {
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const { registry, now } = this.#application;
     const at = now();
-    const answer = await this.#call(CALLS.app(this.#interfaces).spec, options);
-    registry.applyList({ at, ...byChipid(answer.body.online) });
-    return answer;
+    const { statusCode, body } = await this.#call(CALLS.app(this.#interfaces).spec, options);
+    const online = eachOnce(body.online);
+    let list: ReturnType<typeof byChipid> | undefined;
+    try {
+      list = byChipid(online);
+    } catch {
+      // A list without a usable record says nothing about the devices. The record of the application is good without it.
+    }
+    if (list) registry.applyList({ at, ...list });
+    return { statusCode, body: { ...body, online } };
   }
 
   /**
    * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one
    * that answers is remembered.
    * @param options `timeout` in seconds, default the client's; `signal`
+   * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
     const { http, timeout, registry, now } = this.#application;
@@ -141,8 +162,9 @@ export class DeviceCloudClient {
     progress?.(CALLING);
     const at = now();
     const answer = await this.#open().listDevices(http, seconds, signal);
-    registry.applyList({ at, ...byChipid(answer.body) });
-    return answer;
+    registry.applyList({ at, ...byChipid(answer.body, answer.statusCode) });
+    // Who reads them trusts that each is an object.
+    return { ...answer, body: eachOnce(answer.body.filter(isObject)) };
   }
 
   /**
@@ -186,10 +208,13 @@ export class DeviceCloudClient {
     const { device, spec } = CALLS.push(this.#interfaces, chipid, message, {
       format: readFormat(options),
     });
-    const { requests, patterns } = this.#open();
+    const { requests } = this.#open();
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
+    const { charset } = this.#application.settings;
+    const read = readRequest(options);
     return requests.run({
-      ...readRequest(options, patterns),
+      ...read,
+      ...{ charset, recover: this.#recoverOptions(read.recover) },
       ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
       push: () => callService(this.#application.http, spec, seconds, signal),
     });
@@ -270,33 +295,56 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Reads all uploads between two days (section 4.2, endpoint 7).
+   * Reads all uploads between two days (section 4.2, endpoint 7). The end day is included, whether or not the service
+   * does that: the uploads of the end day are requested once more if need be.
    * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time counts as its
    * day here or in Beijing, so that nothing is missed
    * @param end likewise; not before `begin`
    * @param options `timeout` in seconds, default the client's; `signal`
    */
   async sync(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
-    return this.#call(CALLS.sync(this.#interfaces, begin, end).spec, options);
+    const { first, last } = CALLS.sync(this.#interfaces, begin, end);
+    const { http, timeout } = this.#application;
+    const { seconds, signal, progress } = readLimits(options, timeout);
+    progress?.(CALLING);
+    return this.#open().sync(http, first, last, seconds, signal);
   }
 
   /**
    * Reads the value of a callback that the device's firmware has registered (section 4.2, endpoint 8).
    * @param chipid the device
    * @param key the key under which the callback is registered
-   * @param options `timeout` in seconds, default 12; `signal`
+   * @param options `datatype`, see {@link ValueOptions}; `timeout` in seconds, default 12; `signal`
+   * @throws DeviceCloudError `INVALID_RESPONSE` if the answer is empty
    */
-  rtStatus(chipid: Chipid, key: string, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#callDevice(() => CALLS.rtStatus(this.#interfaces, chipid, key), options);
+  rtStatus(chipid: Chipid, key: string, options?: ValueOptions): Promise<Answer<unknown>> {
+    return this.#callDevice(() => CALLS.rtStatus(this.#interfaces, chipid, key, options), options);
   }
 
   /**
-   * Reads the levels of all pins, a character each (section 4.2, endpoint 9).
+   * Reads the levels of all pins, a character each (section 4.2, endpoint 9). {@link pinLevels} says which is whose.
    * @param chipid the device
    * @param options `timeout` in seconds, default 12; `signal`
    */
   gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
     return this.#callDevice(() => CALLS.gpioStatus(this.#interfaces, chipid), options);
+  }
+
+  /**
+   * Reads the `result` of {@link gpioStatus} by the client's option `pins` (section 4.2, endpoint 9).
+   * @param result a character for each pin
+   * @param codes the value of each level character, default `{"0":0,"1":1}`; U+0000 and U+0001 are 0 and 1 unless it names
+   * them, and a character that it does not name stays itself
+   * @returns the value of each pin that the answer has, and no other pin
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  pinLevels(
+    result: string,
+    codes: Readonly<Record<string, unknown>> = { 0: 0, 1: 1 },
+  ): Map<number, unknown> {
+    if (typeof result !== 'string')
+      throw invalidInput(`The result must be text, but is ${show(result)}.`);
+    return readLevels(result, this.#application.settings.pins, parseCodes(codes));
   }
 
   /**
@@ -345,12 +393,18 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11).
+   * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11). Its answer counts as whether the
+   * device is online until the list is read again.
    * @param chipid the device
    * @param options `timeout` in seconds, default 12; `signal`
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
-    return this.#callDevice(() => CALLS.refresh(this.#interfaces, chipid), options);
+    const { registry } = this.#application;
+    const answer = this.#callDevice(() => CALLS.refresh(this.#interfaces, chipid), options);
+    return answer.then((given) => {
+      registry.onRefreshed(parseChipid(chipid), given.body.status === 'online');
+      return given;
+    });
   }
 
   /**
@@ -417,8 +471,9 @@ export class DeviceCloudClient {
    * Server API: reads uploads (section 4.1). The answer's shape is not shown.
    * @param query its parameters, passed through: pagination is required, its names are not shown
    * @param options `timeout` in seconds, default the client's; `signal`
+   * @throws DeviceCloudError `INVALID_INPUT` if the query is empty
    */
-  async serverUploads(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
+  async serverUploads(query: Query, options?: CallOptions): Promise<Answer<unknown>> {
     return this.#call(CALLS.serverUploads(this.#interfaces, query).serverSpec, options);
   }
 
@@ -436,7 +491,7 @@ export class DeviceCloudClient {
   listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
     const { listen } = this.#open();
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return listen(device, listener, options);
+    return listen(device, listener, options && this.#recoverOptions(options));
   }
 
   /** The membership that the client was made with. */
@@ -459,11 +514,30 @@ export class DeviceCloudClient {
   }
 
   /**
+   * The address under which the list of online devices has answered, below `/openapi/`: `devices/list/`, or
+   * `devices/lists/` as of the public server of 2016 (section 4.2 shows both); undefined before it was read.
+   */
+  get listPath(): string | undefined {
+    return this.#application.open?.found.listPath;
+  }
+
+  /**
    * How the history of uploads writes `body`, once an upload that came both ways, live and recovered,
    * has shown it; undefined before. Which of the two is not shown (sections 2.3 to 2.5).
    */
-  get historyEncoding(): Encoding | undefined {
+  get historyEncoding(): HistoryForm | undefined {
     return this.#application.open?.listening.historyEncoding;
+  }
+
+  /**
+   * The time zone of the service's times, an offset such as `+08:00`: as it is set, or as uploads that came both
+   * ways have shown it; undefined before.
+   */
+  get historyZone(): string | undefined {
+    const { settings, open } = this.#application;
+    if (settings.historyZone !== 'auto') return settings.historyZone;
+    const zone = open?.listening.shared.facts.zone;
+    return zone === undefined ? undefined : zoneText(zone);
   }
 
   /**
@@ -487,6 +561,13 @@ export class DeviceCloudClient {
     const { open } = this.#application;
     if (open) return open;
     throw openApiMissing();
+  }
+
+  /** What a caller leaves out is as it is set for the application. */
+  #recoverOptions(options: RecoverOptions): RecoverOptions {
+    const usual = historyOptions(this.#application.settings);
+    const { encoding = usual.encoding, zone = usual.zone } = options;
+    return { ...options, encoding, zone };
   }
 
   #server(): ServerApi {

@@ -12,7 +12,8 @@ export type {
   DeviceOwners,
 } from './cluster/types';
 export type { ClusterListener, ClusterState } from './cluster/cluster';
-export type { StoreInfo } from './cluster/store';
+export type { ClusterProblem } from './cluster/engine-faults';
+export type { QueueState, StoreInfo } from './cluster/store';
 export type {
   ChannelSubscription,
   ChannelState,
@@ -34,14 +35,22 @@ export type {
   WatchOptions,
 } from './fleet/watch-types';
 export type { Deliver, RecoverOptions } from './recovery/options';
-export { isPosition, type Position } from './recovery/position/position';
-export type { Edge } from './recovery/position/edge';
-export type { Encoding, EncodingSetting } from './recovery/records/facts';
-export { guessEncoding } from './recovery/records/guess-encoding';
+export { isPosition, type Position } from './recovery/position';
+export {
+  PROVEN_KIND as HISTORY_UNDERSTOOD,
+  UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
+} from './recovery/reports';
+export type { Edge } from './recovery/ids';
+export {
+  guessEncoding,
+  type HistoryForm as Encoding,
+  type HistoryFormSetting as EncodingSetting,
+} from './history/form';
 export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
 export * from './types';
 export type { Explanation, ExplainNote, ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';
+export type { UploadPatterns } from './request/types';
 export type { KeyFault, KeyWarning } from './input/pasted-key';
 export { decodeUpload } from './util/decode';
 export { DeviceCloudError, ERROR_CODES, isDeviceCloudError, type ErrorCode } from './errors';

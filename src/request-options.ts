@@ -1,6 +1,5 @@
 import { parseDatatype } from './input/datatype';
 import { readInput } from './input/readable';
-import type { BoundedPatterns } from './request/bounded-pattern';
 import { matcherOf } from './request/matcher';
 import type { Request } from './request/requests';
 import type { RequestOptions } from './request/types';
@@ -16,13 +15,12 @@ const REPLY_TIMEOUT = 30;
  */
 export function readRequest(
   options: RequestOptions | undefined,
-  patterns: BoundedPatterns,
 ): Pick<Request, 'matcher' | 'replyTimeout' | 'datatype' | 'recover' | 'onProgress'> {
   return readInput('options object', () => {
     const { match, replyTimeout, datatype, recover, onProgress } =
       options ?? ({} as Partial<RequestOptions>);
     return {
-      matcher: matcherOf(match, patterns),
+      matcher: matcherOf(match),
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT),
       datatype: parseDatatype(datatype),
       recover: { encoding: recover?.encoding, zone: recover?.zone },

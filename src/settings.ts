@@ -1,12 +1,20 @@
 import { parseAppid } from './input/chipid';
+import { parsePins, type PinOrder } from './input/gpio';
 import { parseBaseUrl, type Address } from './address';
 import type { ClusterMember } from './cluster/types';
 import { notConfigured } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
 import { SIGN_CASES, type SignCase } from './api/signing';
-import type { ProxySettings } from './types';
+import { FORMS, type HistoryFormSetting } from './history/form';
+import { parseZone, USUAL_ZONE } from './history/zone';
+import type { HistoryOptions } from './fleet/latest-history';
+import { CHARSETS, type Charset, type ProxySettings } from './types';
+import { hasGbk } from './util/gbk';
 import type { TlsSettings } from './http/tls';
+
+/** How history records write a `body`. The first is the default. */
+const HISTORY_ENCODINGS = ['auto', ...FORMS] as const;
 
 /** The options of a client. Names and units are those of the config node `device-cloud-app`. */
 export interface ClientOptions {
@@ -42,6 +50,28 @@ export interface ClientOptions {
   connections?: number;
   /** Milliseconds between two commands to one device, default 0. */
   deviceGap?: number;
+  /**
+   * The order of the pins in the answer of `gpioStatus`, which is not shown: `auto` (default), twelve characters that are
+   * all U+0000 or U+0001 are in the order of the public server of 2016, and any others are by position; `position`, the
+   * first character is pin 0; or a list, as an array or as text such as `0,1,2,3,4,5,9,10,12,13,14,15`.
+   */
+  pins?: string | readonly (number | string)[];
+  /**
+   * How history records write a `body` (sections 2.3 to 2.5 do not show it): `auto` (default), learned from uploads
+   * that came both ways; `text`; `base64`; `trimmed`, text without white space at its ends; or `tagged`, also without
+   * what stands before the first comma, and without further commas, as the public server of 2016 does.
+   */
+  historyEncoding?: HistoryFormSetting;
+  /**
+   * The time zone of the service's times: `auto` (default), learned from uploads that came both ways, `+08:00` until
+   * then; or an offset such as `+00:00`.
+   */
+  historyZone?: string;
+  /**
+   * The charset of text that is not valid UTF-8 in an upload, and of text pushed over the channel: `utf-8` (default)
+   * or `gbk`.
+   */
+  charset?: Charset;
   /** TLS settings for HTTP and channel alike; default: those of Node.js. */
   tls?: TlsSettings;
   /** A proxy; default: that of the environment. `false`: none. */
@@ -71,6 +101,11 @@ export interface Settings extends Address {
   signCase: SignCase;
   connections: number;
   deviceGap: number;
+  pins: PinOrder;
+  historyEncoding: HistoryFormSetting;
+  /** `auto` or an offset. */
+  historyZone: string;
+  charset: Charset;
 }
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
@@ -99,6 +134,14 @@ function choiceOf<T extends string>(
   throw notConfigured(`${name} must be ${choices.join(' or ')}, but is ${show(value)}.`);
 }
 
+function readPins(value: ClientOptions['pins'] = 'auto'): PinOrder {
+  const pins = parsePins(value);
+  if (pins !== undefined) return pins;
+  throw notConfigured(
+    `The order of pins must be auto, position, or a list of different pins such as 0,1,2,3, but is ${show(value)}.`,
+  );
+}
+
 function readOpenApi(options: ClientOptions): Settings['openApi'] {
   const { appid, appkey } = options;
   if (appid === undefined || appid === '' || appkey === undefined || appkey === '')
@@ -118,6 +161,27 @@ function readServerApi(options: ClientOptions): Settings['serverApi'] {
   }
   return { serverKey, serverPassword };
 }
+
+function readZone(zone: unknown = 'auto'): string {
+  if (typeof zone === 'string' && (zone === 'auto' || parseZone(zone) !== undefined)) return zone;
+  throw notConfigured(
+    `historyZone must be auto or an offset such as ${USUAL_ZONE}, but is ${show(zone)}.`,
+  );
+}
+
+function readCharset(charset: Charset | undefined): Charset {
+  const choice = choiceOf(charset, 'charset', CHARSETS);
+  if (choice !== 'gbk' || hasGbk()) return choice;
+  throw notConfigured(
+    'charset is gbk, which this Node.js cannot decode. Use one with full ICU, or install its full ICU data.',
+  );
+}
+
+/** How recovery and the latest uploads read histories, unless a caller says otherwise. */
+export const historyOptions = ({ historyEncoding, historyZone }: Settings): HistoryOptions => ({
+  encoding: historyEncoding,
+  zone: historyZone,
+});
 
 /**
  * Checks the options of a client, before anything is opened.
@@ -151,6 +215,10 @@ export function readSettings(options: ClientOptions): Settings {
       0,
       MAX_SECONDS * 1000,
     ),
+    pins: readPins(options.pins),
+    historyEncoding: choiceOf(options.historyEncoding, 'historyEncoding', HISTORY_ENCODINGS),
+    historyZone: readZone(options.historyZone),
+    charset: readCharset(options.charset),
   };
 }
 

@@ -12,7 +12,10 @@ export type Pin = number | string;
 /** The level of a pin: low is 0, high is 1 (section 4.2, `:edge`). */
 export type Level = 0 | 1 | '0' | '1' | boolean | 'low' | 'high' | 'off' | 'on';
 
-/** A day: `YYYYMMDD` or ISO text, a Date, or milliseconds since 1970; of the latter two this machine's day. */
+/**
+ * A day: `YYYYMMDD` or ISO text, a Date, or milliseconds since 1970. A point in time counts as its day on this machine or
+ * in Beijing, whichever misses nothing: where the service's day begins is not shown.
+ */
 export type Day = string | number | Date;
 
 /** A message to push: text, a number, a boolean, bytes, or an object as JSON. HEX and B64 accept text or bytes. */
@@ -79,6 +82,15 @@ export interface PulseOptions extends CommandOptions {
   duration?: number;
 }
 
+/** The options of reading the value of a callback. */
+export interface ValueOptions extends CallOptions {
+  /**
+   * How the answer is decoded: `auto-detect` (default), any JSON value, otherwise text; `utf8`, always text; `json`,
+   * where anything else is `INVALID_RESPONSE`.
+   */
+  datatype?: ValueDatatype;
+}
+
 /** The options of a push. */
 export interface PushOptions extends CommandOptions {
   /** Default `MSG` (text). */
@@ -143,6 +155,10 @@ export interface Upload {
   replayed?: true;
   /** Its id in the history, if it was read from there. */
   id?: ServiceInteger;
+  /** Set if the history does not keep what was uploaded: what was lost of it cannot be seen. */
+  altered?: true;
+  /** The type of its event, if that is not `data_upload`: the public server of 2016 has `uart_trans`. */
+  type?: string;
 }
 
 /** An uploaded message (section 2.3). */
@@ -199,17 +215,31 @@ export const DATATYPES = ['auto-detect', 'buffer', 'utf8', 'json', 'base64'] as 
 /** A way to decode uploaded bytes. */
 export type Datatype = (typeof DATATYPES)[number];
 
+/** The ways to decode the value of a callback. */
+export const VALUE_DATATYPES = ['auto-detect', 'utf8', 'json'] as const;
+/** A way to decode the value of a callback. */
+export type ValueDatatype = (typeof VALUE_DATATYPES)[number];
+/** The charsets of text that is not valid UTF-8 in an upload, and of text pushed over the channel. */
+export const CHARSETS = ['utf-8', 'gbk'] as const;
+/** A charset: see {@link CHARSETS}. */
+export type Charset = (typeof CHARSETS)[number];
+
 /** The result of every call over HTTP. */
 export interface Answer<T> {
   /** The HTTP status: 200 of the open API, any 2XX of the server API (section 7). */
   statusCode: number;
-  /** The answer's JSON; null if a 2XX other than 200 of the server API had none. */
+  /** The answer's JSON. The server API may also answer with an empty body, which is null, and a 2XX other than 200 with text. */
   body: T;
+  /**
+   * Set if a command to a device was answered, and the answer makes it doubtful that it was carried out: its `result` is one
+   * control character other than U+0000, with which the public server of 2016 answers a command that is done.
+   */
+  warning?: string;
 }
 
 /** The answer of the pushes, endpoints 3 and 4. */
 export interface PushAnswer {
-  /** `OK` of a push to a device, `success` of one to all. */
+  /** `OK` of a push to a device, `success` of one to all; the public server of 2016 writes `sucess`. */
   msg: string;
 }
 
@@ -223,6 +253,9 @@ export interface RefreshAnswer {
 
 /** The answer of endpoints 9, 10 and 12. */
 export interface ResultAnswer {
-  /** The pins' level characters, index = pin (endpoint 9); of the others text that is not shown. */
+  /**
+   * Of endpoint 9 the pins' level characters, whose order and meaning are not shown: `pinLevels` of the client reads
+   * them. Of the others text that is not shown.
+   */
   result: string;
 }

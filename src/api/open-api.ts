@@ -6,9 +6,9 @@ import type {
   PushRecord,
   SyncRecord,
   UploadRecord,
+  ValueDatatype,
 } from '../types';
 import { DeviceCloudError } from '../errors';
-import { MAX_RECOVERY_ANSWER } from '../http/exchange';
 import type { CallSpec, Shape } from '../http/call-spec';
 import type { Call, Refusal } from '../http/failures';
 import {
@@ -16,7 +16,18 @@ import {
   type OpenApiIdentity,
   type UnsignedOpenApiRequest,
 } from './open-api-request';
-import { anyArray, anyShape, appShape, deviceList, listOf, objectOf, resultShape } from './shapes';
+import { pushMeaning, refusalMeaning } from './refusals';
+import {
+  anyArray,
+  anyShape,
+  appShape,
+  deviceList,
+  listOf,
+  objectOf,
+  refreshShape,
+  resultShape,
+} from './shapes';
+import { decodeValue } from '../util/decode';
 import { show } from '../util/show';
 import type { Params } from './signing';
 
@@ -35,20 +46,34 @@ const onDevice = (name: string, chipid: string): Call => ({
   name: `${name} device ${chipid}`,
   reach: 'device',
   ofDevice: true,
+  api: 'open',
 });
-const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false });
+const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false, api: 'open' });
 const inHistory = (name: string, chipid: string): Call => ({
   name: `${name} of device ${chipid}`,
   reach: 'cloud',
   ofDevice: true,
+  api: 'open',
 });
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
-/** Endpoints 3 and 4 answer a push that succeeds with `OK` or `success`. */
+/** Endpoints 3 and 4 answer a push that succeeds with `OK` or `success`; the public server of 2016 writes `sucess`. */
 function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
   if (msg === undefined) return { what: 'an object that has no msg' };
   if (typeof msg !== 'string') return { what: `a msg that is not text but ${show(msg)}` };
-  return /^(ok|success)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
+  return /^(ok|succ?ess)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
+}
+
+/**
+ * The `result` of a command is not shown (section 4.2, endpoints 10 and 12). The public server of 2016 puts the byte there
+ * that the device returned, and 0 means that the command is done.
+ */
+function resultWarning(call: Call): (answer: ResultAnswer) => string | undefined {
+  return ({ result }) => {
+    if (result === '\0' || !/^[\p{Cc}\u00a0-\u00ff]$/u.test(result)) return undefined;
+    const code = result.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return `${call.name} may have failed: the result is the character U+${code}, and the public server of 2016 answers U+0000 when a command is done.`;
+  };
 }
 
 /** A call of the open API, which can be explained without carrying it out. */
@@ -66,18 +91,33 @@ export function openApi(identity: OpenApiIdentity) {
     path: string,
     accepts: Shape<T>,
     params: Params = NO_PARAMS,
-    refusal?: (answer: T) => Refusal | undefined,
+    more: Pick<CallSpec<T>, 'decode' | 'meaning' | 'refusal' | 'warning'> = {},
   ): OpenApiCall<T> => {
     const unsigned: UnsignedOpenApiRequest = { method, path, params };
     return {
       call,
       accepts,
-      refusal,
       succeeds: is200,
+      meaning: refusalMeaning,
       unsigned,
       build: () => signedOpenApiRequest(identity, unsigned),
+      ...more,
     };
   };
+
+  const push = (
+    call: Call,
+    path: string,
+    message: string,
+    params: Params,
+  ): OpenApiCall<PushAnswer> =>
+    spec<PushAnswer>(call, 'POST', path, objectOf(), params, {
+      refusal: pushRefusal,
+      meaning: pushMeaning(message),
+    });
+
+  const command = (call: Call, path: string): OpenApiCall<ResultAnswer> =>
+    spec(call, 'POST', path, resultShape, NO_PARAMS, { warning: resultWarning(call) });
 
   return {
     app: () => spec(inCloud("Reading the application's record"), 'GET', 'apps/', appShape),
@@ -86,23 +126,18 @@ export function openApi(identity: OpenApiIdentity) {
       spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
 
     push: (chipid: string, message: string, format: PushFormat) =>
-      spec<PushAnswer>(
-        onDevice('Push to', chipid),
-        'POST',
-        'dev/push/message/',
-        objectOf(),
-        { devid: chipid, message, format },
-        pushRefusal,
-      ),
+      push(onDevice('Push to', chipid), 'dev/push/message/', message, {
+        devid: chipid,
+        message,
+        format,
+      }),
 
     pushToApp: (message: string, format: PushFormat) =>
-      spec<PushAnswer>(
-        { name: 'Push to all online devices', reach: 'command', ofDevice: false },
-        'POST',
+      push(
+        { name: 'Push to all online devices', reach: 'command', ofDevice: false, api: 'open' },
         'app/push/message/',
-        objectOf(),
+        message,
         { message, format },
-        pushRefusal,
       ),
 
     uploads: (chipid: string) =>
@@ -114,15 +149,13 @@ export function openApi(identity: OpenApiIdentity) {
       ),
 
     /** The same for recovery, which judges each record by itself: an invalid one does not affect the others. */
-    history: (chipid: string): CallSpec<unknown[]> => ({
-      ...spec<unknown[]>(
+    history: (chipid: string): CallSpec<unknown[]> =>
+      spec<unknown[]>(
         inCloud(`Reading the uploads of device ${chipid}`),
         'GET',
         `up_messages/dev/${chipid}/`,
         anyArray,
       ),
-      maxAnswer: MAX_RECOVERY_ANSWER,
-    }),
 
     pushes: (chipid: string) =>
       spec<PushRecord[]>(
@@ -140,13 +173,15 @@ export function openApi(identity: OpenApiIdentity) {
         listOf(),
       ),
 
-    rtStatus: (chipid: string, key: string) =>
+    /** The only answer that need not be JSON: its shape depends on the callback. */
+    rtStatus: (chipid: string, key: string, datatype: ValueDatatype) =>
       spec<unknown>(
         onDevice('Reading a callback of', chipid),
         'GET',
         `rt_status/${chipid}/`,
         anyShape,
         { key },
+        { decode: (body) => decodeValue(body, datatype) },
       ),
 
     gpioStatus: (chipid: string) =>
@@ -158,11 +193,9 @@ export function openApi(identity: OpenApiIdentity) {
       ),
 
     setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
-      spec<ResultAnswer>(
+      command(
         onDevice(`Setting pin ${pin} to ${edge} on`, chipid),
-        'POST',
         `set_gpio_edge/${chipid}/${pin}/${edge}/`,
-        resultShape,
       ),
 
     refresh: (chipid: string) =>
@@ -170,15 +203,9 @@ export function openApi(identity: OpenApiIdentity) {
         onDevice('Refreshing the status of', chipid),
         'GET',
         `manual_refresh/${chipid}/`,
-        objectOf(),
+        refreshShape,
       ),
 
-    reboot: (chipid: string) =>
-      spec<ResultAnswer>(
-        onDevice('Rebooting', chipid),
-        'POST',
-        `reboot/dev/${chipid}/`,
-        resultShape,
-      ),
+    reboot: (chipid: string) => command(onDevice('Rebooting', chipid), `reboot/dev/${chipid}/`),
   };
 }

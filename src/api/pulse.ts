@@ -74,7 +74,7 @@ export class Pulses {
     seconds: number,
     signal: AbortSignal | undefined,
   ): Promise<Answer<ResultAnswer>> {
-    const failed = await this.#begin(pulse, seconds, signal);
+    const { failed, warning } = await this.#begin(pulse, seconds, signal);
     const pin = `Pin ${pulse.pin} of device ${pulse.chipid}`;
     const cut = failed ?? (await this.#wait(pulse, signal));
     let answer: Answer<ResultAnswer>;
@@ -88,7 +88,8 @@ export class Pulses {
         ? withEnd(cut, `Setting it back failed: ${error.message} ${end}`, true)
         : withEnd(error, end, true);
     }
-    if (!cut) return answer;
+    // A warning may be about either of the two.
+    if (!cut) return warning === undefined ? answer : { warning, ...answer };
     throw withEnd(
       cut,
       `${pin} was set back, and was left at ${name(opposite(pulse.level))}.`,
@@ -96,18 +97,19 @@ export class Pulses {
     );
   }
 
-  /** Sets the level. @returns the error if it may have been set all the same */
+  /** Sets the level. @returns the warning of the answer, or the error if it may have been set all the same */
   async #begin(
     { chipid, pin, level }: Pulse,
     seconds: number,
     signal: AbortSignal | undefined,
-  ): Promise<DeviceCloudError | undefined> {
+  ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
     try {
-      await callService(this.http, this.api.setGpioEdge(chipid, pin, level), seconds, signal);
-      return undefined;
+      const set = this.api.setGpioEdge(chipid, pin, level);
+      const { warning } = await callService(this.http, set, seconds, signal);
+      return { warning };
     } catch (error) {
       if (!(error instanceof DeviceCloudError)) throw error;
-      if (error.uncertain) return error;
+      if (error.uncertain) return { failed: error };
       throw withEnd(error, `The pulse did not begin: pin ${pin} was left as it was.`, false);
     }
   }

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors';
+import { checkLength } from '../input/push-payload';
 import { readInput } from '../input/readable';
 import type { HttpRequest } from '../http/exchange';
 import type { JsonObject } from '../types';
@@ -27,6 +28,7 @@ export function toJson(body: JsonObject): string {
     throw invalidInput(`The body has no JSON form${reason}.`);
   }
   // Its own toJSON may return anything, or nothing.
+  checkLength('JSON form of the body', json);
   if (typeof json === 'string' && json.startsWith('{')) return json;
   throw invalidInput('The JSON form of the body is no object.');
 }

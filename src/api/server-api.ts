@@ -5,6 +5,8 @@ import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape } from './shapes';
+import { parseJson } from '../util/json';
+import { JsonLimitError } from '../util/json-limits';
 import { isPlainObject } from '../util/object';
 import { show } from '../util/show';
 import {
@@ -13,6 +15,9 @@ import {
   type ServerApiIdentity,
   type UnsignedServerApiRequest,
 } from './server-api-request';
+
+/** The longest query, in characters before it is encoded: it is part of the address. */
+const MAX_QUERY = 65_536;
 
 const DEVICEID = /^[A-Za-z0-9._~-]{1,64}$/;
 
@@ -37,6 +42,7 @@ export function parseQuery(value: unknown): Query {
   if (value === undefined || value === null || value === '') return {};
   const entries = readInput('query', () => (isPlainObject(value) ? Object.entries(value) : null));
   if (!entries) throw invalidInput(`The query must be a JSON object, but is ${show(value)}.`);
+  let length = 0;
   for (const [name, item] of entries) {
     const fits =
       (typeof item === 'string' && item.isWellFormed()) ||
@@ -47,9 +53,26 @@ export function parseQuery(value: unknown): Query {
         `The query parameter ${show(name)} must be text, a number or a boolean, but is ${show(item)}.`,
       );
     }
+    length += name.length + String(item).length;
+  }
+  if (length > MAX_QUERY) {
+    throw invalidInput(`The query must have at most ${MAX_QUERY} characters, but has ${length}.`);
   }
   // A copy: a getter could return something else, or throw, when it is read again.
   return Object.fromEntries(entries) as Query;
+}
+
+/**
+ * Reads the query of the uploads, which needs pagination (section 4.1). The names of its parameters are not shown.
+ * @throws DeviceCloudError `INVALID_INPUT` if it has none
+ */
+export function parsePagination(value: unknown): Query {
+  const query = parseQuery(value);
+  if (Object.keys(query).length > 0) return query;
+  throw invalidInput(
+    'The query is empty, but the service requires pagination parameters to read uploaded data. Its document ' +
+      "does not name them; the vendor's own client sends page and count.",
+  );
 }
 
 /**
@@ -63,6 +86,20 @@ export function parseBody(value: unknown): JsonObject {
   return value as JsonObject;
 }
 
+/**
+ * Reads a success of the server API. A 200 "carries the result as JSON" (section 4.1), so that a page of a
+ * portal is not taken for one; what other 2XX carry is not shown.
+ * @throws SyntaxError if a 200 is not JSON
+ */
+function jsonOrText(body: Buffer, statusCode: number): unknown {
+  try {
+    return parseJson(body);
+  } catch (error) {
+    if (statusCode === 200 || error instanceof JsonLimitError) throw error;
+    return body.toString('utf8');
+  }
+}
+
 /** A call of the server API, which can be explained without carrying it out. */
 export interface ServerApiCall extends CallSpec<unknown> {
   unsigned: UnsignedServerApiRequest;
@@ -73,7 +110,7 @@ export type ServerApi = ReturnType<typeof serverApi>;
 /** The five calls of interface A (section 4.1), as specifications to be carried out. */
 export function serverApi(identity: ServerApiIdentity) {
   const spec = (
-    call: Call,
+    call: Omit<Call, 'api'>,
     method: 'GET' | 'PUT',
     path: string,
     query: Query = {},
@@ -86,10 +123,10 @@ export function serverApi(identity: ServerApiIdentity) {
       body: body === undefined ? undefined : toJson(body),
     };
     return {
-      call,
+      call: { ...call, api: 'server' },
       accepts: anyShape,
       succeeds: (statusCode) => statusCode >= 200 && statusCode < 300,
-      anyText: true,
+      decode: jsonOrText,
       unsigned,
       build: () => signedServerApiRequest(identity, unsigned),
     };

@@ -1,4 +1,4 @@
-import type { ResultAnswer, AppRecord, DeviceRecord } from '../types';
+import type { AppRecord, DeviceRecord, RefreshAnswer, ResultAnswer } from '../types';
 import type { Shape } from '../http/call-spec';
 import { isObject } from '../util/object';
 
@@ -26,11 +26,22 @@ export const listOf = <T extends object>(): Shape<T[]> => ({
   is: (value): value is T[] => isObjects(value),
 });
 
-export const deviceList: Shape<DeviceRecord[]> = listOf<DeviceRecord>();
+/** Of a list of devices, some records may be unusable: its readers leave them out. */
+export const deviceList: Shape<DeviceRecord[]> = {
+  name: 'an array of JSON objects',
+  is: (value): value is DeviceRecord[] =>
+    Array.isArray(value) && (value.length === 0 || value.some(isObject)),
+};
 
 export const appShape: Shape<AppRecord> = {
   name: 'a JSON object with an array "online"',
   is: (value): value is AppRecord => isObject(value) && isObjects(value['online']),
+};
+
+/** Without a status it would be read as an offline device. */
+export const refreshShape: Shape<RefreshAnswer> = {
+  name: 'a JSON object with a string "status"',
+  is: (value): value is RefreshAnswer => isObject(value) && typeof value['status'] === 'string',
 };
 
 export const resultShape: Shape<ResultAnswer> = {

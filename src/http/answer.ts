@@ -2,25 +2,26 @@ import { parseJson } from '../util/json';
 import { JsonLimitError } from '../util/json-limits';
 import type { CallSpec } from './call-spec';
 import type { HttpAnswer } from './exchange';
-import { answerError, notAcceptedError } from './failures';
+import { answerError, notAcceptedError, type Call } from './failures';
 
 /** Removes secrets from what the service says. */
 type Redact = (text: string) => string;
 
-/** The `msg` of an answer, which section 7 puts into errors. */
+/** The `msg` of an answer, which section 7 puts into errors. The public server of 2016 also writes `MSG`. */
 function msgOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { msg } = value as { msg?: unknown };
-  return typeof msg === 'string' ? msg : undefined;
+  const { msg, MSG } = value as { msg?: unknown; MSG?: unknown };
+  const said = typeof msg === 'string' ? msg : MSG;
+  return typeof said === 'string' ? said : undefined;
 }
 
 /**
- * What an error says: its `msg`. If the interface's errors are not shown and there is no `msg` to
- * repeat, the whole text.
+ * What an error says: its `msg`. The errors of the server API are not shown (section 7): without a `msg`
+ * to repeat, the whole text.
  */
 export function serviceText(
   { body, encoding }: HttpAnswer,
-  anyText: boolean | undefined,
+  { api }: Pick<Call, 'api'>,
   redact: Redact,
 ): string | undefined {
   if (encoding !== undefined) return undefined;
@@ -31,24 +32,26 @@ export function serviceText(
   } catch {
     // Not JSON.
   }
-  if (anyText && (said === undefined || said.trim() === '')) said = text;
+  if (api === 'server' && (said === undefined || said.trim() === '')) said = text;
   // Redacted first: a secret may contain white space.
   return said === undefined ? undefined : redact(said.trim()).replace(/\s+/g, ' ').trim();
 }
 
-function parseAnswer<T>(spec: CallSpec<T>, { statusCode, body }: HttpAnswer): unknown {
-  if (body.length === 0) {
-    if (spec.anyText) return null;
+function parseAnswer<T>(spec: CallSpec<T>, { statusCode, body, reader }: HttpAnswer): unknown {
+  if ((reader?.bytes ?? body.length) === 0) {
+    if (spec.call.api === 'server') return null;
     throw answerError(spec.call, 'the answer is empty', statusCode);
   }
   try {
-    return parseJson(body);
+    if (reader) return reader.end();
+    return spec.decode ? spec.decode(body, statusCode) : parseJson(body);
   } catch (error) {
+    // What a caller's sink has thrown.
+    if (reader && !(error instanceof SyntaxError)) throw error;
     if (error instanceof JsonLimitError) {
       const { what, advice } = error;
       throw answerError(spec.call, `the answer is ${what}`, statusCode, { advice });
     }
-    if (spec.anyText) return body.toString('utf8');
     throw answerError(spec.call, 'the answer is not JSON', statusCode);
   }
 }

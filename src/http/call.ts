@@ -3,12 +3,13 @@ import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
 import { readAnswer, serviceText } from './answer';
 import type { CallSpec } from './call-spec';
-import type { CallAborted, Deadline, Deadlines } from './deadline';
+import type { CallAborted, Deadline, Deadlines, Extension } from './deadline';
 import { isDeviceCloudError } from '../errors';
 import {
   exchange,
   failureOf,
   MAX_ANSWER,
+  type BodyReader,
   type Failure,
   type HttpAnswer,
   type Receiver,
@@ -62,11 +63,19 @@ class CallAttempt<T> implements Receiver {
     } else this.send();
   }
 
+  readerFor(statusCode: number): BodyReader | undefined {
+    const { reader, succeeds } = this.spec;
+    return reader && succeeds(statusCode) ? reader : undefined;
+  }
+
   onAnswer(answer: HttpAnswer): void {
     this.http.limiter.release();
     this.clear();
     try {
-      this.resolve({ statusCode: answer.statusCode, body: this.read(answer) });
+      const { statusCode } = answer;
+      const body = this.read(answer);
+      const warning = this.spec.warning?.(body);
+      this.resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
     } catch (error) {
       this.reject(error);
     }
@@ -79,9 +88,10 @@ class CallAttempt<T> implements Receiver {
 
   private send(): void {
     const { http, spec, deadline } = this;
-    const { maxAnswer = MAX_ANSWER } = spec;
+    const { reader } = spec;
+    reader?.restart();
     try {
-      exchange(http.dispatcher, http.origin, spec.build(), deadline, maxAnswer, this);
+      exchange(http.dispatcher, http.origin, spec.build(), deadline, MAX_ANSWER, this);
     } catch (error) {
       http.limiter.release();
       this.clear();
@@ -96,7 +106,8 @@ class CallAttempt<T> implements Receiver {
     if (date !== undefined) http.clock.saw(date);
     if (spec.succeeds(statusCode)) return readAnswer(spec, answer, http.redact);
     if (retryAfter !== undefined) spec.paced?.onRetryAfter?.(retryAfter);
-    throw statusError(spec.call, statusCode, serviceText(answer, spec.anyText, http.redact));
+    const said = serviceText(answer, spec.call, http.redact);
+    throw statusError(spec.call, statusCode, said, spec.meaning?.(statusCode, said));
   }
 
   private fail(failure: Failure): void {
@@ -139,6 +150,28 @@ const mayRepeat = ({ call, paced }: Pick<CallSpec<unknown>, 'call' | 'paced'>): 
 const worthRepeating = (error: unknown): boolean =>
   isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR');
 
+/** The bytes of an answer that is read while it arrives that must come in each time-out after the first … */
+const PROGRESS = 64 * 1024;
+/** … and how many time-outs it may take: ten minutes with that of 15 s, for 200 MB at 3 Mbit/s. */
+const MOST_TIMEOUTS = 40;
+
+/** Lets a call take further time-outs while its answer makes progress. */
+function extensionFor(reader: BodyReader, seconds: number): Extension {
+  let timeouts = 0;
+  let seen = 0;
+  return () => {
+    const came = reader.bytes - seen;
+    if (seen > 0 && came < PROGRESS) {
+      return `less than ${PROGRESS / 1024} KiB of the answer came in ${seconds} s`;
+    }
+    if (++timeouts === MOST_TIMEOUTS) {
+      return `the answer did not end within ${MOST_TIMEOUTS * seconds} s`;
+    }
+    seen += came;
+    return came > 0;
+  };
+}
+
 async function attempts<T>(
   http: HttpContext,
   spec: CallSpec<T>,
@@ -148,7 +181,7 @@ async function attempts<T>(
     try {
       return await attempt(http, spec, deadline, false);
     } catch (error) {
-      if (failed === RETRIES || !worthRepeating(error)) throw error;
+      if (failed === RETRIES || !worthRepeating(error) || spec.reader?.hasBegun) throw error;
       if (!deadline.ended)
         await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
       if (deadline.ended) throw error;
@@ -171,7 +204,8 @@ export const callWithin = <T>(
 
 /**
  * Makes one call, as {@link callWithin} does.
- * @param seconds for the whole call
+ * @param seconds for the whole call; of one whose answer is read while it arrives, until its first bytes, and again
+ *   for each further 64 KiB, forty times at most
  * @throws DeviceCloudError; synchronously, not as a rejection, if the signal is invalid
  */
 export function callService<T>(
@@ -180,7 +214,8 @@ export function callService<T>(
   seconds: number,
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
-  const deadline = http.deadlines.start(seconds, signal);
+  const { reader } = spec;
+  const deadline = http.deadlines.start(seconds, signal, reader && extensionFor(reader, seconds));
   return mayRepeat(spec)
     ? attempts(http, spec, deadline).finally(() => deadline.clear())
     : attempt(http, spec, deadline, true);

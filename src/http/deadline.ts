@@ -60,12 +60,17 @@ export class CallAborted extends Error {
   override readonly name = 'CallAborted';
   constructor(
     readonly reason: 'timeout' | 'aborted',
-    /** The reason of the abort, with its source. */
+    /** The reason of the abort, with its source, or what came too late. */
     readonly detail?: string,
   ) {
     super(reason);
   }
 }
+
+/**
+ * Is called when the time of a call is over. Returns whether it may take as long again; a text says why not.
+ */
+export type Extension = () => boolean | string;
 
 /** Is called when a call ends before its answer. */
 export type EndListener = (end: CallAborted) => void;
@@ -90,19 +95,20 @@ export interface Deadlines {
    * Starts the clock of a call.
    * @param seconds how long the call may take, all its stages together
    * @param signal ends the call early
+   * @param extension decides when the time is over whether it starts again
    */
-  start(seconds: number, signal?: AbortSignal): Deadline;
+  start(seconds: number, signal?: AbortSignal, extension?: Extension): Deadline;
   /** Ends every running call, and each later one when it starts. */
   close(): void;
 }
 
-const onTimeout = (deadline: RunningDeadline): void => deadline.end('timeout');
+const onTimeout = (deadline: RunningDeadline): void => deadline.timeout();
 
 /** A class with plain fields, since there is one for each call. */
 class RunningDeadline implements Deadline {
   ended: CallAborted | undefined;
   private listener: EndListener | undefined;
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout | undefined;
   private readonly ignoreSignal: (() => void) | undefined;
 
   constructor(
@@ -110,9 +116,10 @@ class RunningDeadline implements Deadline {
     signal: AbortSignal | undefined,
     private readonly all: Set<RunningDeadline>,
     explain: (signal: AbortSignal) => string,
+    private readonly extension: Extension | undefined,
   ) {
     this.ignoreSignal = signal && onAbort(signal, () => this.end('aborted', explain(signal)));
-    this.timer = setTimeout(onTimeout, Math.min(seconds, MAX_SECONDS) * 1000, this);
+    this.startTimer();
     all.add(this);
     if (signal?.aborted) this.end('aborted', explain(signal));
   }
@@ -127,6 +134,16 @@ class RunningDeadline implements Deadline {
     this.listener = undefined;
     this.all.delete(this);
     this.ignoreSignal?.();
+  }
+
+  private startTimer(): void {
+    this.timer = setTimeout(onTimeout, Math.min(this.seconds, MAX_SECONDS) * 1000, this);
+  }
+
+  timeout(): void {
+    const isExtended = this.extension?.() ?? false;
+    if (isExtended === true) this.startTimer();
+    else this.end('timeout', isExtended || undefined);
   }
 
   end(reason: CallAborted['reason'], detail?: string): void {
@@ -144,8 +161,8 @@ export function createDeadlines(explain = abortReason): Deadlines {
   let closed = false;
 
   return {
-    start(seconds, signal) {
-      const deadline = new RunningDeadline(seconds, signal, running, explain);
+    start(seconds, signal, extension) {
+      const deadline = new RunningDeadline(seconds, signal, running, explain, extension);
       if (closed) deadline.end('aborted', CLOSED);
       return deadline;
     },

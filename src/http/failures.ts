@@ -12,39 +12,50 @@ export interface Call {
   reach: 'device' | 'command' | 'cloud';
   /** Whether the call names a device, which then may not exist. */
   ofDevice: boolean;
+  /** The interface, which has its own keys. The server API knows no application id, and its answers are not shown. */
+  api: 'open' | 'server';
 }
+
+/** What a status that is not a success means: the code of the error, and what to do. */
+export type StatusMeaning = readonly [code: ErrorCode, advice: string];
 
 const MAX_SERVICE_TEXT = 300;
 
-const STATUS: Readonly<Record<number, readonly [ErrorCode, advice: string]>> = {
-  400: ['BAD_REQUEST', 'Check the parameters of the call.'],
-  401: [
-    'UNAUTHORIZED',
-    'Check the keys and the application id of the configuration, and the clock of this machine; the application may have been deleted.',
-  ],
-  403: ['UNAUTHORIZED', 'The keys of the configuration are not allowed to do this.'],
+const UNAUTHORIZED: Readonly<Record<Call['api'], string>> = {
+  open: 'Check the app key and the application id of the configuration, and the clock of this machine; the application may have been deleted.',
+  server:
+    'Check the key and the password of the server API in the configuration, and the clock of this machine; the application may have been deleted.',
 };
 
 /** Section 7: the device or "the application information" does not exist. */
-const notFoundAdvice = (call: Call): string =>
-  call.ofDevice
+function notFoundAdvice({ api, ofDevice }: Call): string {
+  if (api === 'server') {
+    return ofDevice
+      ? 'Check the device id, which may not be the chip number, and the address of the configuration.'
+      : 'Check the address of the configuration, and whether the service has the server API.';
+  }
+  return ofDevice
     ? 'Check the number of the device, and the application id of the configuration: one of them is unknown to the service.'
     : 'Check the application id and the address of the configuration; the application may have been deleted.';
+}
 
-/** Section 7: mostly the gateway that holds the device connection. Section 4.2: silence means offline. */
+/** Section 7: a failure of "the gateway that holds the device connection", whose reason `msg` states. */
 const gatewayAdvice = (call: Call): string =>
   call.reach === 'device'
-    ? 'Most often the device did not answer the gateway that holds its connection, and is probably offline.'
+    ? 'A gateway of the service reports a failure; the device may be offline.'
     : 'A gateway of the service failed; try again later.';
 
-function ofStatus(call: Call, statusCode: number): readonly [ErrorCode, advice: string] {
+function ofStatus(call: Call, statusCode: number): StatusMeaning {
   if (statusCode >= 300 && statusCode < 400) {
     return ['REDIRECT', 'Redirects are never followed: check the address in the configuration.'];
   }
+  if (statusCode === 400) return ['BAD_REQUEST', 'Check the parameters of the call.'];
+  if (statusCode === 401) return ['UNAUTHORIZED', UNAUTHORIZED[call.api]];
+  if (statusCode === 403) {
+    return ['UNAUTHORIZED', 'The keys of the configuration are not allowed to do this.'];
+  }
   if (statusCode === 404) return ['NOT_FOUND', notFoundAdvice(call)];
   if (statusCode === 502 || statusCode === 504) return ['GATEWAY', gatewayAdvice(call)];
-  const known = STATUS[statusCode];
-  if (known) return known;
   return statusCode >= 500
     ? ['SERVER_ERROR', 'The service failed; try again later.']
     : ['UNEXPECTED_STATUS', 'The interface does not describe this status; check the address.'];
@@ -68,13 +79,15 @@ const quote = (text: string): string => `"${oneLine(text, MAX_SERVICE_TEXT)}"`;
 /**
  * The error for an answer whose status is not a success (section 7).
  * @param said what the service said, without secrets
+ * @param meaning what the status means to this call; default: what it usually means
  */
 export function statusError(
   call: Call,
   statusCode: number,
   said: string | undefined,
+  meaning: StatusMeaning = ofStatus(call, statusCode),
 ): DeviceCloudError {
-  const [code, advice] = ofStatus(call, statusCode);
+  const [code, advice] = meaning;
   const words = said === undefined || said === '' ? '' : ` ${quote(said)}`;
   const outcome = statusCode >= 500 ? UNKNOWN_OUTCOME[call.reach] : '';
   return new DeviceCloudError(

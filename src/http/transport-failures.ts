@@ -5,15 +5,24 @@ import { UNKNOWN_OUTCOME, type Call } from './failures';
 /** undici's parser errors: some carry a code of llhttp, most only their name. */
 const NOT_HTTP = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/;
 
-function timeoutText(call: Call, seconds: number, sent: boolean): string {
+/**
+ * Seconds of silence after which a device is probably offline. Section 4.2 says so of about 10, and the public
+ * server of 2016 waits 8 for the answer to a refresh.
+ */
+const SILENCE = 8;
+
+function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): string {
   if (!sent)
     return `it was not sent within ${seconds} s, since no connection to the service was available.`;
   const advice = {
-    device: 'The device is probably offline; whether it acted is unknown.',
+    device:
+      seconds >= SILENCE
+        ? 'The device is probably offline; whether it acted is unknown.'
+        : 'Whether the device acted is unknown. A longer time-out may show whether it is offline.',
     command: 'Whether it was carried out is unknown.',
     cloud: 'Try again later, or set a longer time-out.',
   };
-  return `no answer within ${seconds} s. ${advice[call.reach]}`;
+  return `${detail ?? `no answer within ${seconds} s`}. ${advice[call.reach]}`;
 }
 
 /** Where a request goes: scheme, host and port of the service, and of a proxy on the way. */
@@ -56,7 +65,7 @@ export function transportError(
     case 'timeout':
       return new DeviceCloudError(
         'TIMEOUT',
-        failed + timeoutText(call, seconds, failure.sent),
+        failed + timeoutText(call, seconds, failure),
         undefined,
         failure.sent,
       );
@@ -70,8 +79,8 @@ export function transportError(
     case 'too-large':
       return new DeviceCloudError(
         'INVALID_RESPONSE',
-        `${failed}the answer is over ${detail}.${outcome} Ask for less at a time, such as fewer days. ` +
-          'If the call always returns everything, have old records deleted at the service.',
+        `${failed}the answer is over ${detail}.${outcome} Ask for less at a time, ` +
+          'such as the uploads of a few days.',
       );
     case 'error':
       if (!failure.sent) {

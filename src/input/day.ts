@@ -75,3 +75,24 @@ export function parsePeriod(begin: unknown, end: unknown): [begin: string, end: 
   if (days[0] <= days[1]) return days;
   throw invalidInput(`The end date ${days[1]} is before the begin date ${days[0]}.`);
 }
+
+/** The day after a day, `YYYYMMDD`; undefined after the last one that can be written so. */
+export function dayAfter(day: string): string | undefined {
+  const [, year, month, date] = DAY.exec(day) ?? [];
+  const next = new Date(Date.UTC(Number(year), Number(month) - 1, Number(date) + 1));
+  return compact(next.getUTCFullYear(), next.getUTCMonth(), next.getUTCDate());
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
+
+/**
+ * The day in Beijing of a time as the service writes it (section 2), `YYYYMMDD`.
+ * @param zone milliseconds that the time is ahead of UTC
+ * @returns undefined if it is not such a time
+ */
+export function dayOfTime(time: unknown, zone: number): string | undefined {
+  const [, day = '', clock = ''] = (typeof time === 'string' && TIME.exec(time)) || [];
+  const utc = Date.parse(`${day}T${clock}Z`);
+  if (Number.isNaN(utc)) return undefined;
+  return new Date(utc - zone + BEIJING).toISOString().slice(0, 10).replaceAll('-', '');
+}

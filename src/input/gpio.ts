@@ -84,7 +84,60 @@ export function parseCodes(value: unknown): LevelCodes {
   return new Map(Object.entries(codes));
 }
 
-/** The values of all pins, index = pin. A character without a meaning stays itself. */
-export function readLevels(result: string, codes: LevelCodes): unknown[] {
-  return Array.from(result, (level) => (codes.has(level) ? codes.get(level) : level));
+/**
+ * Which pin each level character belongs to: that of its `position`, or of its place in a list; `auto` takes the answer of
+ * the public server of 2016 in that server's order, and any other by position.
+ */
+export type PinOrder = 'auto' | 'position' | readonly number[];
+
+/** The most pins in a list, and the highest of them: far more than any module has. */
+const MAX_PINS = 256;
+const MAX_PIN = 999;
+
+/**
+ * Reads the order of pins: `auto`, `position`, or a list of different pins, such as `0,1,2,3,4,5,9,10` or an array.
+ * @returns undefined if it is invalid
+ */
+export function parsePins(value: unknown): PinOrder | undefined {
+  if (value === 'auto' || value === 'position') return value;
+  const items: unknown = typeof value === 'string' ? value.split(',') : value;
+  if (!Array.isArray(items) || items.length === 0 || items.length > MAX_PINS) return undefined;
+  const pins = items.map((item: unknown) => {
+    const text = typeof item === 'number' ? String(item) : item;
+    return typeof text === 'string' && PIN.test(text.trim()) ? Number(text) : NaN;
+  });
+  const isList = pins.every((pin) => pin <= MAX_PIN) && new Set(pins).size === pins.length;
+  return isList ? pins : undefined;
+}
+
+/** The order in which the public server of 2016 lists the pins, by its documents and its source. */
+const PUBLIC_ORDER: readonly number[] = [0, 1, 2, 3, 4, 5, 9, 10, 12, 13, 14, 15];
+
+const CONTROL_LEVELS: ReadonlyMap<string, 0 | 1> = new Map([
+  ['\0', 0],
+  ['\u0001', 1],
+]);
+
+/** The answer of that server: a character for each of its pins, U+0000 or U+0001. */
+const isPublic = (result: string): boolean =>
+  result.length === PUBLIC_ORDER.length &&
+  Array.from(result).every((level) => CONTROL_LEVELS.has(level));
+
+/**
+ * The value of each pin of an answer. A character without a meaning stays itself; U+0000 and U+0001 mean 0 and 1 unless the
+ * codes name them. A pin without a character in the answer, or a character without a pin in the order, is left out.
+ */
+export function readLevels(
+  result: string,
+  order: PinOrder,
+  codes: LevelCodes,
+): Map<number, unknown> {
+  const list = order === 'auto' && isPublic(result) ? PUBLIC_ORDER : order;
+  const levels = new Map<number, unknown>();
+  Array.from(result, (level, index) => {
+    const pin = typeof list === 'string' ? index : list[index];
+    if (pin === undefined) return;
+    levels.set(pin, codes.has(level) ? codes.get(level) : (CONTROL_LEVELS.get(level) ?? level));
+  });
+  return levels;
 }

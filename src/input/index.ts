@@ -4,21 +4,17 @@
  */
 export { keyWarnings } from './pasted-key';
 export { dropLeadingZeros, parseChipid, parseChipids } from './chipid';
-export { parseDatatype } from './datatype';
+export { parseDatatype, parseValueDatatype } from './datatype';
 export { parsePeriod } from './day';
-export {
-  parseCodes,
-  parseDuration,
-  parseLevel,
-  parsePin,
-  readLevels,
-  type LevelCodes,
-} from './gpio';
+export { parseCodes, parseDuration, parseLevel, parsePin, type LevelCodes } from './gpio';
 export { parseKey } from './key';
 export { parseFormat, pushMessage } from './push-payload';
 export { inShard, readShard, type Shard } from './shard';
 export { readInput } from './readable';
 export { invalidInput } from '../errors';
+export { PatternBudget } from '../util/bounded-pattern';
 export { decodeBase64 } from '../util/base64';
 export { JsonLimitError } from '../util/json-limits';
-export { show } from '../util/show';
+export { uploadText } from '../util/decode';
+export { oneLine, show } from '../util/show';
+export { TurnLimit } from '../util/turn-limit';

@@ -1,11 +1,33 @@
 import { isUtf8 } from 'node:buffer';
 import { decodeBase64 } from '../util/base64';
 import { invalidInput } from '../errors';
-import { PUSH_FORMATS, type PushFormat } from '../types';
+import { PUSH_FORMATS, type Charset, type PushFormat } from '../types';
+import { encodeGbk } from '../util/gbk';
 import { show } from '../util/show';
 import { readInput } from './readable';
 
 const HEX = /^[0-9a-f]*$/i;
+
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * The longest message or body that is sent, in bytes. Encoded as a form it may be three times as long, and V8 has no texts of
+ * 512 MiB.
+ */
+export const MAX_SENT = 64 * MEBIBYTE;
+
+/** @throws DeviceCloudError `INVALID_INPUT` if a text, or what it is made of, is too long to be sent */
+export function checkLength(what: string, value: unknown): void {
+  const bytes =
+    typeof value === 'string'
+      ? // A text has at least as many bytes as characters, and counting those takes no time.
+        Math.max(value.length, value.length <= MAX_SENT ? Buffer.byteLength(value) : 0)
+      : value instanceof Uint8Array
+        ? value.length
+        : 0;
+  if (bytes <= MAX_SENT) return;
+  throw invalidInput(`The ${what} must have at most ${MAX_SENT / MEBIBYTE} MiB. Nothing was sent.`);
+}
 
 /**
  * Reads the format of a push (section 4.2, endpoint 3).
@@ -89,20 +111,38 @@ function base64Of(value: unknown): string {
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function pushMessage(value: unknown, format: PushFormat): string {
-  return readInput('message to push', () => {
-    if (format === 'HEX') return hexOf(value);
-    return format === 'B64' ? base64Of(value) : textOf(value, format);
+  const what = 'message to push';
+  return readInput(what, () => {
+    checkLength(what, value);
+    const message =
+      format === 'HEX' ? hexOf(value) : format === 'B64' ? base64Of(value) : textOf(value, format);
+    // Another form of it may be longer.
+    if (message !== value) checkLength(what, message);
+    return message;
   });
+}
+
+/** Encodes text. @throws DeviceCloudError `INVALID_INPUT` that names a character that the charset does not have */
+function encodeText(text: string, charset: Charset): Buffer {
+  if (charset === 'utf-8') return Buffer.from(text, 'utf8');
+  const encoded = encodeGbk(text);
+  if ('bytes' in encoded) return encoded.bytes;
+  const code = encoded.foreign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+  throw invalidInput(
+    `The text to push has the character ${show(encoded.foreign)} (U+${code}), which GBK does not have. ` +
+      'Push it as HEX or B64, or set the charset of the application to UTF-8.',
+  );
 }
 
 /**
  * Makes the bytes of a push over the channel, which accepts data only (section 6, `msgpush`).
+ * @param charset of text, default `utf-8`
  * @throws DeviceCloudError `INVALID_INPUT`, also for the formats AT and LUA, which are commands
  */
-export function pushBytes(value: unknown, format: PushFormat): Buffer {
+export function pushBytes(value: unknown, format: PushFormat, charset: Charset = 'utf-8'): Buffer {
   switch (format) {
     case 'MSG':
-      return Buffer.from(pushMessage(value, format), 'utf8');
+      return encodeText(pushMessage(value, format), charset);
     case 'HEX':
       return Buffer.from(pushMessage(value, format), 'hex');
     case 'B64':

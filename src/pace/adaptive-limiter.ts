@@ -69,6 +69,15 @@ export class AdaptiveLimiter {
   }
 
   /**
+   * Starts over at half of the last rate that the service took from now on, and not at 50 a second: a process that takes
+   * over the devices of another one has not lost the service.
+   */
+  remember(): this {
+    this.rate.remembers = true;
+    return this;
+  }
+
+  /**
    * Queues for a turn.
    * @param turn makes the attempt; is called at most once, never synchronously, and does not throw
    */

@@ -24,6 +24,10 @@ const TOO_MANY = 0.5;
  */
 export class AdaptiveRate {
   perSecond = START;
+  /** The last rate at which the service answered quickly while attempts waited for it. */
+  private taken = 0;
+  /** Whether the rate was ever too high. */
+  private wasHalved = false;
   /** Attempts that began earlier are not judged, or do not raise the rate. */
   private judgedFrom = -Infinity;
   private raisedFrom = -Infinity;
@@ -32,14 +36,21 @@ export class AdaptiveRate {
   /** Whether an attempt has succeeded since the rate was last halved. */
   private hasSucceeded = false;
 
+  /** Whether it starts over at half of the last rate that the service took. */
+  remembers = false;
+
   /** @param most attempts a second at most */
   constructor(private readonly most: number) {}
 
-  /** Forgets what it knew. @param at when the first of the next attempts is made, in ms */
+  /** Starts over. @param at when the first of the next attempts is made, in ms */
   restart(at: number): void {
-    this.perSecond = START;
+    const known = this.remembers ? this.taken / 2 : 0;
+    // Of a service that has never refused any, the rate shows only how few there were.
+    const least = known > 0 && this.wasHalved ? LEAST_CHEAP : START;
+    this.perSecond = Math.max(least, known);
     this.judgedFrom = at;
-    this.raisedFrom = at + SECOND;
+    // A rate that was tried before may grow at once.
+    this.raisedFrom = known > START ? at : at + SECOND;
     this.badShare = 0;
     this.careful = false;
     this.hasSucceeded = false;
@@ -58,7 +69,9 @@ export class AdaptiveRate {
   quick(began: number, isLimit: boolean): void {
     if (began < this.judgedFrom) return;
     this.badShare -= this.badShare * WEIGHT;
-    if (!isLimit || began < this.raisedFrom) return;
+    if (!isLimit) return;
+    this.taken = this.perSecond;
+    if (began < this.raisedFrom) return;
     const growth = this.careful ? CAREFUL_GROWTH : GROWTH;
     this.perSecond = Math.min(this.most, this.perSecond + growth);
   }
@@ -102,5 +115,6 @@ export class AdaptiveRate {
     this.judgedFrom = this.raisedFrom = at + SECOND;
     this.badShare = 0;
     this.hasSucceeded = false;
+    this.wasHalved = true;
   }
 }

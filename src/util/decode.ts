@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { isSpace, OPEN_BRACE, OPEN_BRACKET } from './json-bytes';
 import { checkJson } from './json-scan';
-import type { Datatype } from '../types';
+import { decodeGbk } from './gbk';
+import { parseJson } from './json';
+import { JsonLimitError } from './json-limits';
+import type { Charset, Datatype, ValueDatatype } from '../types';
 
 /** Parses JSON, unless a flow could not handle it: too many levels or values. */
 function parse(bytes: Buffer): unknown {
@@ -22,23 +25,52 @@ function objectOrArray(bytes: Buffer): object | undefined {
 }
 
 /**
+ * The text of the bytes, in UTF-8 or, if they are not, in the charset.
+ * @returns undefined if they are text in neither
+ */
+export function uploadText(bytes: Buffer, charset: Charset): string | undefined {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  return charset === 'gbk' ? decodeGbk(bytes) : undefined;
+}
+
+/** The same text in UTF-8; the bytes themselves if they are not in the charset. */
+function inUtf8(bytes: Buffer, charset: Charset): Buffer {
+  if (charset === 'utf-8' || isUtf8(bytes)) return bytes;
+  const text = decodeGbk(bytes);
+  return text === undefined ? bytes : Buffer.from(text, 'utf8');
+}
+
+/**
  * Decodes the bytes of an upload.
  * `auto-detect` gives a JSON object or array, else text if the bytes are valid UTF-8, else the bytes.
  * JSON of more than 100 levels, a million arrays and objects, or five million fields is text.
+ * @param charset of text that is not valid UTF-8, default `utf-8`: there is no such text
  * @throws SyntaxError if the datatype is `json` and the bytes are not JSON or exceed these limits
  */
-export function decodeUpload(bytes: Buffer, datatype: Datatype): unknown {
-  switch (datatype) {
-    case 'buffer':
-      return bytes;
-    case 'utf8':
-      return bytes.toString('utf8');
-    case 'base64':
-      return bytes.toString('base64');
-    case 'json':
-      return parse(bytes);
-    case 'auto-detect':
-      if (!isUtf8(bytes)) return bytes;
-      return objectOrArray(bytes) ?? bytes.toString('utf8');
+export function decodeUpload(
+  bytes: Buffer,
+  datatype: Datatype,
+  charset: Charset = 'utf-8',
+): unknown {
+  if (datatype === 'buffer') return bytes;
+  if (datatype === 'base64') return bytes.toString('base64');
+  const text = inUtf8(bytes, charset);
+  if (datatype === 'utf8') return text.toString('utf8');
+  if (datatype === 'json') return parse(text);
+  return isUtf8(text) ? (objectOrArray(text) ?? text.toString('utf8')) : bytes;
+}
+
+/**
+ * Decodes the value of a callback (section 4.2, endpoint 8): the public server of 2016 answers the bytes that the
+ * callback returned. `auto-detect` gives any JSON value, otherwise text.
+ * @throws SyntaxError if the datatype is `json` and the bytes are not JSON, or if they are JSON beyond the limits
+ */
+export function decodeValue(bytes: Buffer, datatype: ValueDatatype): unknown {
+  if (datatype === 'utf8') return bytes.toString('utf8');
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (datatype === 'json' || error instanceof JsonLimitError) throw error;
+    return bytes.toString('utf8');
   }
 }

@@ -21,6 +21,10 @@ describe("a client's settings", () => {
       signCase: 'unicode',
       connections: 64,
       deviceGap: 0,
+      pins: 'auto',
+      historyEncoding: 'auto',
+      historyZone: 'auto',
+      charset: 'utf-8',
     });
   });
 
@@ -52,9 +56,14 @@ describe("a client's settings", () => {
     ['a time-out of 0', { timeout: 0 }, /time-out/],
     ['a time-out that is no number', { timeout: NaN }, /time-out/],
     ['a time-out without an end', { timeout: Infinity }, /time-out/],
+    ['an order of pins with a pin twice', { pins: '1,2,1' }, /order of pins.*0,1,2,3.*"1,2,1"/],
+    ['an order of pins that is no list', { pins: 'public' }, /order of pins/],
     ['a negative heartbeat', { heartbeat: -1 }, /heartbeat/],
     ['a negative ping', { ping: -1 }, /ping/],
     ['a gap longer than a timer holds', { deviceGap: 2 ** 31 * 1000 }, /gap/],
+    ['an encoding of histories that is none', { historyEncoding: 'hex' as never }, /historyEnc/],
+    ['a zone that is no offset', { historyZone: 'Asia/Shanghai' }, /historyZone.*\+08:00/],
+    ['a charset that is unknown', { charset: 'latin1' as never }, /charset.*utf-8 or gbk/],
     ['a User-Agent with a line end', { userAgent: 'a\r\nb: c' }, /User-Agent/],
     ['a User-Agent with an umlaut beyond a header', { userAgent: 'ā' }, /User-Agent/],
     ['an empty User-Agent', { userAgent: '' }, /User-Agent/],

@@ -68,7 +68,7 @@ const PLACES: readonly [
   ['src/recovery', ['reading', 'records', 'position', 'matching'], {}],
   [
     'src/simulator',
-    ['util', 'sensors', 'transport', 'options', 'faults', 'devices', 'service', 'api'],
+    ['util', 'sensors', 'transport', 'options', 'faults', 'devices', 'dialects', 'service', 'api'],
     { 'assumptions.ts': 'sensors' },
   ],
   [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
+import { until } from '../../../tooling/until';
 import { httpService, json, raw } from '../../../tooling/servers/http-service';
 
 const paths = (requests: readonly { path: string }[]): string[] =>
@@ -36,6 +37,23 @@ describe('the list of the online devices, whose address the document gives in tw
     assert.deepEqual(paths(service.requests), ['list/', 'lists/', 'lists/', 'list/', 'list/']);
   });
 
+  it('is requested at the second by each of two calls at once, however late the first 404 comes', async () => {
+    let answerLate = (): void => undefined;
+    const service = await httpService((response, request, count) => {
+      if (request.path === '/openapi/devices/lists/') return json([])(response, request, count);
+      const notFound = (): void => json({ msg: 'no' }, 404)(response, request, count);
+      if (service.requests.length === 1) answerLate = notFound;
+      else notFound();
+    });
+    const client = clientOf(service.baseUrl);
+    const late = client.devices();
+    await until(() => service.requests.length === 1, 'the first call has arrived');
+    assert.deepEqual((await client.devices()).body, []);
+    answerLate();
+    assert.deepEqual((await late).body, []);
+    assert.deepEqual(paths(service.requests), ['list/', 'list/', 'lists/', 'lists/']);
+  });
+
   it('is NOT_FOUND if both are 404, and nothing is remembered', async () => {
     const service = await httpService(json({ msg: 'no application' }, 404));
     const client = clientOf(service.baseUrl);
@@ -51,8 +69,36 @@ describe('the list of the online devices, whose address the document gives in tw
     assert.deepEqual(paths(service.requests), ['list/']);
   });
 
+  it('is not requested at the second if something else is unknown', async () => {
+    const service = await httpService(json({ msg: '无设备对应操作权限！' }, 400));
+    await failure(clientOf(service.baseUrl).devices(), 'NOT_FOUND');
+    assert.deepEqual(paths(service.requests), ['list/']);
+  });
+
   it('may be empty', async () => {
     const service = await simulator({ devices: 0 });
     assert.deepEqual((await clientOf(service.baseUrl).devices()).body, []);
+  });
+
+  it('has a device once that is listed twice, with its newest record', async () => {
+    const record = (chipid: unknown, latest: string) => ({ chipid, latest });
+    const records = [
+      record(8454703, '2016-06-23 09:15:24'),
+      record(8454704, '2016-06-23 09:00:00'),
+      record('008454703', '2016-06-23 10:00:00'),
+      record(8454704, '2016-06-22 09:00:00'),
+      record('none', ''),
+    ];
+    const online = [records[2], records[1], records[4]];
+    const service = await httpService((response, request, count) => {
+      const body = request.path.endsWith('/apps/') ? { name: 'x', online: records } : records;
+      json(body)(response, request, count);
+    });
+    const client = clientOf(service.baseUrl);
+    assert.equal(client.listPath, undefined);
+    assert.deepEqual((await client.devices()).body, online);
+    assert.deepEqual((await client.app()).body.online, online);
+    assert.equal(client.listPath, 'devices/list/');
+    assert.equal((await client.fleet.readList()).devices.size, 2);
   });
 });

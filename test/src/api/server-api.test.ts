@@ -122,9 +122,10 @@ describe('the results of calls of the server API', () => {
   const successes: [status: number, sent: string, body: unknown][] = [
     [201, '{"id":1}', { id: 1 }],
     [202, 'accepted', 'accepted'],
-    [200, 'OK\r\n', 'OK\r\n'],
-    [200, '{', '{'],
-    [200, '<p>grün', '<p>grün'],
+    [201, 'OK\r\n', 'OK\r\n'],
+    [202, '{', '{'],
+    [299, '<p>grün', '<p>grün'],
+    [200, '"OK"', 'OK'],
     [202, '', null],
     [204, '', null],
     [200, '', null],
@@ -135,6 +136,26 @@ describe('the results of calls of the server API', () => {
       const client = clientOf(service.baseUrl);
       assert.deepEqual(await client.serverDevice('a'), { statusCode, body });
       assert.deepEqual(await client.serverPassthrough('a', {}), { statusCode, body });
+    });
+  }
+
+  for (const sent of ['OK\r\n', '{', '<!doctype html><p>Please log in', ' ']) {
+    it(`INVALID_RESPONSE of a 200 that is not JSON: ${JSON.stringify(sent)}`, async () => {
+      const service = await httpService(raw(sent));
+      const client = clientOf(service.baseUrl);
+      const { message } = await failure(client.serverUpdate('a', {}), 'INVALID_RESPONSE');
+      assert.match(message, /not JSON.*may have been carried out.*portal/);
+      await failure(client.serverDevice('a'), 'INVALID_RESPONSE');
+      assert.equal(service.requests.length, 2, 'neither goes out again');
+    });
+  }
+
+  for (const none of [undefined, null, '', {}]) {
+    it(`INVALID_INPUT of uploads without pagination: ${JSON.stringify(none)}`, async () => {
+      const service = await httpService(json([]));
+      const call = clientOf(service.baseUrl).serverUploads(none as never);
+      assert.match((await failure(call, 'INVALID_INPUT')).message, /query is empty.*pagination/);
+      assert.equal(service.requests.length, 0);
     });
   }
 

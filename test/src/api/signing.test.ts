@@ -97,6 +97,31 @@ describe('the signature of the open API (section 5.2)', () => {
     assert.notEqual(signOpenApi('GET', common, APPKEY), lower);
   });
 
+  // Samples of a public server with this interface, each with the digest that is published with it.
+  const SAMPLES: readonly (readonly [what: string, method: string, params: Params, md5: string])[] =
+    [
+      ['a call', 'get', { timestamp: '1433814203' }, '9f0b613de12d5bb0451c556900a39559'],
+      [
+        'a push',
+        'post',
+        { devid: '8454703', message: 'HELLO_AGAIN', format: 'MSG', timestamp: '1466656220' },
+        'e626bb3a830a8f5eaa88d11462542d1d',
+      ],
+      ['a level', 'post', { timestamp: '1466655681' }, '73495b87b6a8eac4b7f6b485f7761a9d'],
+      [
+        'a channel',
+        'get',
+        { chipid: '8454703', timestamp: '1466642512648' },
+        'e54844ce4d29aff9920ccbec32be2e54',
+      ],
+    ];
+  for (const [what, method, params, md5] of SAMPLES) {
+    it(`is that of the published sample of ${what}`, () => {
+      const all = { appid: '1234', ...params };
+      assert.equal(signOpenApi(method, all, '25b28f0ffb9711e4a96d446d579b49a1'), md5);
+    });
+  }
+
   it('does not depend on the order in which the parameters are given', () => {
     const { appid, timestamp } = common;
     assert.equal(

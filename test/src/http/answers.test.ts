@@ -66,6 +66,11 @@ describe('a success with an unexpected body', () => {
     ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
     ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
     ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
+    [
+      'refresh',
+      (client) => client.refresh(1),
+      ['{"msg":"OK"}', '{"status":null,"msg":"OK"}', '{}'],
+    ],
     ['serverDevice', (client) => client.serverDevice('a'), [DEEP]],
     ['rtStatus', (client) => client.rtStatus(1, 'k'), [DEEP, `[${DEEP}]`]],
     ['sync', (client) => client.sync('20260101', '20260102'), [`[${DEEP}]`]],
@@ -129,6 +134,7 @@ describe('a push with an answer other than OK or success', () => {
     [{ msg: 'FAIL' }, 'the msg "FAIL"'],
     [{ msg: '' }, 'the msg ""'],
     [{ msg: 'OK, later' }, 'the msg "OK, later"'],
+    [{ msg: 'succes' }, 'the msg "succes"'],
     [{ msg: `refused\n${KEYS.appkey}` }, 'the msg "refused\ufffd***"'],
     [{}, 'an object that has no msg'],
     [{ result: 'OK' }, 'an object that has no msg'],
@@ -152,7 +158,7 @@ describe('a push with an answer other than OK or success', () => {
   }
 
   it('is a success with OK or success in upper or lower case, to a device or to all', async () => {
-    for (const msg of ['OK', 'ok', 'Success', 'SUCCESS']) {
+    for (const msg of ['OK', 'ok', 'Success', 'SUCCESS', 'sucess', 'Sucess']) {
       const client = clientOf((await httpService(json({ msg }))).baseUrl);
       assert.deepEqual((await client.push(1, 'x')).body, { msg });
       assert.deepEqual((await client.pushToApp('x')).body, { msg });
@@ -173,14 +179,14 @@ const GARBAGE: Record<string, string> = {
 describe('an answer that is not HTTP', () => {
   for (const [name, bytes] of Object.entries(GARBAGE)) {
     it(`is INVALID_RESPONSE if it is ${name}; the next good call works`, async () => {
-      const good = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
+      const good = 'HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n{"status":"online","msg":"OK"}';
       const service = await wireService((socket: Socket, count) => {
         socket.write(count === 0 ? bytes : good, 'latin1');
       });
       const client = clientOf(service.baseUrl, { connections: 1 });
       const error = await failure(client.refresh(1), 'INVALID_RESPONSE');
       assert.match(error.message, /not HTTP/);
-      assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+      assert.deepEqual((await client.refresh(1)).body, { status: 'online', msg: 'OK' });
       assert.equal(service.requests(), 2);
     });
   }
@@ -188,7 +194,7 @@ describe('an answer that is not HTTP', () => {
   it('may follow others that only announce it', async () => {
     const service = await wireService((socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}');
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n{"status":"online","msg":"OK"}');
     });
     assert.equal((await clientOf(service.baseUrl).refresh(1)).statusCode, 200);
   });

@@ -11,7 +11,7 @@ import {
 import { CHIPID } from '../support/listener';
 import { until } from '../../../tooling/until';
 
-const ok = json({ msg: 'OK' });
+const ok = json({ status: 'online', msg: 'OK' });
 const texts = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `command ${index}`);
 

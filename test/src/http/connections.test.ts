@@ -5,7 +5,7 @@ import { hang, httpService, json, raw, type Script } from '../../../tooling/serv
 import { manual } from '../support/manual';
 import { until } from '../../../tooling/until';
 
-const ok = json({ msg: 'OK' });
+const ok = json({ status: 'online', msg: 'OK' });
 const CONNECTIONS = 3;
 
 describe('the connections of a client', () => {
@@ -81,7 +81,8 @@ describe('the connections of a client', () => {
       }
       now = ok;
       const good = Array.from({ length: CONNECTIONS }, (_, chipid) => client.push(chipid, 'x'));
-      for (const { body } of await Promise.all(good)) assert.deepEqual(body, { msg: 'OK' });
+      for (const { body } of await Promise.all(good))
+        assert.deepEqual(body, { status: 'online', msg: 'OK' });
     });
   }
 });

@@ -24,7 +24,7 @@ const READS: Record<string, Call> = {
   sync: (client) => client.sync('20260101', '20260101'),
   serverDevices: (client) => client.serverDevices(),
   serverDevice: (client) => client.serverDevice('a'),
-  serverUploads: (client) => client.serverUploads(),
+  serverUploads: (client) => client.serverUploads({ page: 1 }),
 };
 
 const COMMANDS: Record<string, Call> = {

@@ -6,7 +6,7 @@ import { httpService, json, raw, type Script } from '../../../tooling/servers/ht
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [400, 'BAD_REQUEST', /parameters/],
-  [401, 'UNAUTHORIZED', /keys.*application id.*clock.*deleted/],
+  [401, 'UNAUTHORIZED', /app key.*application id.*clock.*deleted/],
   [403, 'UNAUTHORIZED', /keys/],
   [404, 'NOT_FOUND', /number of the device.*application id/],
   [409, 'UNEXPECTED_STATUS', /address/],
@@ -18,8 +18,8 @@ const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
   [501, 'SERVER_ERROR', /later/],
   [503, 'SERVER_ERROR', /later/],
   [599, 'SERVER_ERROR', /later/],
-  [502, 'GATEWAY', /Most often the device did not answer.*probably offline/],
-  [504, 'GATEWAY', /Most often the device did not answer.*probably offline/],
+  [502, 'GATEWAY', /reports a failure; the device may be offline/],
+  [504, 'GATEWAY', /reports a failure; the device may be offline/],
 ];
 
 describe('a status that is no success', () => {
@@ -102,10 +102,26 @@ describe('a status that is no success', () => {
     await failure(clientOf(service.baseUrl).push(1, 'x'), 'SERVER_ERROR');
   });
 
-  it('of the server API is reported in the same way, and its 2XX are successes', async () => {
+  it('of the server API is reported in the same way, without the application id', async () => {
     const service = await httpService(json({ msg: 'no such device' }, 404));
     const error = await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'NOT_FOUND');
-    assert.match(error.message, /record of device a-1 failed.*"no such device"/);
+    assert.match(error.message, /record of device a-1 failed.*"no such device".*device id/);
+    assert.doesNotMatch(error.message, /application id/);
+    for (const [status, code] of [
+      [401, 'UNAUTHORIZED'],
+      [404, 'NOT_FOUND'],
+    ] as const) {
+      const { baseUrl } = await httpService(json({ msg: 'no' }, status));
+      const client = clientOf(baseUrl);
+      for (const call of [client.serverDevices(), client.serverUpdate('a', {})]) {
+        assert.doesNotMatch((await failure(call, code)).message, /application id/);
+      }
+    }
+  });
+
+  it('of the server API has the meaning of its number, whatever it says', async () => {
+    const service = await httpService(json({ msg: '签名不正确' }, 400));
+    await failure(clientOf(service.baseUrl).serverDevice('a-1'), 'BAD_REQUEST');
   });
 });
 

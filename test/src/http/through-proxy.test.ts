@@ -8,7 +8,7 @@ import { nextState } from '../support/listener';
 import { proxy } from '../../../tooling/servers/proxy';
 import { freePort } from '../../../tooling/servers/ports';
 
-const ok = json({ msg: 'OK' });
+const ok = json({ status: 'online', msg: 'OK' });
 const tls = { ca: LOOPBACK.cert };
 
 describe('calls through a proxy', () => {
@@ -19,7 +19,7 @@ describe('calls through a proxy', () => {
     for (const certificate of [undefined, LOOPBACK]) {
       const service = await httpService(ok, certificate);
       const client = clientOf(service.baseUrl, { proxy: settings, tls });
-      assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+      assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
       assert.equal(through.targets.at(-1), `127.0.0.1:${service.port}`);
       assert.equal(through.authorizations.at(-1), authorization);
       const { path, headers } = service.requests[0]!;
@@ -33,7 +33,7 @@ describe('calls through a proxy', () => {
     const service = await httpService(ok);
     const through = await proxy('tunnel', service.port);
     const client = clientOf('http://inside.invalid', { proxy: { url: through.url } });
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
     assert.deepEqual(through.targets, ['inside.invalid:80']);
   });
 
@@ -69,7 +69,7 @@ describe('calls through a proxy', () => {
       assert.equal(through.targets.length, call);
     }
     through.behaviour = 'tunnel';
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
   for (const status of [407, 403, 502]) {
@@ -89,7 +89,7 @@ describe('calls through a proxy', () => {
       }
       assert.equal(service.connections(), 0);
       through.behaviour = 'tunnel';
-      assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+      assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
     });
   }
 });

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { mock } from 'node:test';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { CallOptions } from '../../../src/types';
+import { transportError } from '../../../src/http/transport-failures';
 import { clientOf, KEYS } from '../support/client';
 import { failure, failures } from '../support/failure';
 import {
@@ -16,7 +17,7 @@ import { manual } from '../support/manual';
 import { until } from '../../../tooling/until';
 import { wireService } from '../../../tooling/servers/wire-service';
 
-const ok = json({ msg: 'OK' });
+const ok = json({ status: 'online', msg: 'OK' });
 
 const DEVICE_CALLS: Record<
   string,
@@ -50,14 +51,27 @@ const trickle: Script = (response) => {
 describe('the time a call may take', () => {
   afterEach(() => mock.reset());
 
-  it('ends a call whose answer never comes: the device is probably offline', async () => {
+  it('ends a call whose answer never comes', async () => {
     const service = await httpService(inSequence(hang, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
     const { message } = await failure(client.push(10000001, 'x', { timeout: 1 }), 'TIMEOUT');
-    assert.match(message, /device 10000001 .* 1 s.*offline.*acted is unknown/);
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.match(message, /device 10000001 .* 1 s\. Whether the device acted is unknown/);
+    assert.doesNotMatch(message, /probably offline/);
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
     assert.equal(service.requests.length, 2);
   });
+
+  for (const seconds of [0.1, 7.9, 8, 12]) {
+    it(`of ${seconds} s is ${seconds < 8 ? 'too short' : 'long enough'} to say that a device is offline`, () => {
+      const call = { name: 'Push', reach: 'device', ofDevice: true, api: 'open' } as const;
+      const route = { origin: 'http://127.0.0.1', proxy: undefined };
+      const failed = { kind: 'timeout', sent: true } as const;
+      const { message } = transportError(call, failed, route, seconds);
+      assert.equal(/probably offline/.test(message), seconds >= 8);
+      const cloud = transportError({ ...call, reach: 'cloud' }, failed, route, seconds);
+      assert.doesNotMatch(cloud.message, /offline/);
+    });
+  }
 
   it("is the client's unless the call has its own", async () => {
     const service = await httpService(hang);
@@ -108,7 +122,7 @@ describe('the time a call may take', () => {
     const service = await httpService(inSequence(trickle, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
     await failure(client.push(1, 'x', { timeout: 1 }), 'TIMEOUT');
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
   it('ends headers that trickle, and their connection', async () => {

@@ -6,26 +6,26 @@ import { httpService, json } from '../../../tooling/servers/http-service';
 import { tlsChannelService } from '../../../tooling/servers/channel-service';
 import { nextState } from '../support/listener';
 
-const ok = json({ msg: 'OK' });
+const ok = json({ status: 'online', msg: 'OK' });
 const ca = LOOPBACK.cert;
 
 describe('a service over https', () => {
   it('is called if its certificate is trusted', async () => {
     const service = await httpService(ok, LOOPBACK);
     const client = clientOf(service.baseUrl, { tls: { ca } });
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
   it('is called by its name, too', async () => {
     const service = await httpService(ok, LOOPBACK);
     const client = clientOf(`https://localhost:${service.port}`, { tls: { ca } });
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
   it('is called with any certificate if configured', async () => {
     const service = await httpService(ok, ELSEWHERE);
     const client = clientOf(service.baseUrl, { tls: { rejectUnauthorized: false } });
-    assert.deepEqual((await client.push(1, 'x')).body, { msg: 'OK' });
+    assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
   it('is UNREACHABLE with a self-signed certificate, and receives nothing', async () => {

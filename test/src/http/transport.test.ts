@@ -7,7 +7,7 @@ import { until } from '../../../tooling/until';
 import { freePort } from '../../../tooling/servers/ports';
 import { wireService } from '../../../tooling/servers/wire-service';
 
-const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"msg":"OK"}';
+const GOOD = 'HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n{"status":"online","msg":"OK"}';
 
 /** Ways in which a connection ends after the request, by name. */
 const BREAKS: Record<string, (socket: Socket) => void> = {
@@ -35,7 +35,7 @@ describe('a connection that ends after the request', () => {
       const { message } = await failure(client.refresh(10000001), 'CONNECTION_LOST');
       assert.match(message, /device 10000001 .*acted is unknown/);
       assert.equal(service.requests(), 1);
-      assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+      assert.deepEqual((await client.refresh(1)).body, { status: 'online', msg: 'OK' });
     });
   }
 });
@@ -55,7 +55,7 @@ describe('a connection that cannot be established', () => {
   });
 
   it('is UNREACHABLE if it is cut before the request, as TLS to a server without it is', async () => {
-    const service = await httpService(json({ msg: 'OK' }));
+    const service = await httpService(json({ status: 'online', msg: 'OK' }));
     const client = clientOf(service.baseUrl.replace('http:', 'https:'));
     await failure(client.push(1, 'x'), 'UNREACHABLE');
     assert.equal(service.requests.length, 0);
@@ -66,13 +66,13 @@ describe('a connection that cannot be established', () => {
     const client = clientOf(`http://127.0.0.1:${port}`, { connections: 1 });
     for (let call = 0; call < 3; call++) await failure(client.push(1, 'x'), 'UNREACHABLE');
     await wireService((socket) => void socket.end(GOOD), undefined, { port });
-    assert.deepEqual((await client.refresh(1)).body, { msg: 'OK' });
+    assert.deepEqual((await client.refresh(1)).body, { status: 'online', msg: 'OK' });
   });
 });
 
 describe('a kept-alive connection', () => {
   it('is used again', async () => {
-    const service = await httpService(json({ msg: 'OK' }));
+    const service = await httpService(json({ status: 'online', msg: 'OK' }));
     const client = clientOf(service.baseUrl, { connections: 1 });
     for (let call = 0; call < 5; call++) await client.push(1, 'x');
     assert.equal(service.connections(), 1);

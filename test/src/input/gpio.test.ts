@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { parseCodes, parseLevel, parsePin, readLevels } from '../../../src/input/gpio';
+import {
+  parseCodes,
+  parseLevel,
+  parsePin,
+  parsePins,
+  readLevels,
+  type PinOrder,
+} from '../../../src/input/gpio';
 import { BAD_LEVELS, BAD_PINS } from '../support/bad-values';
 import { thrown } from '../support/failure';
 
@@ -35,14 +42,69 @@ describe('a level', () => {
   }
 });
 
+const list = (result: string, codes: unknown, order: PinOrder = 'auto'): unknown[] => [
+  ...readLevels(result, order, parseCodes(codes)),
+];
+
 describe('the level characters of the service', () => {
   it('get their values by the codes, index = pin', () => {
-    const codes = parseCodes('{"0":0,"1":1}');
-    assert.deepEqual(readLevels('0110', codes), [0, 1, 1, 0]);
+    const pins = [
+      [0, 0],
+      [1, 1],
+      [2, 1],
+      [3, 0],
+    ];
+    assert.deepEqual(list('0110', '{"0":0,"1":1}'), pins);
+    assert.deepEqual(list('0110', '{"0":0,"1":1}', 'position'), pins);
   });
 
   it('stay unchanged without a code', () => {
-    assert.deepEqual(readLevels('0x1', parseCodes({ 0: false, 1: true })), [false, 'x', true]);
+    assert.deepEqual(list('0x1', { 0: false, 1: true }), [
+      [0, false],
+      [1, 'x'],
+      [2, true],
+    ]);
+  });
+
+  it('are 0 and 1 as U+0000 and U+0001, unless the codes name them', () => {
+    assert.deepEqual(list('\0\u0001\u0002', {}), [
+      [0, 0],
+      [1, 1],
+      [2, '\u0002'],
+    ]);
+    assert.deepEqual(list('\0\u0001', { '\u0001': 'an' }), [
+      [0, 0],
+      [1, 'an'],
+    ]);
+  });
+
+  const PUBLIC = [0, 1, 2, 3, 4, 5, 9, 10, 12, 13, 14, 15];
+  const twelve = '\u0001\0'.repeat(6);
+  const pinsOf = (result: string, order: PinOrder): number[] => [
+    ...readLevels(result, order, parseCodes({})).keys(),
+  ];
+
+  it('are those of the pins of the public server if they are twelve of U+0000 and U+0001', () => {
+    assert.deepEqual(pinsOf(twelve, 'auto'), PUBLIC);
+    const byPosition = Array.from(twelve, (_, index) => index);
+    assert.deepEqual(pinsOf(twelve, 'position'), byPosition);
+    assert.deepEqual(pinsOf('010101010101', 'auto'), byPosition);
+    assert.deepEqual(pinsOf(`${twelve.slice(1)}0`, 'auto'), byPosition);
+    assert.deepEqual(
+      pinsOf(twelve.slice(1), 'auto'),
+      byPosition.slice(1).map((pin) => pin - 1),
+    );
+    assert.deepEqual(pinsOf(`${twelve}\0`, 'auto'), [...byPosition, 12]);
+  });
+
+  it('are those of the pins of a list, of which the answer may lack some, or have more', () => {
+    assert.deepEqual(list('01', {}, [7, 3]), [
+      [7, '0'],
+      [3, '1'],
+    ]);
+    assert.deepEqual(pinsOf('0', [7, 3]), [7]);
+    assert.deepEqual(pinsOf('0000', [7, 3]), [7, 3]);
+    assert.deepEqual(pinsOf(twelve, [7, 3]), [7, 3]);
   });
 
   it('have no values that are nested too deeply for a message', () => {
@@ -52,21 +114,76 @@ describe('the level characters of the service', () => {
   });
 
   it('may have any value, null and nothing included', () => {
-    const codes = parseCodes({ a: null, b: undefined, c: { on: true } });
-    assert.deepEqual(readLevels('abc', codes), [null, undefined, { on: true }]);
+    assert.deepEqual(list('abc', { a: null, b: undefined, c: { on: true } }), [
+      [0, null],
+      [1, undefined],
+      [2, { on: true }],
+    ]);
   });
 
   it('are whole characters, not halves of surrogate pairs', () => {
-    assert.deepEqual(readLevels('0😀1', parseCodes({ '😀': 'x' })), ['0', 'x', '1']);
+    assert.deepEqual(list('0😀1', { '😀': 'x' }), [
+      [0, '0'],
+      [1, 'x'],
+      [2, '1'],
+    ]);
   });
 
-  it('are an empty list for an empty answer', () => {
-    assert.deepEqual(readLevels('', parseCodes('{}')), []);
+  it('are none for an empty answer', () => {
+    assert.deepEqual(list('', {}), []);
   });
 
   for (const bad of ['', 'x', '[]', 'null', '1', '"0"', undefined, null, 1, ['0']]) {
     it(`have no codes in ${JSON.stringify(bad)}`, () => {
       assert.match(thrown(() => parseCodes(bad), 'INVALID_INPUT').message, /codes/);
     });
+  }
+});
+
+describe('the order of pins', () => {
+  const orders: [given: unknown, order: PinOrder][] = [
+    ['auto', 'auto'],
+    ['position', 'position'],
+    ['0,1,2,3,4,5,9,10', [0, 1, 2, 3, 4, 5, 9, 10]],
+    [' 4 , 5,\n16 ', [4, 5, 16]],
+    ['7', [7]],
+    [
+      [4, '5', 16],
+      [4, 5, 16],
+    ],
+  ];
+  for (const [given, order] of orders) {
+    it(`may be ${JSON.stringify(given)}`, () => assert.deepEqual(parsePins(given), order));
+  }
+  const many = Array.from({ length: 257 }, (_, pin) => pin);
+  for (const given of [
+    '',
+    ' ',
+    'Auto',
+    '1,',
+    ',1',
+    '1,1',
+    '1,01',
+    '-1',
+    '1.5',
+    '1e2',
+    '0x1',
+    '1000',
+    [],
+    [NaN],
+    [1, 1],
+    [-1],
+    [1.5],
+    [null],
+    [[1]],
+    {},
+    null,
+    true,
+    5,
+    many,
+  ]) {
+    // prettier-ignore
+    it(`cannot be ${JSON.stringify(given).slice(0, 30)}`, () =>
+      assert.equal(parsePins(given), undefined));
   }
 });

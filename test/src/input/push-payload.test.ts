@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { parseFormat, pushBytes, pushMessage } from '../../../src/input/push-payload';
 import { BAD_MESSAGES } from '../support/bad-values';
-import { thrown } from '../support/failure';
+import { clientOf, simulator } from '../support/client';
+import { failure, thrown } from '../support/failure';
 
 describe('the format of a push', () => {
   for (const format of ['MSG', 'HEX', 'AT', 'LUA', 'B64']) {
@@ -89,4 +90,54 @@ describe('a push over the channel', () => {
       assert.match(message, /over HTTP/);
     });
   }
+});
+
+describe('text to push over the channel in GBK', () => {
+  it('is encoded, and bytes are not', () => {
+    assert.equal(pushBytes('温度', 'MSG', 'gbk').toString('hex'), 'cec2b6c8');
+    assert.equal(pushBytes({ 我: 1 }, 'MSG', 'gbk').toString('hex'), '7b22ced2223a317d');
+    assert.equal(pushBytes('00ff', 'HEX', 'gbk').toString('hex'), '00ff');
+    assert.equal(pushBytes('AP8=', 'B64', 'gbk').toString('hex'), '00ff');
+  });
+
+  for (const [text, name] of [
+    ['21 €', /"€" \(U\+20AC\)/],
+    ['温度 😀', /"😀" \(U\+1F600\)/],
+  ] as const) {
+    it(`is INVALID_INPUT with a character that GBK does not have: ${text}`, () => {
+      assert.match(thrown(() => pushBytes(text, 'MSG', 'gbk'), 'INVALID_INPUT').message, name);
+    });
+  }
+});
+
+describe('a message that is too long to be sent', () => {
+  // The longest text of V8: whatever is made of it is an error of its own.
+  const text = 'a'.repeat(2 ** 29 - 24);
+  const long: [what: string, value: unknown, format: 'MSG' | 'HEX' | 'B64'][] = [
+    ['text', text, 'MSG'],
+    ['hex digits', text, 'HEX'],
+    ['Base64', text, 'B64'],
+    ['an object', { text }, 'MSG'],
+    ['a Buffer', Buffer.alloc(65 * 1024 * 1024), 'MSG'],
+    ['a Buffer whose hex digits are', Buffer.alloc(33 * 1024 * 1024), 'HEX'],
+    ['a text whose UTF-8 is', 'ä'.repeat(33 * 1024 * 1024), 'MSG'],
+  ];
+  for (const [what, value, format] of long) {
+    it(`is INVALID_INPUT if it is ${what}`, () => {
+      thrown(() => pushMessage(value, format), 'INVALID_INPUT');
+      if (format !== 'B64') thrown(() => pushBytes(value, format), 'INVALID_INPUT');
+    });
+  }
+
+  it('is INVALID_INPUT of a call, too, and of what the server API takes', async () => {
+    const { baseUrl, requests } = await simulator();
+    const client = clientOf(baseUrl);
+    await failure(client.push('10000001', text), 'INVALID_INPUT');
+    await failure(client.pushToApp(text), 'INVALID_INPUT');
+    await failure(client.rtStatus('10000001', text), 'INVALID_INPUT');
+    await failure(client.serverPassthrough('1', { text }), 'INVALID_INPUT');
+    await failure(client.serverPassthrough('1', { text: text.slice(0, 2 ** 27) }), 'INVALID_INPUT');
+    await failure(client.serverUploads({ page: text }), 'INVALID_INPUT');
+    assert.equal(requests.length, 0);
+  });
 });

@@ -141,6 +141,39 @@ describe('channels that all reconnect at once', () => {
     assert.ok(fleet.between(again, again + SECOND) <= 50);
   });
 
+  it('begin with a cluster at half of the last rate that the service took', () => {
+    fleet = new Fleet(true);
+    fleet.run(ALL, takesAll);
+    for (let time = 0; time < 3; time++) {
+      fleet.pass(20 * SECOND);
+      const again = fleet.now;
+      fleet.run(833, takesAll);
+      const first = fleet.between(again, again + SECOND / 10);
+      assert.ok(first >= 24 && first <= 29, `${first} in the first tenth of a second`);
+      assert.ok(fleet.now - again < 2 * SECOND, `${fleet.now - again} ms`);
+    }
+  });
+
+  it('begin with a cluster at half of a low rate, too, if the service has refused more', () => {
+    fleet = new Fleet(true);
+    fleet.run(MANY, refuses(20));
+    fleet.pass(20 * SECOND);
+    const again = fleet.now;
+    fleet.run(MANY, refuses(20));
+    assert.ok(fleet.between(again, again + SECOND) <= 20);
+  });
+
+  it('begin with a cluster at 50 a second after a few that the service took', () => {
+    fleet = new Fleet(true);
+    for (let time = 0; time < 3; time++) {
+      const again = fleet.now;
+      fleet.run(60, takesAll);
+      const first = fleet.between(again, again + SECOND);
+      assert.ok(first > 44 && first <= 50, `${first}`);
+      fleet.pass(20 * SECOND);
+    }
+  });
+
   it('are not slowed down by answers that say nothing about load', () => {
     fleet.run(200, () => ({ after: 5, reason: '404' }), 3 * SECOND);
     assert.ok(fleet.between(SECOND, 2 * SECOND) >= 49);

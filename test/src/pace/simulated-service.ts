@@ -39,11 +39,18 @@ export class Fleet implements Course {
   /** The share of its time in which this process has nothing to do. */
   idleShare = 1;
   private readonly random = numbers(1);
-  private readonly limiter = new AdaptiveLimiter({
-    now: () => this.now,
-    idle: () => this.now * this.idleShare,
-    random: this.random,
-  });
+  private readonly limiter: AdaptiveLimiter;
+
+  /** @param remembers as a process of a cluster does */
+  constructor(remembers = false) {
+    const clock = {
+      now: () => this.now,
+      idle: () => this.now * this.idleShare,
+      random: this.random,
+    };
+    this.limiter = new AdaptiveLimiter(clock);
+    if (remembers) this.limiter.remember();
+  }
 
   /** @param most milliseconds until it gives up @returns when the last has opened */
   run(channels: number, service: Service, most = 600_000): number {

@@ -23,3 +23,19 @@ export function base64Bytes(text: string): Buffer | undefined {
   }
   return Buffer.from(bytes);
 }
+
+/**
+ * The same of the body of an event: with line ends anywhere, without padding, and with the alphabet of RFC 4648,
+ * section 5, for its last two characters.
+ */
+export function eventBytes(text: string): Buffer | undefined {
+  let plain = '';
+  for (const character of text) {
+    if (character === '\n' || character === '\r') continue;
+    plain += character === '-' ? '+' : character === '_' ? '/' : character;
+  }
+  if (plain.includes('=') || plain.length % 4 === 0) return base64Bytes(plain);
+  return plain.length % 4 === 1
+    ? undefined
+    : base64Bytes(plain + '==='.slice((plain.length % 4) - 1));
+}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodeBase64 } from '../../../src/util/base64';
+import { decodeBase64, decodeLenientBase64 } from '../../../src/util/base64';
 import { anyBytes, anyText, holds } from '../support/fuzz';
-import { base64Bytes } from './base64-by-hand';
+import { base64Bytes, eventBytes } from './base64-by-hand';
 
 /** The characters that carry whole bytes: those before the one that may hold bits that are left over. */
 const whole = (text: string): string => text.replace(/.(=+)$/, '$1');
@@ -11,6 +11,7 @@ function check(text: string): void {
   const bytes = decodeBase64(text);
   assert.deepEqual(bytes, base64Bytes(text), text);
   if (bytes) assert.equal(whole(bytes.toString('base64')), whole(text));
+  assert.deepEqual(decodeLenientBase64(text), eventBytes(text), text);
 }
 
 describe('Base64, compared with RFC 4648 written out', () => {

@@ -63,14 +63,23 @@ describe('pins and levels, read from any value', () => {
   );
 
   holds(
-    'are the value of each character by the codes, or the character',
+    'are the value of each character by the codes, or the character, by position',
     500,
     fc.property(fc.oneof(anyText, textOf('01x😀', { maxLength: 20 })), codes, (result, pairs) => {
       const table = Object.fromEntries(pairs);
-      const levels = readLevels(result, parseCodes(JSON.stringify(table)));
+      const read = readLevels(result, 'position', parseCodes(JSON.stringify(table)));
+      assert.deepEqual(
+        [...read.keys()],
+        Array.from([...read], (_, index) => index),
+      );
+      const levels = [...read.values()];
       const plain = JSON.parse(JSON.stringify(table)) as Record<string, unknown>;
+      const control = new Map([
+        ['\0', 0],
+        ['\u0001', 1],
+      ]);
       const expected = Array.from(result, (each) =>
-        Object.hasOwn(plain, each) ? plain[each] : each,
+        Object.hasOwn(plain, each) ? plain[each] : (control.get(each) ?? each),
       );
       assert.deepEqual(levels, expected);
     }),

@@ -4,7 +4,6 @@ import { createDeadlines } from '../../../src/http/deadline';
 import { createDeviceQueues } from '../../../src/http/device-queues';
 import type { RecoveringChannel } from '../../../src/recovery/listen';
 import type { RecoverOptions } from '../../../src/recovery/options';
-import { BoundedPatterns } from '../../../src/request/bounded-pattern';
 import { matcherOf } from '../../../src/request/matcher';
 import { Requests } from '../../../src/request/requests';
 import type { Reply, RequestMatch } from '../../../src/request/types';
@@ -53,7 +52,6 @@ export class ReplyWorld {
   readonly #deadlines = createDeadlines();
   readonly #queues = createDeviceQueues(0);
   readonly #requests: Requests;
-  readonly #patterns = new BoundedPatterns();
   readonly #missed: { key: number; number: number }[] = [];
   readonly #channel = { state: 'connected' as 'connected' | 'disconnected', reason: undefined };
   #complete = true;
@@ -135,9 +133,16 @@ export class ReplyWorld {
     const match: RequestMatch =
       key === 'next' ? key : slow ? later : { property: 'key', equals: key };
     const request = {
-      ...({ chipid: '1', name: 'Push', datatype: 'json', timeout: 60, replyTimeout: 60 } as const),
+      ...({
+        chipid: '1',
+        name: 'Push',
+        datatype: 'json',
+        charset: 'utf-8',
+        timeout: 60,
+        replyTimeout: 60,
+      } as const),
       ...{ recover: {}, signal: undefined, onProgress: () => undefined },
-      matcher: matcherOf(match, this.#patterns),
+      matcher: matcherOf(match),
       push: () => {
         this.sent.push(asked);
         asked.covered = this.#complete;

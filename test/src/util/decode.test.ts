@@ -28,6 +28,27 @@ describe('the payload of an upload', () => {
     });
   }
 
+  const gbk = Buffer.from('7b22ced2223a22c4e3227d', 'hex');
+  const inGbk: [what: string, bytes: Buffer, payload: unknown][] = [
+    ['JSON', gbk, { 我: '你' }],
+    ['text', Buffer.from('cec2b6c8', 'hex'), '温度'],
+    ['UTF-8, which comes first', Buffer.from('温度'), '温度'],
+    ['bytes that are neither', binary, binary],
+  ];
+  for (const [what, bytes, payload] of inGbk) {
+    it(`is detected in GBK as ${what}`, () => {
+      assert.deepEqual(decodeUpload(bytes, 'auto-detect', 'gbk'), payload);
+    });
+  }
+
+  it('is GBK only where that is set, and has the form of the datatype', () => {
+    assert.deepEqual(decodeUpload(gbk, 'auto-detect'), gbk);
+    assert.equal(decodeUpload(gbk, 'utf8', 'gbk'), '{"我":"你"}');
+    assert.deepEqual(decodeUpload(gbk, 'json', 'gbk'), { 我: '你' });
+    assert.equal(decodeUpload(gbk, 'buffer', 'gbk'), gbk);
+    assert.equal(decodeUpload(gbk, 'base64', 'gbk'), gbk.toString('base64'));
+  });
+
   it('has the form of the datatype', () => {
     const bytes = Buffer.from('{"a":"ä"}');
     assert.equal(decodeUpload(bytes, 'buffer'), bytes);
