@@ -21,7 +21,7 @@ async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   const app = findApp(RED, id);
   return app.borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
-    return toChoices(body, app.historyZone, client);
+    return toChoices(body, client);
   });
 }
 
@@ -122,7 +122,10 @@ const testRoute =
 const diagnosticsRoute =
   (RED: NodeAPI): Handler =>
   (_request, response) => {
-    response.json(diagnose(RED));
+    diagnose(RED).then(
+      (found) => response.json(found),
+      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
+    );
   };
 
 type Name = 'devices' | 'test' | 'explain' | 'apps' | 'fleet' | 'diagnostics' | 'refresh' | 'push';

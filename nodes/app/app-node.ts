@@ -1,18 +1,33 @@
 import type { Node, NodeAPI } from 'node-red';
-import type { Fleet } from '../../src/index';
+import type { ClusterProblem, ClusterState, Fleet, QueueState } from '../../src/index';
 import { findRunningApp, type App } from '../common/app';
 import type { AppConfig, AppCredentials } from './app.config';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
 
+/** The cluster as the editor shows it. */
+export interface FleetCluster {
+  state: ClusterState;
+  /** How many processes share the devices. */
+  processes: number;
+  /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
+  problem?: ClusterProblem;
+  /** Uploads in the queue, and those that were given up. */
+  queue?: QueueState;
+}
+
 /** Which process of the cluster holds each device. */
 export interface DeviceProcesses {
   /**
-   * Reads which process holds each device; the cluster is asked at most every two seconds.
-   * @returns whether a device has moved. If the cluster cannot be reached, all stays as it was
+   * Reads which process holds each device, and the length of the queue; the cluster is asked at most every two seconds.
+   * @returns whether anything has changed. If the cluster cannot be reached, all stays as it was
    */
   read(): Promise<boolean>;
+  /** Undefined before this process has a membership. */
+  cluster(): FleetCluster | undefined;
+  /** Whether another process holds a device. */
+  isElsewhere(chipid: string): boolean;
   /** The id of the process that holds a device, if it is known. */
   of(chipid: string): string | undefined;
   /** The devices that have moved of late. */
@@ -27,6 +42,7 @@ export interface AppNode extends App, Node<AppCredentials> {
   endpoint: Partial<Endpoint>;
   historyEncoding: App['historyEncoding'];
   historyZone: string;
+  charset: App['charset'];
   /** What is known of its devices; undefined without a client. Starts nothing. */
   fleet: () => Fleet | undefined;
   /** Undefined if the devices are not shared. */

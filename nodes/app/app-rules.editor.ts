@@ -1,6 +1,7 @@
 import { t } from '../common/editor/catalogue';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
+import { AUTO_ZONE } from '../common/app-type';
 import { isVariable } from '../common/values';
 import { ZONE, type AppConfig } from './app.config';
 
@@ -43,7 +44,16 @@ export const appkeyError = (appid: string, appkey: string): string | undefined =
   (appid === '' && appidError('') !== undefined ? t('error.no-key') : undefined);
 
 export function zoneError(value: string): string | undefined {
-  return ZONE.test(value) ? undefined : t('error.zone');
+  return value === AUTO_ZONE || ZONE.test(value) ? undefined : t('error.zone');
+}
+
+/** `auto`, `position`, or different pins, by the rules of the library's `parsePins`. */
+export function pinsError(value: string): string | undefined {
+  if (value === 'auto' || value === 'position') return undefined;
+  const pins = value.split(',').map((pin) => pin.trim());
+  const isList =
+    pins.length <= 256 && pins.every((pin) => /^0*[0-9]{1,3}$/.test(pin) && pin.length <= 9);
+  return isList && new Set(pins.map(Number)).size === pins.length ? undefined : t('error.pins');
 }
 
 /** Finds invalid settings in the form, before they are tried. */

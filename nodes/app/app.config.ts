@@ -1,4 +1,4 @@
-import { DEFAULT_ZONE, type HistoryEncoding } from '../common/app-type';
+import { AUTO_ZONE, type Charset, type HistoryEncoding } from '../common/app-type';
 
 /** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
@@ -22,8 +22,12 @@ export interface AppConfig {
   /** Milliseconds between two commands to one device, default 0. */
   deviceGap: number | string;
   historyEncoding: HistoryEncoding;
-  /** Time zone of the service's times, `±HH:MM`. */
+  /** Time zone of the service's times, `±HH:MM`, or `auto`. */
   historyZone: string;
+  /** The order of pins in `gpio_status`: `auto`, `position` or a list. A flow of version 0.1 has none: `auto`. */
+  pins?: string;
+  /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
+  charset: Charset;
   /** Where the further parameters of a POST go. */
   postParameters: 'body' | 'query';
   /** Which letters the signature lowercases. */
@@ -38,9 +42,9 @@ export interface AppConfig {
 
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 
-/** The zone as set; an invalid one means the default. */
+/** The zone as set, or `auto`, which an invalid one means, too. */
 export const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
-  historyZone !== undefined && ZONE.test(historyZone) ? historyZone : DEFAULT_ZONE;
+  historyZone !== undefined && ZONE.test(historyZone) ? historyZone : AUTO_ZONE;
 
 /** Credentials of the config node. Each may be `${ENV}`. */
 export interface AppCredentials {

@@ -5,7 +5,7 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
 import { MAX_SECONDS } from '../common/values';
-import { DEFAULT_ZONE, type APP_TYPE } from '../common/app-type';
+import { AUTO_ZONE, CHARSETS, HISTORY_ENCODINGS, type APP_TYPE } from '../common/app-type';
 import type { AppConfig, AppCredentials } from './app.config';
 import {
   appidError,
@@ -13,6 +13,7 @@ import {
   baseUrlError,
   isCloud,
   pairError,
+  pinsError,
   zoneError,
 } from './app-rules.editor';
 import { prepareTest } from './connection-test/test-button.editor';
@@ -33,7 +34,9 @@ const USUAL = {
 const USUAL_CHOICES = {
   timestampUnit: 'ms',
   historyEncoding: 'auto',
-  historyZone: DEFAULT_ZONE,
+  historyZone: AUTO_ZONE,
+  pins: 'auto',
+  charset: 'utf-8',
   postParameters: 'body',
   signCase: 'unicode',
 } as const;
@@ -99,12 +102,22 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     historyEncoding: {
       value: USUAL_CHOICES.historyEncoding,
       label: t('label.historyEncoding'),
-      validate: validator(orDefault(oneOf('auto', 'text', 'base64'))),
+      validate: validator(orDefault(oneOf(...HISTORY_ENCODINGS))),
     },
     historyZone: {
       value: USUAL_CHOICES.historyZone,
       label: t('label.historyZone'),
       validate: validator<Config>(orDefault(zoneError), isCloud),
+    },
+    pins: {
+      value: USUAL_CHOICES.pins,
+      label: t('label.pins'),
+      validate: validator(orDefault(pinsError)),
+    },
+    charset: {
+      value: USUAL_CHOICES.charset,
+      label: t('label.charset'),
+      validate: validator(orDefault(oneOf(...CHARSETS))),
     },
     postParameters: {
       value: USUAL_CHOICES.postParameters,

@@ -1,16 +1,13 @@
 import type { NodeAPI } from 'node-red';
 import type { DeviceCloudError } from '../../src/index';
 import type { Runtime } from '../common/register-node';
-import { FLEET_TOPIC, zoneOf, type AppConfig } from './app.config';
+import { FLEET_TOPIC, type AppConfig } from './app.config';
 import type { AppNode } from './app-node';
 import { connectionOf } from './connection/connection-of';
+import { dialectOf } from './connection/options';
 import type { SharedSimulator } from './connection/shared-simulator';
 import { FleetProcesses } from './fleet/fleet-processes';
 import { FleetView } from './fleet/fleet-view';
-
-/** Anything else in a flow that was written by hand means the default. */
-const encodingOf = ({ historyEncoding }: AppConfig): AppConfig['historyEncoding'] =>
-  historyEncoding === 'text' || historyEncoding === 'base64' ? historyEncoding : 'auto';
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
   /** By the user's id. */
@@ -35,8 +32,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const { baseUrl, tls, proxy } = config;
   node.users = {};
   node.endpoint = { baseUrl, tls, proxy };
-  node.historyEncoding = encodingOf(config);
-  node.historyZone = zoneOf(config);
+  Object.assign(node, dialectOf(config));
   node.problem = (api) => connection.problem(api);
   node.client = (api) => connection.client(api);
   node.join = (user, onProblem) => {

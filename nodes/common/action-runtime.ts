@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessageInFlow } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
 import type { Action, Outcome } from './action';
-import { Arrival, type Done, type Send } from './arrival';
+import { Arrival, withFields, type Done, type Send } from './arrival';
 import { findApp, type App } from './app';
 import { CallStatus } from './call-status';
 import { asError, messageOf } from './errors';
@@ -149,20 +149,18 @@ class ActionLife<C extends object, K extends string> {
   #succeed(arrival: Arrival, outcome: Outcome): void {
     if (arrival.isOver) return;
     const { msg, send } = arrival;
-    // A message may be one whose properties cannot be set.
+    const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
+    if (error) {
+      this.#fail(arrival, error, outcome.always && 'set' in outcome ? outcome.set : undefined);
+      return;
+    }
     try {
-      const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
-      if (error) {
-        if (outcome.always && 'set' in outcome) Object.assign(msg, outcome.set);
-        throw error;
-      }
       this.#status.succeed(arrival);
-      // A status that an earlier node left is not this call's.
-      delete msg['statusCode'];
       if ('messages' in outcome) send([outcome.messages]);
-      else send(Object.assign(msg, outcome.set));
+      // A status that an earlier node left is not this call's.
+      else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
     } catch (thrown) {
-      this.#fail(arrival, outcome.error ?? thrown);
+      this.#fail(arrival, thrown);
       return;
     }
     if (outcome.sent) void this.#afterSent(arrival, outcome.sent);
@@ -181,11 +179,13 @@ class ActionLife<C extends object, K extends string> {
     }
   }
 
-  #fail(arrival: Arrival, error: unknown): void {
+  /** @param set fields that go on the message all the same */
+  #fail(arrival: Arrival, error: unknown, set?: object): void {
     if (arrival.isOver) return;
     const { msg } = arrival;
     this.#status.fail(arrival, error);
     try {
+      Object.assign(msg, set);
       delete msg['statusCode'];
       if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
         msg['statusCode'] = error.statusCode;

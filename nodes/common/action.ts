@@ -24,6 +24,8 @@ export interface ActionCall<C, K extends string> {
 export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
   /** Called when Node-RED has passed the messages on; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
+  /** Properties that an earlier node may have left, to be removed from a message that succeeds. */
+  remove?: readonly string[];
   /** The message ends with this error instead. */
   error?: Error;
   /** Whether the fields go on the message even if it ends with an error, such as that of a close. */

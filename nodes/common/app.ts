@@ -1,6 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
-import { APP_TYPE, DEFAULT_ZONE, type HistoryEncoding } from './app-type';
+import { APP_TYPE, AUTO_ZONE, DEFAULT_ZONE, type Charset, type HistoryEncoding } from './app-type';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
@@ -17,8 +17,10 @@ export interface App {
   /** Removes a user; the last one stops what is shared. */
   leave(node: Node): void;
   readonly historyEncoding: HistoryEncoding;
-  /** Time zone of the service's times, `±HH:MM`. */
+  /** Time zone of the service's times, `±HH:MM` or `auto`. */
   readonly historyZone: string;
+  /** Of text that is not UTF-8 in an upload. */
+  readonly charset: Charset;
   /** Lends the client to a user that is not a node of a flow, such as an admin route. */
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
@@ -39,13 +41,18 @@ const NO_APP: App = {
   join: () => undefined,
   leave: () => undefined,
   historyEncoding: 'auto',
-  historyZone: DEFAULT_ZONE,
+  historyZone: AUTO_ZONE,
+  charset: 'utf-8',
   borrow: () => Promise.reject(missing()),
   client: () => {
     throw missing();
   },
   cluster: () => undefined,
 };
+
+/** The time zone of the service's times, `±HH:MM`: as it is set or learned, until then Beijing time. */
+export const zoneOfService = ({ historyZone }: Pick<DeviceCloudClient, 'historyZone'>): string =>
+  historyZone ?? DEFAULT_ZONE;
 
 /** An application that runs. */
 export type RunningApp = App & Node;

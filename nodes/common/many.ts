@@ -9,20 +9,24 @@ import { numberOf } from './values';
 export interface DeviceAnswer<T = unknown> {
   body: T;
   statusCode?: number | undefined;
+  /** What makes it doubtful that the command was carried out. */
+  warning?: string;
 }
 
 /** Calls one device with the arguments of its call: only a push has a format. */
 export type CallOne<T> = (chipid: string, options: PushOptions) => Promise<DeviceAnswer<T>>;
 
-/** What a call to one device puts on its message: `payload`, `statusCode` if there was one, and more. */
+/** What a call to one device puts on its message: `payload`, `statusCode` and `warning` if there are, and more. */
 export type CallFields = Record<string, unknown>;
 
 /** Makes the fields, in a new object. */
 export type FieldsOf<T> = (answer: DeviceAnswer<T>, chipid: string) => CallFields;
 
-/** The answer as the payload, and its status. */
-export const answerFields = ({ body, statusCode }: DeviceAnswer): CallFields =>
-  statusCode === undefined ? { payload: body } : { payload: body, statusCode };
+/** The answer as the payload, its status, and its warning. */
+export function answerFields({ body, statusCode, warning }: DeviceAnswer): CallFields {
+  const fields = statusCode === undefined ? { payload: body } : { payload: body, statusCode };
+  return warning === undefined ? fields : { ...fields, warning };
+}
 
 /** The result of one device, as an element of the payload. */
 interface Result {
@@ -33,6 +37,8 @@ interface Result {
   statusCode?: number;
   /** Of a failure: whether the device may have acted. */
   uncertain?: boolean;
+  /** Of a success that is doubtful. */
+  warning?: unknown;
 }
 
 function countOf(value: number | string | undefined, name: string, usual: number): number {
@@ -92,8 +98,9 @@ export async function callMany<T>(
   const atOnce = countOf(config.atOnce, 'atOnce', AT_ONCE);
   const chipids = readInput('list of devices', () => readDevices(devices, limit));
   const call = async (chipid: string, each: PushOptions): Promise<Result> => {
-    const { payload, statusCode } = fields(await one(chipid, each), chipid);
-    return withStatus({ chipid, ok: true, payload }, statusCode);
+    const { payload, statusCode, warning } = fields(await one(chipid, each), chipid);
+    const result = withStatus({ chipid, ok: true, payload }, statusCode);
+    return warning === undefined ? result : { ...result, warning };
   };
   const settled = await client.callEach(chipids, call, { ...options, atOnce });
   const errors: unknown[] = [];

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../src/input';
 import type { ValueType } from './action.config';
+import { BoundedExpression } from './bounded-expression';
 import { messageOf } from './errors';
 
 /** Reads the value of one property of a node for a message. */
@@ -15,17 +16,17 @@ const PLAIN = /^[A-Za-z_$][\w$]*$/;
 const unreadable = (label: string, error: unknown): Error =>
   invalidInput(`The property "${label}" could not be read: ${messageOf(error)}`);
 
+/** Seconds that an expression may take for one message: it may read what a device has uploaded. */
+const LIMIT = 10;
+
 /** Prepares the expression once, since that costs far more than evaluating it. */
 function jsonataReader(RED: NodeAPI, node: Node, label: string, value: string): PropertyReader {
-  const expression = RED.util.prepareJSONataExpression(value, node);
+  const expression = new BoundedExpression(RED, node, value, LIMIT);
   return {
     isAsync: true,
     read: (msg) =>
-      new Promise((resolve, reject) => {
-        RED.util.evaluateJSONataExpression(expression, msg, (error, result) => {
-          if (error) reject(unreadable(label, error));
-          else resolve(result as unknown);
-        });
+      expression.evaluate(msg).catch((error: unknown) => {
+        throw unreadable(label, error);
       }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from 'node-red';
-import { isDeviceCloudError } from '../../src/index';
+import { isDeviceCloudError, type ClusterMember } from '../../src/index';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
@@ -14,9 +14,19 @@ export const STATUS = {
   disconnected: { fill: 'red', shape: 'ring', text: 'status.disconnected' },
   unauthorized: { fill: 'red', shape: 'ring', text: 'status.unauthorized' },
   clusterAway: { fill: 'yellow', shape: 'ring', text: 'status.awaiting-cluster' },
+  clusterPassword: { fill: 'red', shape: 'ring', text: 'status.cluster-password' },
+  clusterRights: { fill: 'red', shape: 'ring', text: 'status.cluster-rights' },
+  clusterTls: { fill: 'red', shape: 'ring', text: 'status.cluster-tls' },
   elsewhere: { fill: 'grey', shape: 'dot' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
+
+/** The status of a node whose process may not act for its devices: why, if a setting has to be changed. */
+export function clusterStatus({ problem }: Pick<ClusterMember, 'problem'>): NodeStatus {
+  if (problem?.setting === 'password') return STATUS.clusterPassword;
+  if (problem?.setting === 'rights') return STATUS.clusterRights;
+  return problem ? STATUS.clusterTls : STATUS.clusterAway;
+}
 
 /** The status for a failure: its code in a word or two. */
 export function failureStatus(error: unknown): NodeStatus {

@@ -1,28 +1,32 @@
 import type { NodeMessage } from 'node-red';
-import { DeviceCloudError, type Datatype, type Upload } from '../../src/index';
+import { DeviceCloudError, type Charset, type Datatype, type Upload } from '../../src/index';
 import { decodeBody } from './decode';
 
 /** Makes the message of an upload, with the bytes as they came. */
 function rawMessage(
-  { chipid, appid, timestamp, body, replayed, id }: Upload,
+  { chipid, appid, timestamp, body, type, replayed, id, altered }: Upload,
   name: string | undefined,
 ): NodeMessage {
   const message: NodeMessage = { topic: chipid, chipid, appid, timestamp, payload: body };
+  if (type !== undefined) message['type'] = type;
   if (name !== undefined) message['name'] = name;
+  if (altered) message['altered'] = true;
   return replayed ? Object.assign(message, { replayed, id }) : message;
 }
 
 /**
  * The message of an upload, or the error and the message it goes with if its body cannot be decoded.
+ * @param charset of text that is not UTF-8
  * @param name the device's, if a list has shown it
  */
 export function uploadMessage(
   upload: Upload,
   datatype: Datatype,
+  charset: Charset,
   name: string | undefined,
 ): { message: NodeMessage; error?: DeviceCloudError } {
   const message = rawMessage(upload, name);
-  const decoded = decodeBody(upload.body, datatype);
+  const decoded = decodeBody(upload.body, datatype, charset);
   if ('value' in decoded) return { message: Object.assign(message, { payload: decoded.value }) };
   const error = new DeviceCloudError(
     'INVALID_RESPONSE',

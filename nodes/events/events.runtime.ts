@@ -4,6 +4,7 @@ import { findApp, type App } from '../common/app';
 import { messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import type { Runtime } from '../common/register-node';
+import { UnusableRecords } from '../common/unusable-records';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
 import type { EventsConfig } from './events.config';
 import { eventMessage } from './message';
@@ -25,6 +26,7 @@ class EventsLife implements WatchListener {
   readonly #app: App;
   readonly #status: StatusLine;
   readonly #log = createFaultLog((line) => this.node.warn(line));
+  readonly #unusable = new UnusableRecords(this.#log);
   readonly #saved: SavedState;
   #watch: FleetWatch | undefined;
   /** Whether the list was read the last time. */
@@ -70,7 +72,8 @@ class EventsLife implements WatchListener {
     this.#showCounts();
   }
 
-  onReading(): void {
+  onReading(invalid: number): void {
+    this.#unusable.read(invalid);
     this.#isRead = true;
     this.#showCounts();
   }

@@ -18,14 +18,20 @@ export function notify(text: string, type: 'success' | 'error', detail = ''): vo
   RED.notify(content, { type, timeout: type === 'error' ? 8000 : 3000 });
 }
 
+/** What the service has answered to a refresh. Its document shows no status but `online`. */
+function refreshed(device: string, status: unknown): string {
+  if (status === 'online' || status === 'offline') return t(`done.refresh-${status}`, { device });
+  return t('done.refresh-other', { device, status: String(status) });
+}
+
 /** Calls a device. @param name `refresh` or `push` */
 export async function command(target: Target, name: string, body: object): Promise<void> {
   const { app, chipid } = target;
   const device = target.name;
   try {
     const route = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}/${name}`;
-    await postRoute(route, body);
-    notify(t(`done.${name}`, { device }), 'success');
+    const { status } = (await postRoute(route, body)) as { status?: unknown };
+    notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
   } catch (failure) {
     const { reason, detail } = explainFailure(failure, {
       permission: 'device-cloud.write',

@@ -19,12 +19,21 @@ export interface FleetRow {
   process?: string;
 }
 
+/** The cluster that shares the devices. */
+export interface FleetCluster {
+  state: 'joining' | 'member' | 'awaiting' | 'closed';
+  processes: number;
+  problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
+  queue?: { length: number; deadLetters: number };
+}
+
 /** The answer of that route. */
 export interface FleetAnswer {
   revision: number;
   devices: FleetRow[];
   removed: string[];
   complete?: boolean;
+  cluster?: FleetCluster;
 }
 
 /** The texts in it come from a server that may be anyone's. */
@@ -45,6 +54,7 @@ const sortKey = (name: string): string =>
 
 /** What is known of the devices of the chosen application. */
 export class Fleet {
+  cluster: FleetCluster | undefined;
   readonly #rows = new Map<string, FleetRow>();
   /** Chip numbers in the order they are shown in; undefined if that has to be worked out. */
   #order: string[] | undefined;
@@ -58,12 +68,14 @@ export class Fleet {
   }
 
   clear(): void {
+    this.cluster = undefined;
     this.#rows.clear();
     this.#order = undefined;
   }
 
-  apply({ devices, removed, complete }: FleetAnswer): void {
+  apply({ devices, removed, complete, cluster }: FleetAnswer): void {
     if (complete === true) this.clear();
+    this.cluster = cluster;
     for (const given of devices) {
       const row = displayable(given);
       if (this.#rows.get(row.chipid)?.name !== row.name) this.#order = undefined;

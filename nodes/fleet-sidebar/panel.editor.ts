@@ -6,7 +6,7 @@ import { Details } from './details.editor';
 import { Feed } from './feed.editor';
 import { countStates, isState, matching, STATES, type State } from './filter.editor';
 import { Fleet, type FleetRow } from './fleet.editor';
-import { createRow, fillRow, ROW_HEIGHT } from './row.editor';
+import { clusterText, createRow, fillRow, ROW_HEIGHT } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
 /** A labelled control, whose label only assistive technology shows. */
@@ -19,6 +19,7 @@ export class Panel {
   readonly #app = control('<select>', 'app');
   readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
   readonly #state = control('<select>', 'state');
+  readonly #cluster = $('<div>', { class: 'device-cloud-fleet-cluster' }).hide();
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
@@ -64,7 +65,7 @@ export class Panel {
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
     filters.append(this.#app, this.#text, this.#state);
-    this.element.append(filters, this.#note, this.#spoken);
+    this.element.append(filters, this.#cluster, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
@@ -167,7 +168,15 @@ export class Panel {
     }
     this.#list.show(shown);
     this.#showDetails();
+    this.#showCluster();
     this.#say(shown.length, counts.online);
+  }
+
+  #showCluster(): void {
+    const { cluster } = this.#fleet;
+    const text = cluster ? clusterText(cluster) : '';
+    this.#cluster.toggle(text !== '').toggleClass('device-cloud-fleet-wrong', !!cluster?.problem);
+    if (this.#cluster.text() !== text) this.#cluster.text(text);
   }
 
   /** Shows the number of devices, or what to do where no device is known. */

@@ -1,6 +1,7 @@
 import { ageText } from '../common/editor/ages';
 import { t } from '../common/editor/catalogue';
-import type { FleetRow } from './fleet.editor';
+import { plain } from '../common/editor/plain';
+import type { FleetCluster, FleetRow } from './fleet.editor';
 
 /** Pixels. */
 export const ROW_HEIGHT = 44;
@@ -37,6 +38,18 @@ export const channelState = ({ channel }: FleetRow): string =>
   channel === null
     ? t('channel.state.none')
     : withReason(channel, t(`channel.state.${channel.state}`));
+
+/** The cluster in a line: what is wrong with it, or its processes and its queue. */
+export function clusterText({ state, processes, problem, queue }: FleetCluster): string {
+  if (problem) return t(`cluster.${problem.setting}`, { reason: plain(problem.message) });
+  const parts = [
+    t(processes === 1 ? 'cluster.process' : 'cluster.processes', { number: processes }),
+  ];
+  if (state !== 'member') parts.push(t('cluster.awaiting'));
+  if (queue) parts.push(t('cluster.queue', { number: queue.length }));
+  if (queue && queue.deadLetters > 0) parts.push(t('cluster.dead', { number: queue.deadLetters }));
+  return parts.join(' · ');
+}
 
 /** What it uploads goes to another process, and is not known here. */
 export const isElsewhere = ({ channel }: FleetRow): boolean => channel?.state === 'elsewhere';

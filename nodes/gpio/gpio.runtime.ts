@@ -1,5 +1,5 @@
 import { DeviceCloudError, type Level, type Pin, type ResultAnswer } from '../../src/index';
-import { parseCodes, parseDuration, parseLevel, parsePin, readLevels } from '../../src/input';
+import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
 import { actionRuntime } from '../common/action-runtime';
 import { choiceOf } from '../common/choice';
@@ -13,6 +13,9 @@ type GpioInput = 'chipid' | 'pin' | 'level';
 type GpioCall = ActionCall<GpioConfig, GpioInput>;
 
 const USUAL_CODES = '{"0":0,"1":1}';
+
+/** The most ranges of pins that an error names. */
+const MAX_RANGES = 50;
 
 /** Seconds for which a close waits for pulses: the client's 3 for setting a pin back, and a little more. */
 const PULSE_ENDS = 4;
@@ -47,25 +50,57 @@ async function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outco
   );
 }
 
+type Levels = ReadonlyMap<number, unknown>;
+
+/** Index = pin, null where the answer has none. */
+function toArray(levels: Levels): unknown[] {
+  const array: unknown[] = [];
+  for (const [pin, level] of levels) {
+    while (array.length < pin) array.push(null);
+    array[pin] = level;
+  }
+  return array;
+}
+
+/** Numbers with ranges: `0-5, 9, 10, 12-15`. */
+function listPins(levels: Levels): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const pin of [...levels.keys()].sort((a, b) => a - b)) {
+    const range = ranges.at(-1);
+    if (range && range[1] === pin - 1) range[1] = pin;
+    else ranges.push([pin, pin]);
+  }
+  const text = ranges.slice(0, MAX_RANGES).map(([first, last]) => {
+    if (first === last) return `${first}`;
+    return last === first + 1 ? `${first}, ${last}` : `${first}-${last}`;
+  });
+  return text.join(', ') + (ranges.length > MAX_RANGES ? ', …' : '');
+}
+
+function levelOf(levels: Levels, pin: number, chipid: string, statusCode?: number): unknown {
+  if (levels.has(pin)) return levels.get(pin);
+  const known = levels.size === 0 ? 'no pins' : `the pins ${listPins(levels)}`;
+  throw new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `Device ${chipid} reported the levels of ${known}: pin ${pin} is not among them. ` +
+      "If the service lists the pins in another order, set it in the application's configuration.",
+    statusCode,
+  );
+}
+
 /** Endpoint 9: one character for each pin. */
 async function readPins(call: GpioCall): Promise<Outcome> {
-  const { config, inputs } = call;
+  const { client, config, inputs } = call;
   const pin = readsAll(config) ? undefined : parsePin(inputs.pin);
-  const codes = parseCodes(config.codes || USUAL_CODES);
-  const fields: FieldsOf<ResultAnswer> = ({ body, statusCode }, chipid) => {
-    const levels = readLevels(body.result, codes);
-    if (pin !== undefined && pin >= levels.length) {
-      throw new DeviceCloudError(
-        'INVALID_RESPONSE',
-        `Device ${chipid} reported the levels of ${levels.length} pins, and pin ${pin} is not among them.`,
-        statusCode,
-      );
-    }
-    return { payload: pin === undefined ? levels : levels[pin], result: body.result, statusCode };
+  const codes = Object.fromEntries(parseCodes(config.codes || USUAL_CODES));
+  const fields: FieldsOf<ResultAnswer> = ({ body: { result }, statusCode }, chipid) => {
+    const levels = client.pinLevels(result, codes);
+    const payload = pin === undefined ? toArray(levels) : levelOf(levels, pin, chipid, statusCode);
+    return { payload, result, statusCode };
   };
   return callDevice(
     call,
-    (chipid, options) => call.client.gpioStatus(chipid, options),
+    (chipid, options) => client.gpioStatus(chipid, options),
     undefined,
     fields,
   );

@@ -1,12 +1,13 @@
 import {
   DeviceCloudError,
-  type Encoding,
+  type Charset,
   type PushRecord,
   type SyncRecord,
   type UploadRecord,
 } from '../../src/index';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import { decodeBody } from '../common/decode';
+import { hexadecimalBytes } from './hexadecimal';
 import type { HistoryConfig } from './history.config';
 
 /** A record of any of the three histories. */
@@ -29,22 +30,35 @@ const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
       'Choose another output, such as auto-detect, or another encoding in the application.',
   );
 
+/** How bodies are written: the service's document does not show it. */
+export interface BodyForm {
+  /** With `hexadecimal`, a body that cannot be that is text. */
+  encoding: 'text' | 'base64' | 'hexadecimal';
+  /** Of bytes that are not UTF-8. */
+  charset: Charset;
+}
+
+function bytesOf(text: string, { encoding, charset }: BodyForm): Buffer | undefined {
+  if (encoding === 'base64') return decodeBase64(text);
+  const bytes = encoding === 'hexadecimal' ? hexadecimalBytes(text, charset) : undefined;
+  return bytes ?? Buffer.from(text, 'utf8');
+}
+
 /**
- * Decodes the bodies of records. The service's document does not show how a body is written, so the
- * application says whether it is text or Base64.
+ * Decodes the body of a record.
  * @throws DeviceCloudError `INVALID_RESPONSE` that names the record
  */
 export function decodeRecord(
   record: HistoryRecord,
-  encoding: Encoding,
+  form: BodyForm,
   datatype: HistoryConfig['datatype'],
 ): DecodedRecord {
   if (datatype === 'raw') return record;
   const { body: text } = record;
   if (typeof text !== 'string') throw undecodable(record, 'not text');
-  const bytes = encoding === 'base64' ? decodeBase64(text) : Buffer.from(text, 'utf8');
+  const bytes = bytesOf(text, form);
   if (!bytes) throw undecodable(record, 'not Base64');
-  const decoded = decodeBody(bytes, datatype);
+  const decoded = decodeBody(bytes, datatype, form.charset);
   if ('problem' in decoded) throw undecodable(record, decoded.problem);
   return { ...record, body: decoded.value };
 }

@@ -1,11 +1,13 @@
-import { guessEncoding, type Answer, type Day, type Encoding } from '../../src/index';
+import { guessEncoding, type Answer, type Day } from '../../src/index';
 import type { ActionCall, Outcome } from '../common/action';
 import { actionRuntime } from '../common/action-runtime';
+import { zoneOfService } from '../common/app';
 import { choiceOf } from '../common/choice';
 import { aboutDevice, deviceOf } from '../common/device-call';
 import { addName, nameOf } from '../common/device-name';
 import { CHIPID_INPUT, type InputTable } from '../common/inputs';
-import { decodeRecord, type HistoryRecord } from './body';
+import { decodeRecord, type BodyForm, type HistoryRecord } from './body';
+import { isHexadecimal } from './hexadecimal';
 import type { HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
 import { splitRecords } from './split';
@@ -35,9 +37,17 @@ function read({ client, config, inputs, signal }: HistoryCall): Promise<Answer<H
 }
 
 /** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
-function encodingOf({ app, client }: HistoryCall, records: readonly HistoryRecord[]): Encoding {
-  if (app.historyEncoding !== 'auto') return app.historyEncoding;
-  return client.historyEncoding ?? guessEncoding(records.map(({ body }) => body));
+function encodingOf(
+  { app, client, config }: HistoryCall,
+  records: readonly HistoryRecord[],
+): BodyForm['encoding'] {
+  const bodies = records.map(({ body }) => body);
+  const set = app.historyEncoding;
+  const isHex = operationOf(config) === 'pushes' && set !== 'base64' && isHexadecimal(bodies);
+  if (isHex) return 'hexadecimal';
+  const form = set === 'auto' ? (client.historyEncoding ?? guessEncoding(bodies)) : set;
+  // Whatever else a form leaves out, its bodies are text.
+  return form === 'base64' ? form : 'text';
 }
 
 /** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
@@ -47,15 +57,15 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const { statusCode, body } = await read(call);
   const operation = operationOf(config);
   const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
-  const encoding = encodingOf(call, body);
+  const form = { encoding: encodingOf(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
-  const decoded = records.map((record) => decodeRecord(record, encoding, datatype));
+  const decoded = records.map((record) => decodeRecord(record, form, datatype));
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
   const sent = due && { sent: due.remember };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
   const messages = splitRecords(RED, msg, records, decoded, {
-    zone: app.historyZone,
+    zone: zoneOfService(client),
     nameOf: (device) => nameOf(client, device),
     fields,
   });

@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Datatype, DeviceCloudClient, LatestSource, LatestUpload } from '../../src/index';
+import type {
+  Charset,
+  Datatype,
+  DeviceCloudClient,
+  LatestSource,
+  LatestUpload,
+} from '../../src/index';
 import { parseDatatype } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
 import { decodeLatest } from './body';
@@ -18,6 +24,7 @@ export interface LatestEntry {
   /** Null if that is not known. */
   online: boolean | null;
   truncated?: true;
+  altered?: true;
   error?: { code: 'INVALID_RESPONSE'; message: string };
 }
 
@@ -32,13 +39,15 @@ function entryOf(
   { fleet }: DeviceCloudClient,
   latest: LatestUpload,
   datatype: Datatype,
+  charset: Charset,
 ): LatestEntry {
   const { chipid, timestamp, age, source } = latest;
   const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
-  const decoded = decodeLatest(latest, datatype);
+  const decoded = decodeLatest(latest, datatype, charset);
   const payload = 'value' in decoded ? decoded.value : null;
   const entry: LatestEntry = { chipid, name, payload, timestamp, age, source, online };
   if (latest.truncated) entry.truncated = true;
+  if (latest.altered) entry.altered = true;
   if ('problem' in decoded) {
     // One device must not keep the others from being shown.
     const message = `The latest upload of device ${chipid} is ${decoded.problem}.`;
@@ -49,6 +58,7 @@ function entryOf(
 
 /** The latest uploads of all devices that have one, by chip number. */
 export async function latestOfAll({
+  app,
   client,
   config,
   signal,
@@ -57,7 +67,7 @@ export async function latestOfAll({
   const payload: LatestEntry[] = [];
   let bytes = 0;
   for (const latest of await client.fleet.findLatestAll()) {
-    payload.push(entryOf(client, latest, datatype));
+    payload.push(entryOf(client, latest, datatype, app.charset));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
     if (bytes < BYTES_A_TURN) continue;
     bytes = 0;

@@ -1,5 +1,4 @@
-import type { NodeMessage } from 'node-red';
-import { DeviceCloudError, type Datatype, type LatestUpload } from '../../src/index';
+import { DeviceCloudError, type Charset, type Datatype, type LatestUpload } from '../../src/index';
 import { parseChipid, parseDatatype } from '../../src/input';
 import type { ActionCall, Outcome } from '../common/action';
 import { deviceOf } from '../common/device-call';
@@ -28,41 +27,37 @@ const undecodable = (chipid: string, problem: string): DeviceCloudError =>
 
 /** What is known already, or what the history has, if the node may read it. */
 async function find(
-  { app, client, config }: LatestCall,
+  { client, config }: LatestCall,
   chipid: string,
 ): Promise<LatestUpload | undefined> {
   const known = await client.fleet.findLatest(chipid);
   if (known || config.missing !== 'history') return known;
-  const { historyEncoding: encoding, historyZone: zone } = app;
-  return client.fleet.readLatest(chipid, { encoding, zone });
+  return client.fleet.readLatest(chipid);
 }
 
 /** Fields of an upload, or of none. */
-function uploadFields(latest: LatestUpload | undefined, datatype: Datatype): object {
+function uploadFields(
+  latest: LatestUpload | undefined,
+  datatype: Datatype,
+  charset: Charset,
+): object {
   if (!latest) return { payload: null, timestamp: null, age: null, source: null };
-  const decoded = decodeLatest(latest, datatype);
+  const decoded = decodeLatest(latest, datatype, charset);
   if ('problem' in decoded) throw undecodable(latest.chipid, decoded.problem);
-  const { timestamp, age, source } = latest;
-  const fields = { payload: decoded.value, timestamp, age, source };
+  const { timestamp, age, source, altered } = latest;
+  const fields = { payload: decoded.value, timestamp, age, source, ...(altered && { altered }) };
   return latest.truncated ? { ...fields, truncated: true } : fields;
 }
 
-/** Removes what another node has put on the message about another upload, perhaps of another device. */
-function clear(msg: NodeMessage): void {
-  delete msg['truncated'];
-  delete msg['online'];
-}
-
 async function fieldsOf(call: LatestCall, chipid: string): Promise<object> {
-  const { client, config, msg } = call;
+  const { app, client, config } = call;
   const datatype = parseDatatype(config.datatype);
   const latest = await find(call, chipid);
   if (!latest && config.missing !== 'null') {
     throw nothingKnown(chipid, config.missing === 'history');
   }
-  const fields = uploadFields(latest, datatype);
+  const fields = uploadFields(latest, datatype, app.charset);
   const online = client.fleet.device(chipid)?.online ?? null;
-  clear(msg);
   return { ...fields, chipid, ...(online !== null && { online }) };
 }
 
@@ -72,7 +67,9 @@ export async function latestOfOne(call: LatestCall): Promise<Outcome> {
   const chipid = parseChipid(deviceOf(inputs));
   try {
     const fields = await fieldsOf(call, chipid);
-    return { set: addName({ ...fields }, client, chipid, msg) };
+    // Another node may have put them on the message about another upload, perhaps of another device.
+    const remove = ['truncated', 'altered', 'online'];
+    return { set: addName({ ...fields }, client, chipid, msg), remove };
   } catch (error) {
     return { set: addName({}, client, chipid, msg), always: true, error: asError(error) };
   }

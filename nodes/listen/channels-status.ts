@@ -1,6 +1,6 @@
 import type { NodeStatus } from 'node-red';
 import type { ChannelState, ClusterMember } from '../../src/index';
-import { STATUS } from '../common/status';
+import { clusterStatus, STATUS } from '../common/status';
 import { agoText } from './last-upload';
 import { processesText } from './processes-text';
 
@@ -10,7 +10,16 @@ export interface DeviceState {
   readonly reason: string | undefined;
   /** When its last live upload arrived; undefined before the first. Milliseconds since 1970, this clock. */
   readonly lastUpload: number | undefined;
+  /** Its history does not contain what arrived live: missed uploads are not recovered. */
+  readonly isHistoryUnclear?: boolean;
 }
+
+/** Live uploads come, those that were missed do not. */
+const HISTORY_UNCLEAR: NodeStatus = {
+  fill: 'yellow',
+  shape: 'dot',
+  text: 'status.history-unclear',
+};
 
 /** What is counted of the channels of a listener. */
 interface Counts {
@@ -18,6 +27,7 @@ interface Counts {
   connected: number;
   connecting: boolean;
   unauthorized: boolean;
+  isHistoryUnclear: boolean;
   /** Those that other processes have. */
   elsewhere: number;
   lastUpload: number | undefined;
@@ -26,9 +36,10 @@ interface Counts {
 function count(states: Iterable<DeviceState>): Counts {
   const counts: Counts = {
     ...{ total: 0, connected: 0, elsewhere: 0 },
-    ...{ connecting: false, unauthorized: false, lastUpload: undefined },
+    ...{ connecting: false, unauthorized: false, isHistoryUnclear: false, lastUpload: undefined },
   };
-  for (const { state, reason, lastUpload } of states) {
+  for (const { state, reason, lastUpload, isHistoryUnclear } of states) {
+    if (isHistoryUnclear) counts.isHistoryUnclear = true;
     counts.lastUpload = lastUpload;
     counts.total++;
     if (state === 'connected') counts.connected++;
@@ -42,17 +53,18 @@ function count(states: Iterable<DeviceState>): Counts {
 /**
  * What a listener shows for all its channels together: `connected`, or how long ago the last upload of the only
  * device was, if it was not just now; `3/5` when there are several; `34/100 · 3 processes` in a cluster, where it is
- * connected to 34 of its 100 devices.
+ * connected to 34 of its 100 devices. While the history of any of them is not understood, it says so instead.
  * @param cluster this process's membership, if the devices are shared
  */
 export function channelsStatus(
   states: Iterable<DeviceState>,
   now = Date.now(),
-  cluster?: Pick<ClusterMember, 'state' | 'members'>,
+  cluster?: Pick<ClusterMember, 'state' | 'members' | 'problem'>,
 ): NodeStatus {
-  if (cluster && cluster.state !== 'member') return STATUS.clusterAway;
+  if (cluster && cluster.state !== 'member') return clusterStatus(cluster);
   const { total, connected, elsewhere, lastUpload, ...some } = count(states);
   if (total === 0) return STATUS.noDevices;
+  if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
   if (connected > 0 || elsewhere === total) {
     const channels = `${connected}/${total}`;
     if (cluster) {

@@ -1,5 +1,6 @@
 import type { NodeMessage } from 'node-red';
 import { invalidInput, parseChipid, show } from '../../src/input';
+import { withFields } from '../common/arrival';
 import type { ListenedDevices } from './listened-devices';
 
 const chipidsOf = (value: unknown): string[] =>
@@ -21,7 +22,7 @@ export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeM
       for (const chipid of chipidsOf(msg['chipid'])) devices.remove(chipid);
       return undefined;
     case 'list':
-      return Object.assign(msg, { payload: devices.chipids() });
+      return withFields(msg, [], { payload: devices.chipids() });
     default:
       throw invalidInput(
         `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,

@@ -6,25 +6,35 @@ import {
   type DeviceCloudClient,
   type Upload,
 } from '../../src/index';
-import { parseDatatype } from '../../src/input';
+import { inShard, parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import { readListEntry } from '../common/list-entry';
+import { UnusableRecords } from '../common/unusable-records';
 import type { Runtime } from '../common/register-node';
 import { failureStatus, StatusLine } from '../common/status';
-import { numberOf } from '../common/values';
+import { MAX_SECONDS, numberOf } from '../common/values';
 import { channelsStatus, isAge } from './channels-status';
 import { changeDevices } from './dynamic';
 import type { ListenConfig } from './listen.config';
 import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
 import { uploadMessage } from '../common/upload-message';
-import { watchOnline } from './online';
-import { contextPositions, memoryPositions, type Positions } from './positions';
+import { contextSeen, OnlineDevices } from './online';
+import { contextPositions, type Positions } from './positions';
 import { readProcesses, type Processes } from './processes';
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
+
+/** Seconds between two readings of the list of online devices: at the least, since it is a call to the service, and usually. */
+const MIN_REFRESH = 1;
+const REFRESH = 60;
+
+const refreshOf = (value: number | string | undefined): number => {
+  const seconds = numberOf(value, REFRESH);
+  return Number.isNaN(seconds) ? REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
+};
 
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
 const MINUTE = 60_000;
@@ -46,6 +56,8 @@ class ListenLife implements DevicesListener {
   #client: DeviceCloudClient | undefined;
   #devices: ListenedDevices | undefined;
   #positions: Positions | undefined;
+  /** Of a listener to every online device. */
+  #online: OnlineDevices | undefined;
   #stopWatching: (() => void) | undefined;
   /** Ends the listening to the cluster. */
   #leaveCluster: (() => void) | undefined;
@@ -84,13 +96,14 @@ class ListenLife implements DevicesListener {
     this.#devices?.close();
     this.#log.close();
     this.#app.leave(this.node);
-    await this.#positions?.close();
+    await Promise.all([this.#positions?.close(), this.#online?.close()]);
   }
 
   onUpload(upload: Upload): void {
     if (this.#showsAge) this.onChange();
+    if (!upload.replayed) this.#online?.seen(upload.chipid);
     const name = this.#client?.fleet.name(upload.chipid);
-    const { message, error } = uploadMessage(upload, this.#datatype, name);
+    const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
     if (error) this.node.error(error, message);
     else this.node.send(message);
   }
@@ -150,35 +163,31 @@ class ListenLife implements DevicesListener {
     { deliver }: Processes,
   ): Promise<Recover | undefined> {
     if (this.config.recover === 'off') return undefined;
-    const { historyEncoding: encoding, historyZone: zone } = this.#app;
     // A cluster keeps them itself.
     this.#positions = cluster ? undefined : await this.#readPositions();
-    return { encoding, zone, positions: this.#positions, deliver };
+    return { positions: this.#positions, deliver };
   }
 
   async #readPositions(): Promise<Positions | undefined> {
-    const { recover, devices } = this.config;
+    if (this.config.recover !== 'restart') return undefined;
     const failed = (error: unknown): void => this.#failed(error);
-    if (recover === 'restart') return contextPositions(this.node, failed, this.#closing.signal);
-    // Of the other listeners, only these come back to a device and go on where they were.
-    return devices === 'online' ? memoryPositions() : undefined;
+    return contextPositions(this.node, failed, this.#closing.signal);
   }
 
   /** Subscribes to the channels of the devices that the properties name. */
   #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
-    const { devices: mode, refresh, chipids } = this.config;
+    const { devices: mode, chipids } = this.config;
     const devices = new ListenedDevices(client, this, recover, shard);
     this.#client = client;
     this.#devices = devices;
     this.#leaveCluster = client.cluster?.listen({
       onState: () => this.onChange(),
       onMembers: () => this.onChange(),
+      onProblem: () => this.onChange(),
       onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
     if (mode === 'online') {
-      const found = (online: string[]): void => devices.replace(online);
-      const failed = (error: unknown): void => this.#failed(error);
-      this.#stopWatching = watchOnline(client, numberOf(refresh, 60), found, failed);
+      this.#listenToOnline(client, devices, shard);
     } else if (mode !== 'dynamic') {
       for (const entry of chipids ?? []) {
         try {
@@ -190,6 +199,34 @@ class ListenLife implements DevicesListener {
       }
     }
     this.onChange();
+  }
+
+  /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */
+  #listenToOnline(
+    client: DeviceCloudClient,
+    devices: ListenedDevices,
+    shard: Processes['shard'],
+  ): void {
+    const online = new OnlineDevices({
+      appid: client.appid ?? '',
+      store: contextSeen(this.node),
+      isWanted: (chipid) => !shard || inShard(chipid, shard),
+      add: (chipid) => devices.add(chipid),
+      remove: (chipid) => devices.remove(chipid),
+      failed: (error) => this.#failed(error),
+      full: (max) =>
+        this.#log.write('full', `More than ${max} devices are online: some are not listened to.`),
+    });
+    const unusable = new UnusableRecords(this.#log);
+    this.#online = online;
+    void online.restore();
+    this.#stopWatching = client.fleet.pollList(refreshOf(this.config.refresh), {
+      onReading: (reading) => {
+        unusable.read(reading.invalid);
+        online.onReading(reading);
+      },
+      onReadError: (error) => this.#failed(error),
+    });
   }
 
   #failed(error: unknown): void {

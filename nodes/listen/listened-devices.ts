@@ -1,12 +1,13 @@
-import type {
-  ChannelListener,
-  ChannelState,
-  ChannelSubscription,
-  DeviceCloudClient,
-  EncodingSetting,
-  Position,
-  RecoverOptions,
-  Upload,
+import {
+  HISTORY_NOT_UNDERSTOOD,
+  HISTORY_UNDERSTOOD,
+  type ChannelListener,
+  type ChannelState,
+  type ChannelSubscription,
+  type DeviceCloudClient,
+  type Position,
+  type RecoverOptions,
+  type Upload,
 } from '../../src/index';
 import { inShard, type Shard } from '../../src/input';
 import type { DeviceState } from './channels-status';
@@ -28,8 +29,6 @@ type Deliver = NonNullable<RecoverOptions['deliver']>;
 
 /** How missed uploads are recovered. */
 export interface Recover {
-  encoding: EncodingSetting;
-  zone: string;
   /** Left out if they are not needed: they change with each upload. */
   positions?: Positions | undefined;
   deliver: Deliver;
@@ -40,6 +39,7 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   state: ChannelState = 'connecting';
   reason: string | undefined = undefined;
   lastUpload: number | undefined = undefined;
+  isHistoryUnclear = false;
   subscription: ChannelSubscription | undefined = undefined;
 
   constructor(
@@ -47,14 +47,6 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
     private readonly listener: DevicesListener,
     private readonly recover: Recover | undefined,
   ) {}
-
-  get encoding(): EncodingSetting | undefined {
-    return this.recover?.encoding;
-  }
-
-  get zone(): string | undefined {
-    return this.recover?.zone;
-  }
 
   get deliver(): Deliver | undefined {
     return this.recover?.deliver;
@@ -69,6 +61,8 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
   onState(state: ChannelState, reason?: string): void {
     this.state = state;
     this.reason = reason;
+    // Another process reads the history from now on.
+    if (state === 'elsewhere') this.isHistoryUnclear = false;
     if (state === 'disconnected') {
       const why = reason ?? 'closed';
       this.listener.onFault(this.chipid, `the channel is down (${why})`, `down ${why}`);
@@ -78,6 +72,9 @@ class ListenedDevice implements ChannelListener, RecoverOptions, DeviceState {
 
   onFault(fault: string, kind = fault): void {
     this.listener.onFault(this.chipid, fault, kind);
+    if (kind !== HISTORY_NOT_UNDERSTOOD && kind !== HISTORY_UNDERSTOOD) return;
+    this.isHistoryUnclear = kind === HISTORY_NOT_UNDERSTOOD;
+    this.listener.onChange();
   }
 }
 
@@ -133,15 +130,12 @@ export class ListenedDevices {
 
   /** Stops listening to a device. What it uploads until it is added again is not recovered. */
   remove(chipid: string): void {
-    this.#drop(chipid);
     this.recover?.positions?.forget(chipid);
-  }
-
-  /** Listens to exactly these devices. What one of them uploads while it is not listed is recovered. */
-  replace(chipids: readonly string[]): void {
-    const wanted = new Set(chipids);
-    for (const chipid of this.chipids()) if (!wanted.has(chipid)) this.#drop(chipid);
-    for (const chipid of wanted) this.add(chipid);
+    const device = this.#devices.get(chipid);
+    if (!device) return;
+    this.#devices.delete(chipid);
+    device.subscription?.release();
+    this.listener.onChange();
   }
 
   chipids(): string[] {
@@ -155,13 +149,5 @@ export class ListenedDevices {
   close(): void {
     for (const { subscription } of this.#devices.values()) subscription?.release();
     this.#devices.clear();
-  }
-
-  #drop(chipid: string): void {
-    const device = this.#devices.get(chipid);
-    if (!device) return;
-    this.#devices.delete(chipid);
-    device.subscription?.release();
-    this.listener.onChange();
   }
 }

@@ -1,39 +1,195 @@
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
-import { MAX_SECONDS } from '../common/values';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Node } from 'node-red';
+import type { ListReading } from '../../src/index';
+import { parseChipid } from '../../src/input';
+import { contextGet, contextSet } from '../common/context';
+import { isObject } from '../common/values';
 
-/** Seconds between two readings: at the least, since the list is a call to the service, and usually. */
-const MIN_REFRESH = 1;
-const USUAL_REFRESH = 60;
+/** Devices that are listened to at most, and for how long after they were last seen online. */
+const MAX_SEEN = 10_000;
+const MAX_AGE = 30 * 24 * 3600_000;
 
-const periodOf = (seconds: number): number =>
-  Number.isNaN(seconds) ? USUAL_REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
+/** Milliseconds after which new times are written, even if the devices are the same. */
+const WRITE_TIMES = 3600_000;
 
-/** Does not repeat what is there instead, which may be anything. */
-const noChipid = (): DeviceCloudError =>
-  new DeviceCloudError(
-    'INVALID_RESPONSE',
-    'A device in the list of online devices has no valid chip number and is ignored. ' +
-      "Check that the address is the service's.",
-  );
+/** Milliseconds from a failed reading of the store to the next. */
+const RETRY = 5000;
+
+/** Where the devices that were seen online are kept over a restart. */
+export interface SeenStore {
+  read(): Promise<unknown>;
+  write(value: object): Promise<void>;
+}
+
+/** The context of a node, which lasts as long as its store does. */
+export const contextSeen = (node: Node): SeenStore => ({
+  read: () => contextGet(node, 'seen'),
+  write: (value) => contextSet(node, 'seen', value),
+});
+
+interface OnlineDeps {
+  /** The devices of another application are not this one's. */
+  appid: string;
+  store: SeenStore;
+  /** Whether a device belongs to this process's share. */
+  isWanted: (chipid: string) => boolean;
+  add: (chipid: string) => void;
+  remove: (chipid: string) => void;
+  /** Is called for each reading or write that the store refused. */
+  failed: (error: unknown) => void;
+  /** The list has more devices than can be listened to. */
+  full: (max: number) => void;
+  now?: () => number;
+}
 
 /**
- * Follows the list of online devices. All nodes of an application share one poller, so it may be read more
- * often than this one asks for.
- * @param seconds from one reading to the next, at most
- * @returns stops it
+ * The devices that were seen online, each for 30 days after the last time: a device that sleeps is heard the moment it
+ * wakes, and not with the next reading of the list.
  */
-export function watchOnline(
-  client: DeviceCloudClient,
-  seconds: number,
-  found: (chipids: string[]) => void,
-  failed: (error: unknown) => void,
-): () => void {
-  return client.fleet.pollList(periodOf(seconds), {
-    onReading({ devices, invalid }) {
-      // Such a record must not keep the other devices from being listened to.
-      if (invalid > 0) failed(noChipid());
-      found([...devices.keys()]);
-    },
-    onReadError: failed,
+export class OnlineDevices {
+  readonly #deps: OnlineDeps;
+  readonly #now: () => number;
+  /** When each was last seen, in ms; the one that was seen longest ago comes first. */
+  readonly #seen = new Map<string, number>();
+  readonly #closing = new AbortController();
+  /** What was kept has been read: before that, a write would lose it. */
+  #isRestored = false;
+  #isChanged = false;
+  #writtenAt = 0;
+  #writing: Promise<void> | undefined;
+
+  constructor(deps: OnlineDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? Date.now;
+  }
+
+  /** Listens to the devices that were kept. Retries until the store answers; never rejects. */
+  async restore(): Promise<void> {
+    const { signal } = this.#closing;
+    const { store, failed } = this.#deps;
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
+      try {
+        const saved = await store.read();
+        if (!isOver()) this.#apply(saved);
+        return;
+      } catch (error) {
+        if (!isOver()) failed(error);
+      }
+      await sleep(RETRY, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** The list has been read: listens to its devices, and no longer to those that were not seen for 30 days. */
+  onReading({ devices }: Pick<ListReading, 'devices'>): void {
+    const { isWanted, full } = this.#deps;
+    const now = this.#now();
+    const added: string[] = [];
+    // Those that are known are seen first: a list that is too long must not push them out, one after another.
+    for (const chipid of devices.keys()) if (!this.seen(chipid)) added.push(chipid);
+    for (const chipid of added) {
+      if (!isWanted(chipid)) continue;
+      if (this.#add(chipid, now)) continue;
+      full(MAX_SEEN);
+      break;
+    }
+    this.#forgetBefore(now - MAX_AGE);
+    if (this.#isChanged || now - this.#writtenAt >= WRITE_TIMES) this.#write();
+  }
+
+  /** A device is online: it is listed, or has just uploaded. @returns whether it is known */
+  seen(chipid: string): boolean {
+    // Deleted first: the order is that of the times.
+    if (!this.#seen.delete(chipid)) return false;
+    this.#seen.set(chipid, this.#now());
+    return true;
+  }
+
+  /** Resolves once what is being written has been written, or could not be. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+  }
+
+  /** @param at when it was seen. @returns false if there is no room, since all others were seen later */
+  #add(chipid: string, at: number): boolean {
+    if (this.#seen.size >= MAX_SEEN) {
+      const [oldest, before] = this.#seen.entries().next().value as [string, number];
+      if (before >= at) return false;
+      this.#forget(oldest);
+    }
+    this.#seen.set(chipid, at);
+    this.#isChanged = true;
+    this.#deps.add(chipid);
+    return true;
+  }
+
+  #forget(chipid: string): void {
+    this.#seen.delete(chipid);
+    this.#isChanged = true;
+    this.#deps.remove(chipid);
+  }
+
+  #forgetBefore(time: number): void {
+    for (const [chipid, at] of this.#seen) {
+      if (at >= time) return;
+      this.#forget(chipid);
+    }
+  }
+
+  #apply(saved: unknown): void {
+    const { appid, isWanted } = this.#deps;
+    this.#isRestored = true;
+    const now = this.#now();
+    // What was seen since the start is newer.
+    const since = [...this.#seen];
+    this.#seen.clear();
+    for (const [chipid, at] of readSeen(saved, appid, now))
+      if (isWanted(chipid)) this.#seen.set(chipid, at);
+    const kept = [...this.#seen.keys()];
+    for (const [chipid, at] of since) {
+      this.#seen.delete(chipid);
+      this.#seen.set(chipid, at);
+    }
+    for (const chipid of kept) this.#deps.add(chipid);
+    while (this.#seen.size > MAX_SEEN) this.#forget(this.#seen.keys().next().value as string);
+    if (since.length > 0) this.#write();
+  }
+
+  /** One write at a time; the next one covers every change made meanwhile. */
+  #write(): void {
+    if (!this.#isRestored || this.#closing.signal.aborted) return;
+    this.#isChanged = true;
+    this.#writing ??= this.#writeAll();
+  }
+
+  async #writeAll(): Promise<void> {
+    const { appid, store, failed } = this.#deps;
+    while (this.#isChanged) {
+      this.#isChanged = false;
+      this.#writtenAt = this.#now();
+      try {
+        await store.write({ appid, seen: [...this.#seen] });
+      } catch (error) {
+        failed(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+}
+
+/** Reads what was kept, the oldest first; what is invalid is left out, since it may have been edited. */
+function readSeen(saved: unknown, appid: string, now: number): [chipid: string, at: number][] {
+  if (!isObject(saved) || saved['appid'] !== appid || !Array.isArray(saved['seen'])) return [];
+  const read = (saved['seen'] as unknown[]).flatMap((each): [string, number][] => {
+    try {
+      const [chipid, at] = each as [unknown, unknown];
+      if (typeof at !== 'number' || !(at >= now - MAX_AGE)) return [];
+      // A clock that was ahead must not keep a device for longer.
+      return [[parseChipid(chipid), Math.min(at, now)]];
+    } catch {
+      return [];
+    }
   });
+  return read.sort(([, a], [, b]) => a - b).slice(-MAX_SEEN);
 }

@@ -18,17 +18,6 @@ const KEY = 'positions';
 /** Milliseconds from a failed reading of the store to the next. */
 const RETRY = 5000;
 
-/** Positions that last as long as the node. */
-export function memoryPositions(): Positions {
-  const positions = new Map<string, Position>();
-  return {
-    get: (chipid) => positions.get(chipid),
-    set: (chipid, position) => void positions.set(chipid, position),
-    forget: (chipid) => void positions.delete(chipid),
-    close: () => Promise.resolve(),
-  };
-}
-
 /** Retries until the store answers: without its positions, missed uploads would be lost. */
 async function readStored(
   node: Node,

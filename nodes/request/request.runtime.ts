@@ -24,6 +24,7 @@ function fieldsOf({ payload, upload, elapsed, answer, statusCode, uncertain }: R
     ...(statusCode !== undefined && { statusCode }),
     ...(uncertain && { uncertain }),
     ...(upload.replayed && { replayed: true }),
+    ...(upload.altered && { altered: true }),
   };
 }
 
@@ -39,14 +40,13 @@ function matchOf({ config, inputs, msg, node, RED }: Call): RequestMatch {
 }
 
 function send(call: Call, chipid: string): Promise<Reply> {
-  const { client, app, config, inputs, msg, signal, onProgress } = call;
+  const { client, config, inputs, msg, signal, onProgress } = call;
   return client.request(chipid, inputs.message as PushMessage, {
     match: matchOf(call),
     format: formatOf(config, msg),
     timeout: timeoutOf(config),
     replyTimeout: numberOf(config.replyTimeout, REPLY_TIMEOUT),
     datatype: config.datatype,
-    recover: { encoding: app.historyEncoding, zone: app.historyZone },
     signal,
     onProgress,
   });
@@ -60,11 +60,8 @@ export const runtime = actionRuntime<RequestConfig, Inputs>({
     const { client, msg } = call;
     return aboutDevice(call, async (chipid) => {
       const reply = await send(call, chipid);
-      // An earlier request may have left them.
-      delete msg['answer'];
-      delete msg['replayed'];
-      delete msg['uncertain'];
-      return { set: addName({ ...fieldsOf(reply), chipid }, client, chipid, msg) };
+      const set = addName({ ...fieldsOf(reply), chipid }, client, chipid, msg);
+      return { set, remove: ['answer', 'replayed', 'altered', 'uncertain'] };
     });
   },
 });

@@ -6,4 +6,6 @@ export interface RtStatusConfig extends ManyConfig {
   /** The callback's key as registered in the device's firmware. */
   key: string;
   keyType: ValueType;
+  /** How the value is decoded. A flow of version 0.1 has none: `auto-detect`. */
+  datatype?: 'auto-detect' | 'utf8' | 'json';
 }

@@ -3,7 +3,7 @@ import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../com
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
-import { notBlank, typedValidator } from '../common/editor/validators';
+import { notBlank, oneOf, orDefault, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
 import type { RT_STATUS_TYPE, RtStatusConfig } from './rt-status.config';
 
 type Config = RtStatusConfig & Named;
@@ -29,6 +29,11 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
       validate: typedValidator('keyType', { str: notBlank }),
     },
     keyType: { value: 'msg' },
+    datatype: {
+      value: 'auto-detect',
+      label: t('common.label.datatype'),
+      validate: validator(orDefault(oneOf('auto-detect', 'utf8', 'json'))),
+    },
     timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),

@@ -1,4 +1,4 @@
-import { parseKey } from '../../src/input';
+import { parseKey, parseValueDatatype } from '../../src/input';
 import { actionRuntime } from '../common/action-runtime';
 import { callDevice } from '../common/device-call';
 import { CHIPID_INPUT } from '../common/inputs';
@@ -12,6 +12,9 @@ export const runtime = actionRuntime<RtStatusConfig, 'chipid' | 'key'>({
     const key = call.inputs.key as string;
     // Checked before a command waits for those before it.
     if (call.config.many === true) parseKey(key);
-    return callDevice(call, (chipid, options) => call.client.rtStatus(chipid, key, options));
+    const datatype = parseValueDatatype(call.config.datatype);
+    return callDevice(call, (chipid, options) =>
+      call.client.rtStatus(chipid, key, { ...options, datatype }),
+    );
   },
 });

@@ -1,7 +1,5 @@
 import type { Query } from '../../src/index';
-import { invalidInput } from '../../src/input';
 import type { InputTable } from '../common/inputs';
-import { isObject } from '../common/values';
 import type { ServerConfig } from './server.config';
 
 export type ServerInput = 'deviceid' | 'page' | 'count' | 'body' | 'query';
@@ -28,17 +26,4 @@ const isEmpty = (value: unknown): boolean => value === undefined || value === nu
 export function pagination(page: unknown, count: unknown): Query {
   const given = Object.entries({ page, count }).filter(([, value]) => !isEmpty(value));
   return Object.fromEntries(given) as Query;
-}
-
-/**
- * Here pagination is required, and the names of its parameters are not shown (section 4.1).
- * @throws DeviceCloudError `INVALID_INPUT` if it is missing or has no fields
- */
-export function requiredQuery(value: unknown): Query {
-  const hasNone = isEmpty(value) || (isObject(value) && Object.keys(value).length === 0);
-  if (!hasNone) return value as Query;
-  throw invalidInput(
-    'The query is empty, but the service requires pagination parameters to read uploaded data. ' +
-      "Its document does not name them: take the names from your service's operator.",
-  );
 }

@@ -75,6 +75,33 @@ function describeQuery(): void {
     .toggleClass('device-cloud-wrong', empty);
 }
 
+/**
+ * What the vendor's own client of this API sends, as something to begin with: the document names no fields. A name and a
+ * note rather than empty ones, which would be written.
+ */
+const SUGGESTIONS: Partial<Record<Operation, ['body' | 'query', value: object]>> = {
+  update: ['body', { name: 'new name', note: 'note' }],
+  passthrough: ['body', { data_type: '', msgtype: '', data: '' }],
+  uploads: ['query', { page: 1, count: 20 }],
+};
+
+/** Shows the suggestion of an operation, which a button puts into the form. */
+function showSuggestion(operation: Operation): void {
+  const [property, value] = SUGGESTIONS[operation] ?? [];
+  show('#suggestion-row', property !== undefined);
+  if (property === undefined) return;
+  const text = JSON.stringify(value);
+  $('#suggestion').text(text);
+  $('#suggestion-note').text(t(`hint.${operation}`));
+  $('#suggestion-use')
+    .off('click')
+    .on('click', () => {
+      field(property).typedInput('type', 'json');
+      field(property).typedInput('value', text);
+      field(property).trigger('change');
+    });
+}
+
 const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
   deviceid: () => ['msg', stringType(deviceidError)],
   page: () => [numberType(pageError), 'msg'],
@@ -143,6 +170,7 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);
     onChange(['operation'], () => {
       for (const property of PROPERTIES) show(`#${property}-row`, uses(property)(this));
+      showSuggestion(current(this, 'operation') as Operation);
     });
     describeQuery();
     field('query').on('change keyup typedinputtypechange', describeQuery);

@@ -14,7 +14,7 @@ const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app'))
 
 function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
   const { usual, min, max } = LIMITS[name];
-  const check = name === 'inFlight' ? wholeNumber(min, max) : seconds(min, max);
+  const check = name === 'redeliver' ? seconds(min, max) : wholeNumber(min, max);
   return { value: usual, label: t(`label.${name}`), validate: validator(orDefault(check)) };
 }
 
@@ -36,6 +36,7 @@ RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
     },
     inFlight: numberProperty('inFlight'),
     redeliver: numberProperty('redeliver'),
+    attempts: numberProperty('attempts'),
   },
   paletteLabel: t('paletteLabel'),
   label: function () {
@@ -46,7 +47,7 @@ RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
   onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
-    onChange(['acknowledge'], () => show('#redeliver-row', waitsForAck(this)));
+    onChange(['acknowledge'], () => show('#redeliver-row, #attempts-row', waitsForAck(this)));
     onChange(['app'], () => show('#no-cluster-note', isChosen() && !isClustered(this)));
   },
 });

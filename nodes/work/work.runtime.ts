@@ -14,7 +14,7 @@ import { messageOf } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import { noQueue } from '../common/no-queue';
 import type { Runtime } from '../common/register-node';
-import { failureStatus, STATUS, StatusLine } from '../common/status';
+import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
 import { numberOf } from '../common/values';
 import { LIMITS, type WorkConfig } from './work.config';
@@ -74,16 +74,18 @@ class WorkLife {
   }
 
   #work(cluster: ClusterMember): void {
-    const { inFlight, redeliver } = this.config;
+    const { inFlight, redeliver, attempts } = this.config;
     const showState = (): void =>
-      this.#status.show(cluster.state === 'member' ? STATUS.connected : STATUS.clusterAway);
+      this.#status.show(cluster.state === 'member' ? STATUS.connected : clusterStatus(cluster));
     const end = cluster.work({
       inFlight: numberOf(inFlight, LIMITS.inFlight.usual),
       redeliver: numberOf(redeliver, LIMITS.redeliver.usual),
+      attempts: numberOf(attempts, LIMITS.attempts.usual),
       deliver: (job) => this.#deliver(cluster, job),
     });
     const leave = cluster.listen({
       onState: showState,
+      onProblem: showState,
       onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
     this.#ends = [end, leave];
@@ -92,7 +94,7 @@ class WorkLife {
 
   #deliver(cluster: ClusterMember, { token, upload, redelivered }: ClusterJob): void {
     const name = this.#client && nameOf(this.#client, upload.chipid);
-    const { message, error } = uploadMessage(upload, this.#datatype, name);
+    const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
     if (this.#waitsForAck) message['ack'] = token;
     if (redelivered) message['redelivered'] = true;
     try {

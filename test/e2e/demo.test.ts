@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../../src/simulator';
+import {
+  BUILT_IN_DEVICES,
+  startSimulator,
+  type DialectName,
+  type Simulator,
+} from '../../src/simulator';
 import { launchBrowser } from '../../tooling/editor/chromium';
 import { app, type FlowNode } from '../../tooling/node-red/nodes';
 import { repository } from '../../tooling/repository';
+import { DIALECT, PUBLIC_DIALECT } from '../../tooling/dialect';
 import { TIMEOUT, until } from '../../tooling/until';
 import { ONE, TWO } from './harness/fixture';
 import { change, named, ofType } from './examples/files';
@@ -44,19 +50,24 @@ describe('the flows of npm start', () => {
   const card = (chipid: string): Locator => page.locator(`[data-chipid="${chipid}"]`);
   const shows = (chipid: string, text: string | RegExp): Promise<void> =>
     card(chipid).getByText(text).waitFor();
+  const runOn = async (dialect: DialectName): Promise<void> => {
+    simulator = await startSimulator({ dialect, devices, interval: 0, answerDelay: 1 });
+    await stage.red.deploy(flowsFor(simulator));
+  };
+  const isListening = (): Promise<void> =>
+    until(() => simulator.channels() === devices.length, 'every device is listened to');
   const level = (chipid: string): string | undefined => simulator.device(chipid).levels[5];
 
   before(async () => {
-    simulator = await startSimulator({ devices, interval: 0, answerDelay: 1 });
     logBefore = stage.red.log().length;
-    await stage.red.deploy(flowsFor(simulator));
+    await runOn(DIALECT);
     browser = await launchBrowser();
     const viewport = { width: 1280, height: 800 };
     page = await browser.newPage({ viewport, colorScheme: 'dark', locale: 'en-GB' });
     page.setDefaultTimeout(TIMEOUT);
     page.on('pageerror', ({ message }) => problems.push(message));
     await page.goto(`${stage.red.url}/dashboard`);
-    await until(() => simulator.channels() === devices.length, 'every device is listened to');
+    await isListening();
   });
   after(async () => {
     await browser?.close();
@@ -75,7 +86,7 @@ describe('the flows of npm start', () => {
     assert.deepEqual(new Set(others.match(/1000000\d/g)), new Set([ONE]));
   });
 
-  it('show every device with its name, its reading and its age', async () => {
+  const showsReadings = async (): Promise<void> => {
     for (const { chipid, name } of devices) {
       simulator.upload(chipid);
       await shows(String(chipid), String(name));
@@ -84,9 +95,9 @@ describe('the flows of npm start', () => {
     await shows(ONE, `${simulator.device(ONE).temperature.toFixed(1)} °C`);
     await shows(METER, `${String(simulator.device(METER).reading['power'])} W`);
     await shows(DOOR, simulator.device(DOOR).reading['open'] ? 'Open' : 'Closed');
-  });
+  };
 
-  it('switch a device, and show the level only when the device has confirmed it', async () => {
+  const switches = async (): Promise<void> => {
     await shows(METER, 'Heater off');
     simulator.sleep(METER);
     await shows(METER, /^offline since/);
@@ -96,7 +107,11 @@ describe('the flows of npm start', () => {
     simulator.wake(METER);
     await shows(METER, /Heater on since \d\d:\d\d/);
     assert.equal(level(METER), '1');
-  });
+  };
+
+  it('show every device with its name, its reading and its age', showsReadings);
+
+  it('switch a device, and show the level only when the device has confirmed it', switches);
 
   it('show an error on the dashboard, and leave the switch as it was', async () => {
     simulator.fail('gateway', { path: 'set_gpio_edge', times: 1 });
@@ -165,6 +180,17 @@ describe('the flows of npm start', () => {
     const { y = Infinity, height = 0 } = (await card('10000006').boundingBox()) ?? {};
     assert.ok(y + height < 844, 'the first screen has all devices');
   });
+
+  if (DIALECT !== PUBLIC_DIALECT) {
+    it(`show the readings and switch a device on ${PUBLIC_DIALECT}, too`, async () => {
+      const { close } = simulator;
+      await runOn(PUBLIC_DIALECT);
+      await close();
+      await isListening();
+      await showsReadings();
+      await switches();
+    });
+  }
 
   it('log and show no problems', () => {
     assert.deepEqual(problems, []);

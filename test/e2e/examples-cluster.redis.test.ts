@@ -1,6 +1,7 @@
+import { PUBLIC_DIALECT } from '../../tooling/dialect';
 import { startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import type { FlowNode } from '../../tooling/node-red/nodes';
-import { needsCluster, worksAsImported } from './examples/as-imported';
+import { needsCluster, onDialect, worksAsImported } from './examples/as-imported';
 import { examples } from './examples/files';
 import { useStage } from './examples/stage';
 
@@ -19,7 +20,9 @@ describe('an example with a cluster in a real Node-RED', () => {
       : node;
 
   for (const { name, nodes } of examples.filter((each) => needsCluster(each.nodes))) {
-    it(`${name}: works as imported, every button and every debug node`, () =>
-      worksAsImported(stage, name, nodes.map(atPort)));
+    for (const dialect of ['document', PUBLIC_DIALECT] as const) {
+      it(`${name}: works as imported, every button and every debug node${onDialect(dialect)}`, () =>
+        worksAsImported(stage, name, nodes.map(atPort), dialect));
+    }
   }
 });

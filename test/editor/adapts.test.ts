@@ -40,13 +40,16 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
   server: [
     {
       select: '#node-input-operation',
-      rows: ['#deviceid-row', '#page-row', '#count-row', '#body-row', '#query-row'],
+      rows: [
+        ...['#deviceid-row', '#page-row', '#count-row', '#body-row', '#query-row'],
+        '#suggestion-row',
+      ],
       shown: {
         devices: ['#page-row', '#count-row'],
         device: ['#deviceid-row'],
-        update: ['#deviceid-row', '#body-row'],
-        passthrough: ['#deviceid-row', '#body-row'],
-        uploads: ['#query-row'],
+        update: ['#deviceid-row', '#body-row', '#suggestion-row'],
+        passthrough: ['#deviceid-row', '#body-row', '#suggestion-row'],
+        uploads: ['#query-row', '#suggestion-row'],
       },
     },
   ],

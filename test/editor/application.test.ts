@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { closeDialog, openDialog } from '../../tooling/editor/dialog';
 import { app } from '../../tooling/node-red/nodes';
+import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
 import { world } from './world';
 
 interface Sent {
@@ -34,6 +35,14 @@ describe('the test button of an application', () => {
     return { lines, sent };
   };
 
+  /** Whether the result is seen without scrolling. */
+  const isInView = (): Promise<boolean> =>
+    here.editor.run(`(() => {
+      const list = document.querySelector('.device-cloud-result').getBoundingClientRect();
+      const tray = $('.device-cloud-result').closest('.red-ui-tray-body')[0].getBoundingClientRect();
+      return list.top >= tray.top && list.bottom <= tray.bottom + 1;
+    })()`);
+
   it('uses stored keys without sending them to the browser', async () => {
     const { lines, sent } = await press();
     await here.editor.picture('test-accepted');
@@ -43,6 +52,9 @@ describe('the test button of an application', () => {
     assert.ok(lines.includes('Application: <b>Greenhouse</b>'), lines.join());
     assert.ok(lines.includes(`Devices online: ${here.simulator.devices.size}`), lines.join());
     assert.ok(lines.includes("This clock agrees with the service's"), lines.join());
+    assert.ok(lines.includes("Answers as the service's document says"), lines.join());
+    assert.ok(lines.includes('Channel: connected to device 10000001'), lines.join());
+    assert.ok(await isInView(), 'the whole result is in view');
   });
 
   it('tests what is typed before it is saved, and says that a key is wrong', async () => {
@@ -50,14 +62,20 @@ describe('the test button of an application', () => {
     const { lines, sent } = await press();
     await here.editor.picture('test-refused');
     assert.equal(sent.credentials['appkey'], 'wrong');
-    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+UNAUTHORIZED: .*401/);
-    assert.match(lines[1]!, /^Server API: Key or password is refused/);
+    assert.match(
+      lines[0]!,
+      /^Open API: refused\. Most likely: the app key is wrong\s+UNAUTHORIZED: .*401/,
+    );
+    assert.equal(lines[1], 'Otherwise: the App ID is wrong');
+    assert.equal(lines[2], "Answers as the service's document says");
+    assert.match(lines[3]!, /^Server API: refused\. Most likely: the key or the password is wrong/);
   });
 
   it('says that the App ID may be wrong when it is', async () => {
     await type({ appid: '99999', appkey: here.simulator.appkey });
     const { lines } = await press();
-    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+UNAUTHORIZED: .*401/);
+    assert.match(lines[0]!, /^Open API: refused\. Most likely: .*\s+UNAUTHORIZED: .*401/);
+    assert.equal(lines[1], 'Otherwise: the App ID is wrong');
   });
 
   it('marks App ID and key when both are missing, and tests nothing', async () => {
@@ -78,8 +96,11 @@ describe('the test button of an application', () => {
     const service = await httpService(json({ msg: 'nothing here' }, 404));
     await type({ baseUrl: service.baseUrl, appkey: 'typed', serverPassword: 'typed' });
     const { lines } = await press();
-    assert.match(lines[0]!, /^Open API: App ID or key is refused\s+NOT_FOUND: .*nothing here/);
-    assert.match(lines[1]!, /^Server API: 127\.0\.0\.1:\d+ has no such account or address/);
+    assert.match(
+      lines[0]!,
+      /^Open API: refused\. Most likely: the App ID is wrong\s+NOT_FOUND: .*here/,
+    );
+    assert.match(lines[3]!, /^Server API: 127\.0\.0\.1:\d+ has no such account or address/);
     await service.close();
   });
 
@@ -119,7 +140,59 @@ describe('the test button of an application', () => {
     const lines = await here.editor.page.locator('.device-cloud-result li').allInnerTexts();
     await here.editor.picture('test-clock');
     assert.equal(lines[0], 'Open API: not tried, no key is given');
-    assert.match(lines[1]!, /^Server API: Key or password is refused, or the clock is wrong/);
-    assert.match(lines[2]!, /^This clock is 10\d{3} s off.* refuses more than 7200 s$/);
+    assert.match(lines[1]!, /^Server API: refused\. Most likely: this clock is 10\d{3} s behind/);
+    assert.match(lines[3]!, /^This clock is 10\d{3} s off.* refuses more than 7200 s$/);
   });
 });
+
+const TEXTS = {
+  'en-US': {
+    dialect: 'Answers as the public server of 2016 does',
+    channel: 'Channel: connected to device 8454703',
+    refused: /^Open API: refused\. Most likely: capital letters in the app key/,
+  },
+  'zh-CN': {
+    dialect: '应答方式与 2016 年的公共服务器一致',
+    channel: '通道：已连接设备 8454703',
+    refused: /^开放接口：请求被拒绝，最可能的原因：应用密钥中有大写字母/,
+  },
+} as const;
+
+for (const language of ['en-US', 'zh-CN'] as const) {
+  const texts = TEXTS[language];
+  describe(`the test of an application whose service answers as the public server did, in ${language}`, () => {
+    let cloud: PublicCloud;
+    const here = world((simulator) => [app(simulator)], { language });
+
+    beforeEach(async () => {
+      cloud = await publicCloud();
+      cloud.online = [{ chipid: 8454703, latest: '2016-06-23 09:15:24' }];
+      await openDialog(here.editor, 'app');
+    });
+    afterEach(() => closeDialog(here.editor, 'cancel'));
+
+    /** Types the keys and presses the button. */
+    async function press(appkey: string): Promise<string[]> {
+      const typed = { baseUrl: cloud.baseUrl, appid: cloud.appid, appkey, serverKey: '' };
+      for (const [property, value] of Object.entries({ ...typed, serverPassword: '' })) {
+        await here.editor.page.fill(`#node-config-input-${property}`, value);
+      }
+      await here.editor.page.click('#device-cloud-test');
+      await here.editor.page.waitForSelector('#device-cloud-test:enabled');
+      return here.editor.page.locator('.device-cloud-result li').allInnerTexts();
+    }
+
+    it('says so, and that the channel connects', async () => {
+      const lines = await press(PUBLIC_KEY);
+      await here.editor.picture(`test-public-${language}`);
+      assert.ok(lines.includes(texts.dialect), lines.join());
+      assert.ok(lines.includes(texts.channel), lines.join());
+    });
+
+    it('names the likely cause of a refusal first', async () => {
+      const [first] = await press(PUBLIC_KEY.toUpperCase());
+      await here.editor.picture(`test-public-refused-${language}`);
+      assert.match(first!, texts.refused);
+    });
+  });
+}

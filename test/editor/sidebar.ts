@@ -174,6 +174,9 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await select(FIRST);
       await act('refresh');
       await until(() => requests.at(-1)?.path.includes(FIRST) === true, 'it is refreshed');
+      const SAID = '.red-ui-notification-success:visible';
+      await page.waitForSelector(SAID);
+      assert.match(await page.innerText(SAID), / is online\.|在线。/);
       const { length } = requests;
       const PUSH = '.red-ui-notification:has(#device-cloud-fleet-message)';
       await act('push');
@@ -217,6 +220,42 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       const upload = page.locator(`${DETAILS} [data-field=upload]`);
       assert.equal(await upload.textContent(), 'in another process');
       await page.unroute(/fleet\?since=/);
+    });
+
+    it('shows the processes and the queue of a cluster, or in red what is wrong with it', async () => {
+      const { page } = here.editor;
+      const line = page.locator('.device-cloud-fleet-cluster');
+      const shown = async (cluster: object): Promise<string> => {
+        await page.unroute(/fleet\?since=/);
+        await page.route(/fleet\?since=/, async (route) => {
+          const response = await route.fetch();
+          await route.fulfill({ response, json: { ...(await response.json()), cluster } });
+        });
+        const before = await line.textContent();
+        await show();
+        await until(async () => (await line.textContent()) !== before, 'the line has changed');
+        return (await line.textContent()) ?? '';
+      };
+      const queue = { length: 12, deadLetters: 3 };
+      const text = await shown({ state: 'member', processes: 3, queue });
+      assert.match(
+        text,
+        isChinese ? /3 个进程 · 队列 12 条 · 死信 3 条/ : /3 processes · queue 12 · dead letters 3/,
+      );
+      const problem = { setting: 'password', message: 'WRONGPASS <b>no</b>' };
+      assert.match(
+        await shown({ state: 'joining', processes: 0, problem }),
+        isChinese ? /拒绝了.*WRONGPASS <b>no/ : /refuses .* password: WRONGPASS <b>no/,
+      );
+      assert.match((await line.getAttribute('class')) ?? '', /wrong/);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`sidebar-cluster-${theme}`);
+        assert.deepEqual(await tabFaint(here.editor), [], theme);
+        assert.deepEqual(await tabMisfits(here.editor), [], theme);
+      });
+      await page.unroute(/fleet\?since=/);
+      await show();
+      await until(async () => !(await line.isVisible()), 'the line is gone');
     });
 
     it('copies diagnostics as Markdown', async () => {

@@ -172,7 +172,10 @@ describe('a dialog', () => {
     await here.editor.page.selectOption('#node-input-operation', 'uploads');
     await closeDialog(here.editor);
     const [error, ...others] = await errors('bare-server');
-    assert.match(error ?? '', /^Query: is empty: pagination parameters are required.*not show/);
+    assert.match(
+      error ?? '',
+      /^Query: is empty: pagination parameters are required, such as {"page":1/,
+    );
     assert.deepEqual(others, []);
     await openDialog(here.editor, 'bare-server');
     await fill(here.editor, input('query'), '{"page":1}');
@@ -214,6 +217,49 @@ describe('a dialog', () => {
     assert.deepEqual(await errors('bare-server'), []);
   });
 
+  it("suggests what the vendor's client of the server API sends", async () => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'bare-server');
+    for (const [operation, property, fields] of [
+      ['uploads', 'query', ['page', 'count']],
+      ['update', 'body', ['name', 'note']],
+      ['passthrough', 'body', ['data_type', 'msgtype', 'data']],
+    ] as const) {
+      await page.selectOption('#node-input-operation', operation);
+      assert.match(await page.innerText('#suggestion-note'), /vendor's own client/);
+      await page.click('#suggestion-use');
+      const [type, text] = await here.editor.run<string[]>(
+        `['type', 'value'].map((of) => $('#node-input-${property}').typedInput(of))`,
+      );
+      assert.equal(type, 'json');
+      assert.deepEqual(Object.keys(JSON.parse(text ?? '') as object), fields);
+    }
+    await page.selectOption('#node-input-operation', 'uploads');
+    await closeDialog(here.editor, 'cancel');
+  });
+
+  it('marks an invalid order of pins', async () => {
+    const { page } = here.editor;
+    await openDialog(here.editor, 'app');
+    await page.evaluate(`$('#device-cloud-advanced').prop('open', true)`);
+    for (const [pins, isWrong] of [
+      ['0,1,1', true],
+      ['public', true],
+      ['0, 1, 16', false],
+      ['position', false],
+      ['', false],
+    ] as const) {
+      await page.fill('#node-config-input-pins', pins);
+      await page.keyboard.press('Tab');
+      assert.equal(
+        await here.editor.run(`$('#node-config-input-pins').hasClass('input-error')`),
+        isWrong,
+        pins,
+      );
+    }
+    await closeDialog(here.editor, 'cancel');
+  });
+
   it('keeps the encoding of an application that was saved, and says which zone is invalid', async () => {
     const saved = `RED.nodes.node('app')`;
     await here.editor.run(`(${saved}).historyEncoding = 'text'`);
@@ -227,7 +273,7 @@ describe('a dialog', () => {
     );
     assert.deepEqual(
       [historyEncoding, historyZone, postParameters, signCase],
-      ['text', '+08:00', 'body', 'unicode'],
+      ['text', 'auto', 'body', 'unicode'],
     );
     await openDialog(here.editor, 'app');
     await here.editor.page.selectOption('#node-config-input-service', 'cloud');
@@ -245,8 +291,8 @@ describe('a dialog', () => {
     await here.editor.page.waitForSelector('#node-config-input-service');
     const shown = await here.editor
       .run(`Object.fromEntries(['service', 'timeout', 'heartbeat', 'ping',
-      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding', 'historyZone',
-      'postParameters', 'signCase'].map((property) =>
+      'timestampUnit', 'connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset',
+      'pins', 'postParameters', 'signCase'].map((property) =>
         [property, $('#node-config-input-' + property).val()]))`);
     assert.deepEqual(shown, {
       service: 'cloud',
@@ -257,7 +303,9 @@ describe('a dialog', () => {
       connections: '64',
       deviceGap: '0',
       historyEncoding: 'auto',
-      historyZone: '+08:00',
+      historyZone: 'auto',
+      pins: 'auto',
+      charset: 'utf-8',
       postParameters: 'body',
       signCase: 'unicode',
     });

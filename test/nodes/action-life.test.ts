@@ -12,9 +12,12 @@ describe('a message to an action node', () => {
   let cloud: Simulator;
   const chipid = '10000001';
 
-  async function start(properties: object = {}): Promise<void> {
+  async function start(
+    properties: object = {},
+    more: Parameters<typeof load>[0] = [],
+  ): Promise<void> {
     cloud = await startCloud();
-    await load([cloudApp(cloud), node('push', properties), node('devices')]);
+    await load([cloudApp(cloud), node('push', properties), node('devices'), ...more]);
   }
   /** Everything that was on its way has arrived when a message sent later has. */
   const settle = async (): Promise<void> => {
@@ -129,25 +132,60 @@ describe('a message to an action node', () => {
     ['sealed', (msg: NodeMessage) => Object.seal(msg)],
     ['frozen', (msg: NodeMessage) => Object.freeze(msg)],
   ] as const) {
-    it(`that is ${how} ends exactly once, with an error`, async () => {
+    it(`that is ${how} goes on as a copy once the device has acted`, async () => {
+      await start({ many: true });
+      const odd = (fields: object): NodeMessage => lock({ payload: 'x', topic: 't', ...fields });
+      const one = await call('push', odd({ chipid, statusCode: 500, _msgid: 'one' }));
+      assert.deepEqual(
+        [one.payload, one['statusCode'], one.topic],
+        [[{ chipid, ok: true, payload: { msg: 'OK' }, statusCode: 200 }], undefined, 't'],
+      );
+      const many = await call('push', odd({ chipid: [chipid], _msgid: 'many' }));
+      assert.deepEqual(many['failed'], []);
+      assert.equal(cloud.device(chipid).received.length, 2);
+    });
+
+    it(`that is ${how} is answered by request, latest, and a listener that messages control`, async () => {
+      await start({}, [
+        node('request', { match: 'next' }),
+        node('latest'),
+        node('listen', { devices: 'dynamic' }),
+      ]);
+      const odd = (fields: object): NodeMessage => lock({ payload: 'x', chipid, ...fields });
+      const stale = { answer: 1, replayed: true, uncertain: true, truncated: true };
+      const replied = call('request', odd({ ...stale, _msgid: 'request' }));
+      await until(() => cloud.device(chipid).received.length === 1, 'the push has arrived');
+      cloud.upload(chipid, 'reply');
+      const { payload, answer, replayed, uncertain } = await replied;
+      assert.deepEqual(
+        [payload, answer, replayed, uncertain],
+        ['reply', { msg: 'OK' }, undefined, undefined],
+      );
+      const latest = await call('latest', odd({ ...stale, _msgid: 'latest' }));
+      assert.deepEqual([latest.payload, latest['truncated']], ['reply', undefined]);
+      await call('listen', odd({ action: 'list', _msgid: 'listen' }));
+    });
+
+    it(`that is ${how} ends exactly once, with the error of the call`, async () => {
       await start({ many: true });
       const odd = (fields: object): NodeMessage => lock({ payload: 'x', _msgid: 'a', ...fields });
-      const endings = [
-        await send('push', odd({ chipid })),
-        await send('push', odd({ chipid: [chipid] })),
-        await send('push', odd({ chipid: 'x' })),
-      ];
-      cloud.fail('not-found');
+      const endings = [await send('push', odd({ chipid: 'x' }))];
+      const heal = cloud.fail('not-found');
       endings.push(await send('push', odd({ chipid, statusCode: 200 })));
+      heal();
       for (const { error } of endings) assert.ok(error instanceof Error);
       const codes = endings.map(({ error }) => (error as { code?: string }).code);
-      assert.deepEqual(codes, [undefined, undefined, 'INVALID_INPUT', 'NOT_FOUND']);
+      assert.deepEqual(codes, ['INVALID_INPUT', 'NOT_FOUND']);
       cloud.fail('hang');
       const last = odd({ chipid });
       post('push', last);
-      await until(() => cloud.requests.length === 4, 'the last is under way');
+      await until(() => cloud.requests.length === 2, 'the last is under way');
       await deploy([cloudApp(cloud)]);
-      assert.equal(journal.endings.filter(({ msg }) => msg === last).length, 1);
+      const ended = journal.endings.filter(({ msg }) => msg === last);
+      assert.deepEqual(
+        ended.map(({ error }) => (error as { code?: string }).code),
+        ['CONNECTION_LOST'],
+      );
     });
   }
 });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
 import type { ClusterTestResult } from '../../nodes/cluster/test-result';
+import { atEnd } from '../../tooling/servers/at-end';
 import { ENGINE, startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { settled, until } from '../../tooling/until';
 import { heldTimers } from '../support/held-timers';
 import { redisCli } from '../src/cluster/redis-cli';
-import { cloudApp, deploy, load, node } from './support/flow';
+import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, fail, send, shows, statusesOf } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -52,6 +53,33 @@ describe('an application with a cluster', () => {
     await shows('listen', '2/2 · 1 process');
     cloud.upload(one, 'hello');
     await until(() => arrivedAt('out').length === 1, 'an upload is emitted');
+  });
+
+  it('shows in red that the engine refuses the password, and why in the sidebar, until it is changed', async () => {
+    const locked = await startRedis({ config: ['requirepass right'] });
+    atEnd(() => locked.end());
+    const url = `redis://:wrong-secret@127.0.0.1:${locked.port}`;
+    const app = cloudApp(cloud, { cluster: 'cluster' });
+    await load([clusterNode({ url }), app, node('listen', { chipids: [one] })]);
+    await shows('listen', 'status.cluster-password');
+    assert.equal(statusesOf('listen').at(-1)?.fill, 'red');
+    const { body } = await helper.request().get('/device-cloud/apps/app/fleet');
+    const { cluster } = body as { cluster: { problem: { setting: string; message: string } } };
+    assert.equal(cluster.problem.setting, 'password');
+    assert.match(cluster.problem.message, /WRONGPASS/);
+    assert.ok(!JSON.stringify(body).includes('wrong-secret'));
+    await redisCli(
+      ...([locked.port, '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong-secret'] as const),
+    );
+    await shows('listen', '1/1 · 1 process');
+  });
+
+  it('says that the built-in simulator is shared with no other process', async () => {
+    const app = simulatorApp({ cluster: 'cluster' });
+    await load([clusterNode(), app, node('listen', { chipids: ALWAYS_ONLINE.slice(0, 1) })]);
+    await shows('listen', '1/1 · 1 process');
+    const lines = journal.logs.filter(({ msg }) => String(msg).includes('simulator of its own'));
+    assert.equal(lines.length, 1);
   });
 
   it('keeps its membership over a deploy, and leaves at once when flows stop', async () => {
@@ -103,6 +131,39 @@ describe('an application with a cluster', () => {
     const { devices } = body as { devices: { chipid: string; process?: string }[] };
     const held = devices.find(({ chipid }) => chipid === one);
     assert.deepEqual([held?.process], await members());
+  });
+
+  it('shows the devices of another process as elsewhere, and the length of the queue', async () => {
+    const listener = node('listen', { chipids: [one, two], deliver: 'queue' });
+    await load(flow(listener));
+    await shows('listen', '2/2 · 1 process');
+    const [prefix = ''] = (await redisCli(redis.port, 'KEYS', '*:members')).split(':members');
+    cloud.upload(one, 'waits');
+    const fleet = async () => {
+      const { body } = await helper.request().get('/device-cloud/apps/app/fleet');
+      return body as {
+        devices: { chipid: string; channel: { state: string } | null }[];
+        cluster: { processes: number; queue?: { length: number; deadLetters: number } };
+      };
+    };
+    await until(async () => (await fleet()).cluster.queue?.length === 1, 'the queue is shown');
+    assert.equal((await fleet()).cluster.processes, 1);
+    const { body } = await helper.request().get('/device-cloud/diagnostics');
+    const { apps } = body as { apps: { counts: Record<string, number> }[] };
+    assert.deepEqual([apps[0]?.counts['queued'], apps[0]?.counts['deadLetters']], [1, 0]);
+    // Another process, which never answers.
+    await redisCli(redis.port, 'HSET', `${prefix}:members`, 'other', '1 d 60000');
+    await until(async () => {
+      const owned = await redisCli(redis.port, 'HGETALL', `${prefix}:slots`);
+      const mine = owned.split('\n').filter((each) => each.includes(' ') && !each.endsWith(' '));
+      return mine.length < 256;
+    }, 'slots are released');
+    for (let slot = 0; slot < 256; slot++)
+      await redisCli(redis.port, 'HSET', `${prefix}:slots`, String(slot), '100000 other');
+    await until(async () => {
+      const { devices } = await fleet();
+      return devices.every(({ channel }) => channel?.state === 'elsewhere');
+    }, 'both devices are elsewhere');
   });
 
   it('has a test that shows the server, settings that lose positions, processes and clock', async () => {
@@ -211,6 +272,31 @@ describe('an application with a cluster', () => {
     await until(seen('second'), 'the second follows');
     await fail('ack', { ack: 'nonsense' }, 'INVALID_INPUT');
     await fail('ack', {}, 'INVALID_INPUT');
+  });
+
+  it('gives an upload up that is not acknowledged, which the log says, and emits the next one', async () => {
+    await load(
+      flow(
+        node('listen', { chipids: [one], deliver: 'queue', wires: [[]] }),
+        node('work', { acknowledge: 'ack', redeliver: 1, attempts: 2, wires: [['out']] }),
+      ),
+    );
+    await shows('listen', '1/1 · 1 process');
+    for (const text of ['first', 'second']) cloud.upload(one, text);
+    await until(() => arrivedAt('out').length >= 3, 'the second is delivered');
+    assert.deepEqual(
+      arrivedAt('out')
+        .slice(0, 3)
+        .map(({ payload, redelivered }) => [payload, redelivered]),
+      [
+        ['first', undefined],
+        ['first', true],
+        ['second', undefined],
+      ],
+    );
+    const line = (): boolean =>
+      journal.logs.some(({ msg }) => /device 10000001 .* 2 times .* dead letter/.test(String(msg)));
+    await until(line, 'it is logged');
   });
 
   it('lets a second work node start as soon as the first is removed', async () => {

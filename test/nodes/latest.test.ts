@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
+import { openWithRecovery } from './matrix/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
+import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
@@ -177,6 +179,18 @@ describe('the latest node', () => {
         Math.floor(at / 1000) * 1000 + 8 * 3_600_000,
         "written in Beijing's time",
       );
+    });
+
+    it('marks what a history does not keep as it was uploaded', async () => {
+      cloud = await startCloud();
+      cloud.rewriteHistory(trimmed);
+      const all = node('latest', { id: 'all', devices: 'all', chipid: '' });
+      await openWithRecovery(cloud, [one], {}, node('latest'), all);
+      await learnForm(cloud, one);
+      const { payload, altered } = await call('latest', { chipid: one });
+      assert.deepEqual([payload, altered], ['learned', true]);
+      const [entry] = (await call('all', { altered: 'of another message' })).payload as object[];
+      assert.equal((entry as { altered?: unknown }).altered, true);
     });
 
     it('fails if the history is empty, or cannot be read', async () => {

@@ -139,33 +139,6 @@ describe('the listen node', () => {
     assert.match(lines[0]!, /"\.\.\/x"/);
   });
 
-  it('listens to every online device, and reads the list again', async () => {
-    await start([node('listen', { devices: 'online', refresh: '1' })]);
-    for (const chipid of [one, two, three]) await connected(chipid);
-    cloud.switchOff(two);
-    cloud.addDevice({ chipid: 77 });
-    await connected('77');
-    await until(() => cloud.channels(two) === 0, 'the channel of the other is closed');
-    cloud.upload(77, 'new');
-    assert.equal((await emitted('new'))['chipid'], '77');
-  });
-
-  it('continues at the last position when a device is in the list again', async () => {
-    await start([node('listen', { devices: 'online', refresh: 1, recover: 'reconnect' })]);
-    await connected(two);
-    const reads = (): boolean =>
-      cloud.requests.some(({ path, status }) => path.includes(`dev/${two}/`) && status === 200);
-    await until(reads, 'its history is read');
-    cloud.upload(two, 'before');
-    await emitted('before');
-    cloud.switchOff(two);
-    await until(() => cloud.channels(two) === 0, 'its channel is closed');
-    cloud.upload(two, 'missed');
-    cloud.switchOn(two);
-    assert.equal((await emitted('missed'))['replayed'], true);
-    assert.equal(payloads().filter((payload) => payload === 'before').length, 1);
-  });
-
   it('reads the list of online devices once for all listeners', async () => {
     const listener = (id: string): FlowNode =>
       node('listen', { id, devices: 'online', refresh: 60 });

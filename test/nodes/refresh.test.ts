@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { httpService, json } from '../../tooling/servers/http-service';
 import { cloudApp, load, node } from './support/flow';
 import { call, fail, post } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -29,12 +30,22 @@ describe('the refresh node', () => {
   });
 
   it('treats a status that the document does not show as not online', async () => {
-    const cloud = await startCloud();
-    await load([cloudApp(cloud), node('refresh')]);
-    cloud.fail('object');
+    const service = await httpService(json({ status: 'busy', msg: 'OK' }));
+    await load([cloudApp({ ...service, appid: '1' }), node('refresh')]);
     const out = await call('refresh', { chipid: '10000001' });
-    assert.deepEqual(out.payload, { msg: 'OK' });
+    assert.deepEqual(out.payload, { status: 'busy', msg: 'OK' });
     assert.equal(out['online'], false);
+  });
+
+  it('fails with INVALID_RESPONSE without a status, whatever the node does with no answer', async () => {
+    const cloud = await startCloud();
+    const answer = node('refresh', { id: 'answer', offline: 'answer' });
+    await load([cloudApp(cloud), node('refresh'), answer]);
+    cloud.fail('object');
+    for (const id of ['refresh', 'answer']) {
+      const caught = await fail(id, { chipid: '10000001' }, 'INVALID_RESPONSE');
+      assert.equal('online' in caught, false);
+    }
   });
 
   it('fails with NOT_FOUND for a device that does not exist', async () => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../src/simulator';
 import { until } from '../../tooling/until';
+import { watchRuns } from '../support/watched-runs';
+import { openWithRecovery } from './matrix/listening';
 import { cloudApp, deploy, load, node } from './support/flow';
+import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, send, shows, statusesOf } from './support/messages';
+import { journal } from './support/journal';
 import { startCloud, useNodeRed } from './support/node-red';
 
 describe('the request node', () => {
@@ -21,7 +25,7 @@ describe('the request node', () => {
   it('emits the reply, with the answer to the push', async () => {
     await start(byId);
     const msg = { chipid, payload: { id: 7 }, topic: 't' };
-    const stale = { answer: 1, replayed: true, uncertain: true, statusCode: 500 };
+    const stale = { answer: 1, replayed: true, altered: true, uncertain: true, statusCode: 500 };
     const replied = call('request', { ...msg, ...stale });
     await shows('request', 'status.awaiting-reply');
     const payload = { id: 7, value: -41 };
@@ -85,6 +89,68 @@ describe('the request node', () => {
     });
   }
 
+  it('stops a pattern in an expression that backtracks, once for an upload and all requests', async () => {
+    await start({
+      match: 'jsonata',
+      expression: 'request.id = 1 ? $contains(upload, "!") : $contains(upload, /^(a+)+$/)',
+      replyTimeout: '20',
+    });
+    const runs = watchRuns();
+    const slow = Array.from({ length: 99 }, () =>
+      fail('request', { chipid, payload: { id: 2 } }, 'NO_REPLY'),
+    );
+    const out = call('request', { chipid, payload: { id: 1 } });
+    await pushed(100);
+    cloud.upload(chipid, `${'a'.repeat(41)}!`);
+    for (const { error } of await Promise.all(slow)) assert.match(error.message, /backtracks/);
+    await out;
+    runs.restore();
+    assert.equal(runs.limits.length, 1);
+  });
+
+  for (const [what, expression] of [
+    ['in a text that is evaluated', '$eval("$contains(upload, /^(a+)+$/)")'],
+    ['in a function', '($f := function($x) { $x ~> /^(a+)+$/ }; $exists($f(upload)))'],
+    ['that replaces', '$replace(upload, /(a+)+$/, "b") = "b"'],
+  ] as const) {
+    it(`stops a pattern ${what}`, async () => {
+      // JSONata hides what an evaluated text throws, so that the request waits for another upload.
+      await start({ match: 'jsonata', expression, replyTimeout: '1' });
+      const failed = fail('request', { chipid, payload: 1 }, 'NO_REPLY');
+      await pushed();
+      cloud.upload(chipid, `${'a'.repeat(41)}!`);
+      assert.match((await failed).error.message, /backtracks/);
+    });
+  }
+
+  it('passes over an upload that is too long for an expression, and says so once', async () => {
+    await start({ match: 'jsonata', expression: '$sort(upload)[0] = -5' }, node('devices'));
+    const out = call('request', { chipid, payload: 1 });
+    await pushed();
+    const long = JSON.stringify(Array.from({ length: 50_000 }, (_, n) => (n * 7919) % 1_000_003));
+    cloud.upload(chipid, long);
+    cloud.upload(chipid, long);
+    await call('devices', {});
+    cloud.upload(chipid, [3, -5]);
+    assert.deepEqual((await out).payload, [3, -5]);
+    const said = journal.logs.filter(({ msg }) => /reads at most 4096/.test(String(msg)));
+    assert.equal(said.length, 1);
+    assert.match(String(said[0]?.msg), new RegExp(`device ${chipid} has ${long.length} bytes`));
+  });
+
+  it('judges an upload of 4 KiB by an expression, and names a longer one in its error', async () => {
+    const expression = '$contains(upload, "b")';
+    await start({ match: 'jsonata', expression, replyTimeout: '1' });
+    const failed = fail('request', { chipid, payload: 1 }, 'NO_REPLY');
+    await pushed();
+    cloud.upload(chipid, 'b'.repeat(4097));
+    assert.match((await failed).error.message, /4097 bytes, .* at most 4096/);
+    const out = call('request', { chipid, payload: 1 });
+    await pushed(2);
+    cloud.upload(chipid, 'b'.repeat(4096));
+    assert.equal(String((await out).payload).length, 4096);
+  });
+
   it('accepts any upload if configured', async () => {
     await start({ match: 'next', format: 'HEX', message: '00 ff', messageType: 'str' });
     const out = call('request', { chipid });
@@ -111,6 +177,19 @@ describe('the request node', () => {
     const { answer, statusCode, ...out } = await uncertain;
     assert.deepEqual([answer, statusCode, out['uncertain']], [undefined, 502, true]);
     await until(() => arrivedAt('out').filter(({ topic }) => topic === chipid).length === 2);
+  });
+
+  it('marks a reply from a history that does not keep what was uploaded', async () => {
+    cloud = await startCloud();
+    cloud.rewriteHistory(trimmed);
+    await openWithRecovery(cloud, [chipid], {}, node('request', byId));
+    await learnForm(cloud, chipid);
+    const recovered = call('request', { chipid, payload: { id: 1 } });
+    await shows('request', 'status.awaiting-reply');
+    cloud.disconnect(chipid);
+    cloud.upload(chipid, '{"id":1}\r\n');
+    const { replayed, altered } = await recovered;
+    assert.deepEqual({ replayed, altered }, { replayed: true, altered: true });
   });
 
   it('fails with NO_REPLY, with the error of the push, or with INVALID_INPUT', async () => {

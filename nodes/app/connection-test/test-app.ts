@@ -2,6 +2,7 @@ import type { NodeAPI } from 'node-red';
 import {
   DeviceCloudClient,
   DeviceCloudError,
+  type ClientOptions,
   type Explanation,
   type KeyWarning,
 } from '../../../src/index';
@@ -10,10 +11,12 @@ import { toProblem } from '../../common/admin/problem';
 import type { Refusal } from '../../common/admin/settings-test';
 import { toChoices, type DeviceChoice } from '../fleet/device-choices';
 import type { Api } from '../../common/app';
-import { DEFAULT_ZONE } from '../../common/app-type';
-import { zoneOf } from '../app.config';
 import { clientOptions } from '../connection/options';
-import { helpWith } from './refused-key';
+import type { AppNode } from '../app-node';
+import { deployedCredentials, findDeployed } from '../deployed/deployed';
+import { runningApps, serviceOf } from '../deployed/running-apps';
+import { helpWith, type Cause, type Dialect } from './refused';
+import { testChannel, type ChannelResult } from './test-channel';
 import { useSimulator, type SharedSimulator } from '../connection/shared-simulator';
 import type { TestRequest } from './test-request';
 import { refusalText, testSettings, type TestSettings } from './test-settings';
@@ -22,6 +25,8 @@ import { refusalText, testSettings, type TestSettings } from './test-settings';
 export interface TestResult {
   openApi: ApiResult | null;
   serverApi: ApiResult | null;
+  /** Of the open API's key, if it is accepted. */
+  channel?: ChannelResult;
   /** The online devices, for the device picker before the first deploy. */
   devices?: DeviceChoice[];
 }
@@ -33,6 +38,10 @@ export interface ApiResult {
   /** Why it was not tried, and the settings concerned. */
   reason?: Refusal['reason'];
   settings?: string[];
+  /** Of a refused request: what may be wrong, the likeliest first. */
+  causes?: Cause[];
+  /** As which of the two the service answers. */
+  dialect?: Dialect;
   /** Of a key that does not work: what looks wrong about it. */
   warnings?: KeyWarning[];
   /** Of a refused request: what was sent. Its warnings are those that are not about keys. */
@@ -45,19 +54,60 @@ export interface ApiResult {
   clockSkew?: number;
 }
 
+/** What is tried. */
+interface Tested {
+  client: DeviceCloudClient;
+  options: ClientOptions;
+  /** The running node with the same address and keys. */
+  deployed: AppNode | undefined;
+  /** Seconds for each call. */
+  timeout: number;
+}
+
 const skewOf = (client: DeviceCloudClient): { clockSkew?: number } => {
   const clockSkew = client.clockSkew;
   return clockSkew === undefined ? {} : { clockSkew };
 };
 
-async function testOpenApi(client: DeviceCloudClient, zone: string, timeout: number) {
+/** Which address the list has; undefined if neither answers. */
+async function dialectOf(client: DeviceCloudClient, timeout: number): Promise<Dialect | undefined> {
+  await client.devices({ timeout }).catch(() => undefined);
+  const { listPath } = client;
+  if (listPath === undefined) return undefined;
+  return listPath === 'devices/list/' ? 'document' : 'public';
+}
+
+/** Whether the open API accepts another app key. */
+async function accepts(options: ClientOptions, appkey: string, timeout: number): Promise<boolean> {
+  const client = new DeviceCloudClient({ ...options, appkey });
+  try {
+    await client.app({ timeout });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+async function testOpenApi({ client, options, timeout }: Tested) {
   try {
     const { body } = await client.app({ timeout });
-    const result = { ok: true, name: body.name, online: body.online.length, ...skewOf(client) };
-    return { result, devices: toChoices(body.online, zone, client) };
+    const dialect = await dialectOf(client, timeout);
+    const result: ApiResult = {
+      ...{ ok: true, name: body.name, online: body.online.length, ...skewOf(client) },
+      ...(dialect && { dialect }),
+    };
+    return { result, devices: toChoices(body.online, client) };
   } catch (error) {
-    const help = helpWith(error, () => client.explain('app'));
-    return { result: { ...failed(error), ...skewOf(client), ...help }, devices: [] };
+    const help = await helpWith(error, {
+      api: 'open',
+      explain: () => client.explain('app'),
+      clockSkew: client.clockSkew,
+      appkey: options.appkey,
+      accepts: (appkey) => accepts(options, appkey, timeout),
+    });
+    return { result: { ...failed(error), ...skewOf(client), ...help }, devices: undefined };
   }
 }
 
@@ -73,13 +123,14 @@ const notAList = (): DeviceCloudError =>
 
 const failed = (error: unknown): ApiResult => ({ ok: false, ...toProblem(error) });
 
-async function testServerApi(client: DeviceCloudClient, timeout: number): Promise<ApiResult> {
+async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
   const query = { page: 1, count: 1 };
   try {
     const { body } = await client.serverDevices(query, { timeout });
     return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
   } catch (error) {
-    const help = helpWith(error, () => client.explain('serverDevices', query));
+    const explain = (): Explanation => client.explain('serverDevices', query);
+    const help = await helpWith(error, { api: 'server', explain, clockSkew: client.clockSkew });
     return { ...failed(error), ...skewOf(client), ...help };
   }
 }
@@ -97,35 +148,55 @@ const refusalResult = (refusal: Refusal): ApiResult => ({
   ...refusal,
 });
 
-/** Tries the interfaces whose keys are given. */
+/** Tries the interfaces whose keys are given, and then the channel. */
 async function testClient(
-  client: DeviceCloudClient,
+  RED: NodeAPI,
+  tested: Tested,
   has: Readonly<Record<Api, boolean>>,
-  zone: string,
-  timeout: number,
 ): Promise<TestResult> {
+  const { client, deployed, timeout } = tested;
   const [open, serverApi] = await Promise.all([
-    has.open ? testOpenApi(client, zone, timeout) : undefined,
-    has.server ? testServerApi(client, timeout) : undefined,
+    has.open ? testOpenApi(tested) : undefined,
+    has.server ? testServerApi(tested) : undefined,
   ]);
   const result = { openApi: open?.result ?? null, serverApi: serverApi ?? null };
-  return open ? { ...result, devices: open.devices } : result;
+  if (!open?.devices) return open ? { ...result, devices: [] } : result;
+  const { devices } = open;
+  const online = devices.map(({ chipid }) => chipid).filter((chipid) => /^\d{1,20}$/.test(chipid));
+  const channel = await testChannel(RED, client, deployed, online, timeout);
+  return { ...result, channel, devices };
 }
 
-async function testSimulator(shared: SharedSimulator, timeout: number): Promise<TestResult> {
+async function testSimulator(
+  RED: NodeAPI,
+  shared: SharedSimulator,
+  timeout: number,
+): Promise<TestResult> {
   const use = useSimulator(shared);
   try {
     const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
     const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
     const client = new DeviceCloudClient(options);
     try {
-      return await testClient(client, { open: true, server: true }, DEFAULT_ZONE, timeout);
+      // Whatever they are set to otherwise, all have the same simulator.
+      const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
+      const tested = { client, options, deployed, timeout };
+      return await testClient(RED, tested, { open: true, server: true });
     } finally {
       await client.close();
     }
   } finally {
     await use.leave();
   }
+}
+
+/** Whether the address and the keys of the channel are those of the node as deployed. */
+function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
+  const found = node && findDeployed(RED, node.id);
+  if (!found) return false;
+  const credentials = deployedCredentials(RED, found);
+  const { options } = clientOptions(RED, node, { ...found.saved, ...node.endpoint, credentials });
+  return (['baseUrl', 'appid', 'appkey'] as const).every((name) => options[name] === tried[name]);
 }
 
 async function testCloud(
@@ -144,7 +215,8 @@ async function testCloud(
   try {
     const open = !!options.appid && !!options.appkey;
     const server = !!options.serverKey && !!options.serverPassword;
-    const result = await testClient(client, { open, server }, zoneOf(settings), timeout);
+    const deployed = isDeployed(RED, node, options) ? node : undefined;
+    const result = await testClient(RED, { client, options, deployed, timeout }, { open, server });
     if (unset.open) result.openApi = failed(unset.open);
     if (unset.server) result.serverApi = failed(unset.server);
     return result;
@@ -168,7 +240,7 @@ export async function testApp(
   request: TestRequest,
   { simulator, mayWriteFlows, timeout }: TestDeps,
 ): Promise<TestResult> {
-  if (request.service === 'simulator') return testSimulator(simulator, timeout);
+  if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
   try {
     const allowed = await testSettings(RED, request, mayWriteFlows);
     const { refused, wanted } = allowed;

@@ -7,7 +7,8 @@ export type TestRequest = AppSettings & { id?: string };
 
 const SETTINGS = [
   ...['id', 'service', 'baseUrl', 'appid', 'timeout', 'heartbeat', 'ping', 'timestampUnit'],
-  ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'postParameters', 'signCase'],
+  ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset'],
+  ...['postParameters', 'signCase'],
   ...['tls', 'proxy'],
 ];
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];

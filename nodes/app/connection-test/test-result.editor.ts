@@ -6,6 +6,8 @@ import {
   type Explanation,
 } from '../../common/editor/explanation';
 
+type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
+
 interface Outcome {
   ok: boolean;
   code?: string;
@@ -13,6 +15,10 @@ interface Outcome {
   /** Why it was not tried, and the settings concerned. */
   reason?: 'retype' | 'variable' | 'network';
   settings?: string[];
+  /** Of a refused request: what may be wrong, the likeliest first. */
+  causes?: Cause[];
+  /** As which of the two the service answers. */
+  dialect?: 'document' | 'public';
   /** What looks wrong about the keys. */
   warnings?: ExplainWarning[];
   explanation?: Explanation;
@@ -28,6 +34,11 @@ interface Outcome {
 export interface TestAnswer {
   openApi: Outcome | null;
   serverApi: Outcome | null;
+  /** See `ChannelResult` of the route. */
+  channel?:
+    | { ok: true; chipid: string; open: boolean }
+    | { ok: false; chipid: string; reason: string }
+    | { ok: null; why: 'offline' | 'used' };
   devices?: unknown;
 }
 
@@ -49,19 +60,26 @@ function host(baseUrl: string): string {
   }
 }
 
+/** A cause in the reader's language. */
+function causeText(name: string, cause: Cause, { clockSkew }: Outcome): string {
+  if (cause === 'key') return t(name === 'test.server' ? 'test.cause.password' : 'test.cause.key');
+  if (cause !== 'clock') return t(`test.cause.${cause}`);
+  // Positive: the service is ahead.
+  const skew = clockSkew ?? 0;
+  const seconds = Math.round(Math.abs(skew));
+  return t(skew > 0 ? 'test.cause.behind' : 'test.cause.ahead', { seconds });
+}
+
 /**
- * Says why in the reader's language. A wrong appid may be 401 or 404 (section 7), so both may mean that
- * the open API knows no such account; 404 of the server API may as well be another address.
+ * Says why in the reader's language. A wrong appid may be 401 or 404 (section 7); 404 of the server API may as well be
+ * another address.
  */
-function reasonOf(
-  interfaceName: string,
-  { code = '', reason, settings = [] }: Outcome,
-  at: string,
-) {
+function reasonOf(name: string, outcome: Outcome, at: string): string {
+  const { code = '', reason, settings = [], causes = [] } = outcome;
   const names = settings.map((name) => t(`label.${name}`)).join(', ');
   if (reason !== undefined) return t(`test.reason.${reason}`, { settings: names });
-  const isRefused = code === 'UNAUTHORIZED' || code === 'NOT_FOUND';
-  if (interfaceName === 'test.open' && isRefused) return t('test.refused');
+  const [cause] = causes;
+  if (cause !== undefined) return t('test.refused', { cause: causeText(name, cause, outcome) });
   const key = `test.code.${code}`;
   const known = t(key, { host: at });
   return known.endsWith(key) ? t('test.code.other') : known;
@@ -79,6 +97,31 @@ function failed(name: string, outcome: Outcome, baseUrl: string): ResultRow {
 const keyRows = ({ warnings = [] }: Outcome): ResultRow[] =>
   warnings.map((warning) => ({ icon: 'fa-warning', text: warningText(warning) }));
 
+/** What else may be the cause. */
+function otherCauses(name: string, outcome: Outcome): ResultRow[] {
+  const [, ...others] = outcome.causes ?? [];
+  if (others.length === 0) return [];
+  const causes = others.map((cause) => causeText(name, cause, outcome));
+  return [
+    { icon: 'fa-info-circle', text: t('test.otherwise', { causes: causes.join(t('test.or')) }) },
+  ];
+}
+
+function dialectRows({ dialect }: Outcome): ResultRow[] {
+  return dialect ? [{ icon: 'fa-info-circle', text: t(`test.dialect.${dialect}`) }] : [];
+}
+
+function channelRows(channel: TestAnswer['channel']): ResultRow[] {
+  if (!channel) return [];
+  const row = (icon: string, key: string, values?: Record<string, string>): ResultRow[] => [
+    { icon, text: said(t('test.channel'), t(`test.channels.${key}`, values)) },
+  ];
+  if (channel.ok === null) return row('fa-minus', channel.why);
+  const { chipid } = channel;
+  if (channel.ok) return row('fa-check', channel.open ? 'open' : 'connected', { chipid });
+  return row('fa-times', 'failed', { chipid, reason: channel.reason });
+}
+
 function clockRow(skew: number): ResultRow {
   const off = Math.round(Math.abs(skew));
   if (off < CLOCK_NOISE) return { icon: 'fa-check', text: t('test.clock-right') };
@@ -87,16 +130,28 @@ function clockRow(skew: number): ResultRow {
 }
 
 function openApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
-  if (!outcome.ok) return [failed('test.open', outcome, baseUrl), ...keyRows(outcome)];
+  if (!outcome.ok)
+    return [
+      failed('test.open', outcome, baseUrl),
+      ...keyRows(outcome),
+      ...otherCauses('test.open', outcome),
+      ...dialectRows(outcome),
+    ];
   return [
     { icon: 'fa-check', text: said(t('test.open'), t('test.accepted')) },
     { icon: 'fa-info-circle', text: t('test.app', { name: outcome.name ?? '' }) },
     { icon: 'fa-info-circle', text: t('test.online', { number: outcome.online ?? 0 }) },
+    ...dialectRows(outcome),
   ];
 }
 
 function serverApiRows(outcome: Outcome, baseUrl: string): ResultRow[] {
-  if (!outcome.ok) return [failed('test.server', outcome, baseUrl), ...keyRows(outcome)];
+  if (!outcome.ok)
+    return [
+      failed('test.server', outcome, baseUrl),
+      ...keyRows(outcome),
+      ...otherCauses('test.server', outcome),
+    ];
   return [{ icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) }];
 }
 
@@ -118,10 +173,12 @@ export interface Tried {
 }
 
 /** Puts the result of a test into words. The clock comes last: it may explain a refused key. */
-export function resultRows({ openApi, serverApi }: TestAnswer, tried: Tried): ResultRow[] {
+export function resultRows(answer: TestAnswer, tried: Tried): ResultRow[] {
+  const { openApi, serverApi, channel } = answer;
   const skew = openApi?.clockSkew ?? serverApi?.clockSkew;
   return [
     ...(openApi ? openApiRows(openApi, tried.baseUrl) : [untried('test.open', tried.openKey)]),
+    ...channelRows(channel),
     ...(serverApi
       ? serverApiRows(serverApi, tried.baseUrl)
       : [untried('test.server', tried.serverKey)]),

@@ -20,6 +20,6 @@ export function connectionOf(
 ): Connection {
   const shared = new SharedDevices(RED, config.cluster, onProblem);
   return config.service === 'simulator'
-    ? new SimulatorConnection(config, shared, simulator)
+    ? new SimulatorConnection(config, shared, simulator, (text) => node.log(text))
     : new CloudConnection(RED, node, config, shared);
 }

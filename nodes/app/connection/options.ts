@@ -1,7 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClientOptions } from '../../../src/index';
-import type { AppConfig, AppCredentials } from '../app.config';
+import { zoneOf, type AppConfig, type AppCredentials } from '../app.config';
 import type { Api } from '../../common/app';
+import { CHARSETS, HISTORY_ENCODINGS } from '../../common/app-type';
 import { numberOf } from '../../common/values';
 import { textOf } from '../../common/variables';
 import { proxyOf, tlsOf } from '../../common/network';
@@ -51,6 +52,15 @@ export function clientOptions(
   return { options, unset };
 }
 
+/** What may differ from service to service. Anything unknown in a flow that was written by hand means the default. */
+export function dialectOf(settings: AppSettings) {
+  return {
+    historyEncoding: HISTORY_ENCODINGS.find((each) => each === settings.historyEncoding) ?? 'auto',
+    historyZone: zoneOf(settings),
+    charset: CHARSETS.find((each) => each === settings.charset) ?? 'utf-8',
+  };
+}
+
 /** The settings that apply to every service, the simulator included. */
 export function commonSettings(settings: AppSettings) {
   return {
@@ -59,8 +69,10 @@ export function commonSettings(settings: AppSettings) {
     ping: numberOf(settings.ping, 30),
     connections: numberOf(settings.connections, 64),
     deviceGap: numberOf(settings.deviceGap, 0),
+    pins: settings.pins || 'auto',
     timestampUnit: settings.timestampUnit === 's' ? ('s' as const) : ('ms' as const),
     postParameters: settings.postParameters === 'query' ? ('query' as const) : ('body' as const),
     signCase: settings.signCase === 'ascii' ? ('ascii' as const) : ('unicode' as const),
+    ...dialectOf(settings),
   };
 }

@@ -10,6 +10,11 @@ import {
   type SimulatorUse,
 } from './shared-simulator';
 
+const OWN_SIMULATOR =
+  'Each process has a built-in simulator of its own, so the cluster has no devices to share with others. Start one ' +
+  'simulator for all processes with "npx -p @device-cloud/node-red-device-cloud device-cloud-simulator", choose the ' +
+  'service "device cloud", and fill in what it prints.';
+
 /** The package's own simulator, inside this process on a loopback port. */
 export class SimulatorConnection implements Connection {
   #use: SimulatorUse | undefined;
@@ -20,6 +25,7 @@ export class SimulatorConnection implements Connection {
     private readonly config: AppConfig,
     private readonly shared: SharedDevices,
     private readonly simulator: SharedSimulator,
+    private readonly log: (text: string) => void,
   ) {}
 
   problem(): ReturnType<Connection['problem']> {
@@ -69,6 +75,7 @@ export class SimulatorConnection implements Connection {
   }
 
   #connect(simulator: Simulator): Promise<SharedClient> {
+    if (this.shared.isAsked) this.log(OWN_SIMULATOR);
     const { baseUrl, appid, appkey, serverKey, serverPassword } = simulator;
     return this.shared.connect({
       ...{ baseUrl, appid, appkey, serverKey, serverPassword },

@@ -1,7 +1,7 @@
-import type { Chipid, Day, JsonObject } from '../../../src/index';
+import type { Chipid, Day, JsonObject, Query } from '../../../src/index';
 import { invalidInput } from '../../../src/input';
 import { CHIPID_INPUT } from '../../common/inputs';
-import { operationOf, pagination, requiredQuery, serverInputs } from '../../server/operations';
+import { operationOf, pagination, serverInputs } from '../../server/operations';
 import type { ServerConfig } from '../../server/server.config';
 import { latestNote } from './explain-notes';
 import type { Explained, ExplainedNode } from './explained-node';
@@ -62,7 +62,7 @@ export const server: ExplainedNode = {
       case 'passthrough':
         return client.explain('serverPassthrough', id, body);
       case 'uploads':
-        return client.explain('serverUploads', requiredQuery(inputs['query']));
+        return client.explain('serverUploads', inputs['query'] as Query);
     }
   },
 };

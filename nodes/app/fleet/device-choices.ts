@@ -1,4 +1,5 @@
 import type { DeviceCloudClient, DeviceRecord } from '../../../src/index';
+import { zoneOfService } from '../../common/app';
 
 /** What the editor may know of a device: never its `devkey`. */
 export interface DeviceChoice {
@@ -23,15 +24,13 @@ function ageOf(latest: unknown, zone: string, now: number): number | null {
   return age >= -AHEAD ? Math.max(0, age) : null;
 }
 
-/**
- * The devices as the editor offers them.
- * @param zone time zone of the service's times, `±HH:MM`
- */
+/** The devices as the editor offers them. */
 export function toChoices(
   records: readonly DeviceRecord[],
-  zone: string,
-  { clockSkew = 0 }: Pick<DeviceCloudClient, 'clockSkew'>,
+  client: Pick<DeviceCloudClient, 'clockSkew' | 'historyZone'>,
 ): DeviceChoice[] {
+  const { clockSkew = 0 } = client;
+  const zone = zoneOfService(client);
   const now = Date.now() + clockSkew * 1000;
   return records.map(({ chipid, name, latest, vertype }) => ({
     chipid: String(chipid),

@@ -1,6 +1,6 @@
 import type { NodeAPI } from 'node-red';
 import { DeviceCloudError, type DeviceCloudClient } from '../../../src/index';
-import { invalidInput, parseChipid, parseFormat } from '../../../src/input';
+import { invalidInput, oneLine, parseChipid, parseFormat } from '../../../src/input';
 import type { Handler } from '../../common/admin/admin-routes';
 import { isObject } from '../../common/values';
 import { toProblem } from '../../common/admin/problem';
@@ -12,20 +12,27 @@ import { addressHider } from '../deployed/hidden-addresses';
 /** Characters of a push. */
 const LONGEST_MESSAGE = 65_536;
 
-/** Reads a request and makes the call. @throws DeviceCloudError `INVALID_INPUT` before anything is sent */
+/** How much of a status is shown that the service's document does not show. */
+const LONGEST_STATUS = 40;
+
+/** Reads a request and makes the call, which gives what the editor says of its answer. @throws DeviceCloudError `INVALID_INPUT` before anything is sent */
 type Action = (
   body: Record<string, unknown>,
   chipid: string,
-) => (client: DeviceCloudClient) => Promise<unknown>;
+) => (client: DeviceCloudClient) => Promise<object>;
 
-const refresh: Action = (_body, chipid) => (client) => client.refresh(chipid);
+const refresh: Action = (_body, chipid) => async (client) => {
+  const status: unknown = (await client.refresh(chipid)).body.status;
+  return { status: typeof status === 'string' ? oneLine(status, LONGEST_STATUS) : null };
+};
 
 const push: Action = ({ message, format = 'MSG' }, chipid) => {
   if (typeof message !== 'string' || message.length > LONGEST_MESSAGE) {
     throw invalidInput(`The message has to be text of at most ${LONGEST_MESSAGE} characters.`);
   }
   const checked = parseFormat(format);
-  return (client) => client.push(chipid, message, { format: checked });
+  // What the device has answered is no answer of this route: it may hold anything.
+  return (client) => client.push(chipid, message, { format: checked }).then(() => ({}));
 };
 
 const statusOf = (error: unknown): number => {
@@ -67,8 +74,7 @@ const deviceRoute =
     node
       .borrow('open', call)
       .then(
-        // What the device has answered is no answer of this route: it may hold anything.
-        () => response.json({ ok: true }),
+        (said) => response.json({ ok: true, ...said }),
         async (error: unknown) => {
           const problem = toProblem(error);
           const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));

@@ -5,6 +5,7 @@ import type { NodeAPI } from 'node-red';
 import type { DeviceSnapshot, ReportedError } from '../../../src/index';
 import { isVariable } from '../../common/values';
 import { withoutAddresses } from '../deployed/hidden-addresses';
+import type { FleetCluster } from '../app-node';
 import { commonSettings } from '../connection/options';
 import { runningApps, serviceOf, type RunningApp } from '../deployed/running-apps';
 
@@ -50,14 +51,22 @@ function settingsOf({ saved, node }: RunningApp): AppDiagnostics['settings'] {
     serverApi: server?.code ?? 'ready',
     tls: Boolean(saved.tls),
     proxy: Boolean(saved.proxy),
-    historyEncoding: node.historyEncoding,
-    historyZone: node.historyZone,
     ...commonSettings(saved),
   };
 }
 
 const total = (devices: DeviceSnapshot[], of: (device: DeviceSnapshot) => number): number =>
   devices.reduce((sum, device) => sum + of(device), 0);
+
+const clusterCounts = (cluster: FleetCluster | undefined): Record<string, number> =>
+  cluster
+    ? {
+        processes: cluster.processes,
+        ...(cluster.queue
+          ? { queued: cluster.queue.length, deadLetters: cluster.queue.deadLetters }
+          : {}),
+      }
+    : {};
 
 function countsOf({ node }: RunningApp): AppDiagnostics['counts'] {
   const devices = node.fleet()?.snapshot() ?? [];
@@ -72,6 +81,7 @@ function countsOf({ node }: RunningApp): AppDiagnostics['counts'] {
     running: total(devices, ({ running }) => running),
     reconnects: total(devices, ({ reconnects }) => reconnects),
     recovered: total(devices, ({ recovered }) => recovered),
+    ...clusterCounts(node.processes?.cluster()),
   };
 }
 
@@ -84,9 +94,10 @@ function errorsOf(RED: NodeAPI, { saved, node }: RunningApp): Diagnostics['error
   }));
 }
 
-/** Collects them. Starts nothing, and calls no service. */
-export function diagnose(RED: NodeAPI): Diagnostics {
+/** Collects them. Starts nothing, and calls no service; of a cluster, it reads the length of the queue. */
+export async function diagnose(RED: NodeAPI): Promise<Diagnostics> {
   const apps = runningApps(RED);
+  await Promise.all(apps.map(({ node }) => node.processes?.read() ?? Promise.resolve(false)));
   const errors = apps.flatMap((app) => errorsOf(RED, app)).sort((a, b) => b.at - a.at);
   return {
     versions: {

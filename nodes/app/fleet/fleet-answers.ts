@@ -1,5 +1,5 @@
 import type { DeviceSnapshot, Fleet, FleetChanges } from '../../../src/index';
-import type { DeviceProcesses } from '../app-node';
+import type { DeviceProcesses, FleetCluster } from '../app-node';
 
 /** A device as the editor shows it; times in ms. Nothing of what it uploads, and no key. */
 export type FleetRow = Pick<
@@ -27,6 +27,8 @@ export interface FleetAnswer {
   removed: string[];
   /** Only if `devices` are all that are known: forget any others. */
   complete?: true;
+  /** Only if several processes share the devices. */
+  cluster?: FleetCluster;
 }
 
 const toRow = (device: DeviceSnapshot): FleetRow => {
@@ -68,9 +70,17 @@ export function toFleetAnswer(
     for (const row of rows) {
       const process = processes.of(row.chipid);
       if (process !== undefined) row.process = process;
+      if (row.channel?.state !== 'connected' && processes.isElsewhere(row.chipid))
+        row.channel = { state: 'elsewhere', reason: null };
     }
   }
-  return { ...changes, devices: rows, ...(complete ? { complete } : {}) };
+  const cluster = processes?.cluster();
+  return {
+    ...changes,
+    devices: rows,
+    ...(complete ? { complete } : {}),
+    ...(cluster ? { cluster } : {}),
+  };
 }
 
 function movedRows(

@@ -56,6 +56,11 @@ export class TestForm {
       void test().then((rows) => {
         button.prop('disabled', false);
         showRows(result, rows);
+        // The end first: of a result that is longer than the dialog, its beginning is to be seen.
+        for (const block of ['end', 'start'] as const) {
+          const row = block === 'end' ? result.children().last() : result.children().first();
+          row[0]?.scrollIntoView({ block: 'nearest' });
+        }
       });
     });
   }

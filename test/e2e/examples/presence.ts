@@ -32,7 +32,9 @@ export function presence(stage: Stage): void {
       // Seconds of a person are too long for a test.
       alter: (nodes) => {
         named(nodes, 'Who comes and goes?')['refresh'] = '1';
-        named(nodes, '20 s')['timeout'] = '4';
+        const button = named(nodes, 'Let 10000003 drop out for 20 s');
+        assert.equal(button['payload'], '{"sleep":20}');
+        button['payload'] = '{"sleep":4}';
         return nodes;
       },
     },

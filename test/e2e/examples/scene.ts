@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { startSimulator } from '../../../src/simulator';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import { DIALECT, PUBLIC_DIALECT } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 import { type FlowNode, app } from '../../../tooling/node-red/nodes';
 import { example, named } from './files';
@@ -11,6 +12,8 @@ import { request } from '../harness/request';
 export interface Scene {
   nodes: FlowNode[];
   simulator: Simulator;
+  /** Whether the simulator answers as the public server does. */
+  isPublic: boolean;
   stage: Stage;
   /** Presses the button of an inject node. */
   press(name: string): Promise<void>;
@@ -32,13 +35,18 @@ interface Setting {
 }
 
 /** In place of the built-in simulator, one that the test can watch and drive. */
-const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
-  nodes.map((node) => (node.type === 'device-cloud-app' ? app(simulator, { id: node.id }) : node));
+export const onSimulator = (nodes: FlowNode[], simulator: Simulator): FlowNode[] =>
+  nodes.map((node) => {
+    const { id, type, cluster } = node;
+    if (type !== 'device-cloud-app') return node;
+    return app(simulator, { id, ...(typeof cluster === 'string' && { cluster }) });
+  });
 
 async function open(stage: Stage, name: string, setting: Setting): Promise<Scene> {
   const { red, editor } = stage;
   const quick = { interval: 0, answerDelay: 1, offlineAfter: 300, rebootTime: 50 };
-  const simulator = await startSimulator({ ...quick, ...setting.simulator });
+  const options = { dialect: DIALECT, ...quick, ...setting.simulator };
+  const simulator = await startSimulator(options);
   const own = onSimulator(example(name).nodes, simulator);
   const nodes = (await setting.alter?.(own)) ?? own;
   const earlier = new Map([...editor.shown].map(([id, values]) => [id, values.length]));
@@ -50,6 +58,7 @@ async function open(stage: Stage, name: string, setting: Setting): Promise<Scene
   return {
     nodes,
     simulator,
+    isPublic: options.dialect === PUBLIC_DIALECT,
     stage,
     shown,
     statusOf,
@@ -90,6 +99,20 @@ export function plays(
       await scene.simulator.close();
     }
   });
+}
+
+/** The same, and on the dialect of the public server, too: for an example that differs there. */
+export function playsOnBoth(
+  stage: Stage,
+  name: string,
+  title: string,
+  test: (scene: Scene) => Promise<void>,
+  setting: Setting = {},
+): void {
+  plays(stage, name, title, test, setting);
+  if (DIALECT === PUBLIC_DIALECT) return;
+  const simulator = { ...setting.simulator, dialect: PUBLIC_DIALECT };
+  plays(stage, name, `${title}, on ${PUBLIC_DIALECT}`, test, { ...setting, simulator });
 }
 
 /** Waits until the channels that the example's listener wants are open. */

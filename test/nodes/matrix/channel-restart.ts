@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
-import { serverTime } from '../../../src/simulator/devices/time';
+import { SERVER_ZONE } from '../../../src/simulator/assumptions';
+import { serverTime } from '../../../src/simulator/util/time';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { freePort } from '../../../tooling/servers/ports';
@@ -44,7 +45,7 @@ async function startAgain(before: Simulator): Promise<Simulator> {
   const service = await startCloud({ devices: MANY, port: before.port });
   const created = new Map<unknown, string>();
   for (const { uploads } of before.devices.values()) {
-    for (const { id, at } of uploads) created.set(id, serverTime(at));
+    for (const { id, at } of uploads) created.set(id, serverTime(at, SERVER_ZONE));
   }
   service.rewriteHistory((records) =>
     records.map((record) => {

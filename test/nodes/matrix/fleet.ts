@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NodeMessage } from 'node-red';
 import type { FaultName, Simulator } from '../../../src/simulator';
+import { httpService, json } from '../../../tooling/servers/http-service';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
@@ -54,6 +55,35 @@ const unread = (fault: string, name: FaultName, line: string): Row =>
     return first;
   });
 
+/** A service with a list that a row changes. @param unusable what it answers in turn: lists, and failures in between */
+const withoutNumbers = (
+  fault: string,
+  unusable: readonly (readonly unknown[] | 'fails')[],
+  line: string,
+  then: string,
+  expected: readonly string[],
+): Row =>
+  row(fault, line, then, async () => {
+    const good = [{ chipid: 1 }, { chipid: 2 }, { chipid: 3 }];
+    let answers: readonly (readonly unknown[] | 'fails')[] = [];
+    let asked = 0;
+    const service = await httpService((...request) => {
+      const answer = answers.length === 0 ? good : answers[asked++ % answers.length];
+      (answer === 'fails' ? json({ msg: 'broken' }, 400) : json(answer))(...request);
+    });
+    const watcher = node('events', { refresh: '20', misses: '1' });
+    await load([cloudApp({ baseUrl: service.baseUrl, appid: '10001' }), watcher]);
+    await shows('events', '3/3');
+    answers = unusable;
+    await until(() => asked >= 6, 'the list is read some times');
+    assert.deepEqual(events(), expected.slice(0, 1));
+    answers = [];
+    await tells(...expected);
+    await shows('events', '3/3');
+    const [first = ''] = said().split(', `');
+    return first;
+  });
+
 const empty = row(
   'list empty',
   NOTHING,
@@ -93,7 +123,7 @@ const unlisted = row(
 
 const failed = (why: string): string => `\`Listing the online devices failed: ${why}\``;
 const CHECK_KEYS =
-  'Check the keys and the application id of the configuration, and the clock of this machine; the ' +
+  'Check the app key and the application id of the configuration, and the clock of this machine; the ' +
   'application may have been deleted.';
 const CHECK_ADDRESS =
   "Check that the address is the service's, and no proxy or portal answers in its place.";
@@ -111,6 +141,29 @@ export const FLEET: readonly Row[] = [
     failed(`the answer is not an array of JSON objects. ${CHECK_ADDRESS}`),
   ),
   unread('list that hangs', 'hang', failed(`no answer within 1 s. ${WAIT}`)),
+  withoutNumbers(
+    'list of records without chip numbers',
+    [[{ chip_id: 1 }, { chip_id: 2 }, { chip_id: 3 }]],
+    failed(
+      "none of its 3 records has a valid chip number. Check that the address is the service's.",
+    ),
+    '`unknown`, nobody is offline; `known` with the next list',
+    ['unknown', 'known'],
+  ),
+  withoutNumbers(
+    'the same, alternating with failures',
+    [[{ chip_id: 1 }], 'fails'],
+    failed("its only record has no valid chip number. Check that the address is the service's."),
+    '`unknown`, nobody is offline; `known` with the next list',
+    ['unknown', 'known'],
+  ),
+  withoutNumbers(
+    'list with some records without chip numbers',
+    [[{ chipid: 1 }, { chipid: 2 }, { chip_id: 1 }, { chipid: 3 }]],
+    "`One record of the list of online devices has no valid chip number and is ignored. Check that the address is the service's.`",
+    'the others stay online',
+    [],
+  ),
   empty,
   unlisted,
 ];

@@ -1,30 +1,15 @@
 import assert from 'node:assert/strict';
-import type { HistoryRewrite, Simulator } from '../../../src/simulator';
+import type { HistoryRewrite } from '../../../src/simulator';
 import { until } from '../../../tooling/until';
 import { arrivedAt } from '../support/messages';
 import { hurry } from './hurry';
+import { MISSED, miss, saidOfHistory } from './missing';
+import { PUBLIC_HISTORY } from './public-history';
 import { KNOWN, listening, recovered } from './listening';
 import { ARRIVES, CHIPID, emitted, NOTHING, payloads, rowsOf, said, type Row } from './row';
 
 const row = rowsOf('history');
-const DOWN = '`the channel is down (1001).`';
 const ONCE = `what was missed comes once, in order, ${ARRIVES}`;
-
-/** What was said but of the channel that was closed for the row. */
-function saidOfHistory(): string {
-  const lines = said()
-    .split(', `')
-    .map((line, index) => (index === 0 ? line : `\`${line}`));
-  assert.ok(lines.includes(DOWN), lines.join());
-  return lines.filter((line) => line !== DOWN).join(', ') || NOTHING;
-}
-
-function miss(cloud: Simulator, missed: readonly string[]): void {
-  cloud.disconnect(CHIPID);
-  for (const text of missed) cloud.upload(CHIPID, text);
-}
-
-const MISSED = ['missed 1', 'missed 2', 'missed 3', 'missed 4', 'missed 5'];
 
 /** A history that is not as it should be, and loses nothing. */
 const rewritten = (fault: string, line: string, rewrite: HistoryRewrite): Row =>
@@ -150,17 +135,17 @@ const mixed = row(
 );
 
 const WRONG =
-  '`the history encoding of the application is set to text, but the history is written in Base64, as an ' +
-  'upload that came both ways shows: set it to base64 or auto. Until then the history is read as Base64 ' +
-  'all the same.`';
+  '`the history encoding of the application is set to text, but uploads that came both ways show that the history is ' +
+  'written as base64: set it to base64 or auto. Until then it is read as base64 all the same.`';
 
-const LIMIT = 16 * 1024 * 1024;
+/** More than a record may have. */
+const LIMIT = 32 * 1024 * 1024;
 
 const large = row(
-  'an answer over 16 MiB, and then a shorter one',
+  'a record of over 32 MiB, and then none',
   failedWith(
-    'the answer is over 16 MiB. Ask for less at a time, such as fewer days. If the call always returns ' +
-      'everything, have old records deleted at the service.',
+    'the answer is a list with a record of more than 32 MiB. No upload that arrives live has such a record: check ' +
+      'what the service keeps of this device.',
   ),
   ONCE,
   async () => {
@@ -219,4 +204,5 @@ export const HISTORY: readonly Row[] = [
   mixed,
   large,
   unanswered,
+  ...PUBLIC_HISTORY,
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
-import type { Position } from '../../../src/recovery/position/position';
+import type { Position } from '../../../src/recovery/position';
 import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { cloudApp, load, node } from '../support/flow';
 import { arrivedAt, shows } from '../support/messages';
@@ -40,10 +40,12 @@ export async function openWithRecovery(
   cloud: Simulator,
   chipids: readonly string[],
   app: object = {},
+  ...more: Parameters<typeof load>[0]
 ): Promise<void> {
   const { saved, stop } = watchPositions();
   try {
-    await load([cloudApp(cloud, app), node('listen', { chipids, recover: 'reconnect' })]);
+    const listen = node('listen', { chipids, recover: 'reconnect' });
+    await load([cloudApp(cloud, app), listen, ...more]);
     const all = chipids.length;
     await until(() => cloud.channels() === all, 'every channel is open', PATIENCE);
     await until(() => saved.size === all, 'every history has been read', PATIENCE);

@@ -67,7 +67,7 @@ describe('the stored credentials of an application, in a test', () => {
     assert.deepEqual(retype(result), ['serverPassword']);
     assert.deepEqual(
       cloud.requests.map(({ path }) => path),
-      ['/openapi/apps/'],
+      ['/openapi/apps/', '/openapi/devices/list/', '/noticed/peer'],
     );
     const all = await test({ id: 'app', baseUrl, appid, credentials: CANARIES });
     assert.equal(all.openApi?.ok, true);

@@ -24,7 +24,7 @@ describe('the age that the list of devices shows', () => {
     ];
   for (const [latest, zone, clockSkew, age] of AGES) {
     it(`is ${age} for ${String(latest)} in ${zone}, with a clock ${clockSkew ?? 'unknown'} s ahead`, () => {
-      assert.equal(toChoices([record(latest)], zone, { clockSkew })[0]!.age, age);
+      assert.equal(toChoices([record(latest)], { clockSkew, historyZone: zone })[0]!.age, age);
     });
   }
 });

@@ -4,6 +4,7 @@ import type { NodeAPI, NodeMessage } from 'node-red';
 import app from '../../../../nodes/app/app';
 import type { Diagnostics } from '../../../../nodes/app/fleet/diagnostics';
 import type { FleetAnswer } from '../../../../nodes/app/fleet/fleet-answers';
+import { httpService, json } from '../../../../tooling/servers/http-service';
 import { until } from '../../../../tooling/until';
 import { cloudApp, load, node, simulatorApp } from '../../support/flow';
 import { journal } from '../../support/journal';
@@ -103,14 +104,14 @@ describe('the fleet for the editor', () => {
   it('refreshes and pushes, which the audit log records without the message', async () => {
     const cloud = await startCloud();
     await load([cloudApp(cloud)]);
-    for (const [name, body] of [
-      ['refresh', {}],
-      ['push', { message: 'Canary-Message' }],
-      ['push', { message: '00ff', format: 'HEX' }],
+    for (const [name, body, more] of [
+      ['refresh', {}, { status: 'online' }],
+      ['push', { message: 'Canary-Message' }, {}],
+      ['push', { message: '00ff', format: 'HEX' }, {}],
     ] as const) {
       const { status, body: said } = await post(`app/devices/0${DEVICE}/${name}`, body);
       assert.equal(status, 200, JSON.stringify(said));
-      assert.deepEqual(said, { ok: true });
+      assert.deepEqual(said, { ok: true, ...more });
     }
     assert.match(cloud.requests[1]?.body ?? '', /Canary-Message/);
     const notes = audited();
@@ -124,6 +125,28 @@ describe('the fleet for the editor', () => {
     );
     assert.ok(!JSON.stringify(notes).includes('Canary-Message'));
   });
+
+  for (const [answer, status, online] of [
+    ['offline', 'offline', false],
+    [`sleeping\u202e ${'x'.repeat(100)}`, `sleeping� ${'x'.repeat(30)}…`, false],
+    ['online', 'online', true],
+  ] as const) {
+    it(`says what the service answered to a refresh: ${status}`, async () => {
+      let lists = 0;
+      const service = await httpService((...request) => {
+        const isRefresh = request[1].path.includes('/manual_refresh/');
+        if (isRefresh) json({ status: answer, msg: 'OK' })(...request);
+        // Whoever looks at the fleet has the list read again: it says nothing more.
+        else json([{ chipid: Number(DEVICE) }], lists++ === 0 ? 200 : 500)(...request);
+      });
+      await load([cloudApp({ baseUrl: service.baseUrl, appid: '10001' }), node('devices')]);
+      await call('devices', {});
+      const { body } = await post(`app/devices/${DEVICE}/refresh`, {});
+      assert.deepEqual(body, { ok: true, status });
+      const { devices } = await fleet();
+      assert.equal(devices.find(({ chipid }) => chipid === DEVICE)?.online, online);
+    });
+  }
 
   const REFUSED: readonly [path: string, body: object, status: number, code: string][] = [
     ['gone/devices/1/push', { message: 'x' }, 404, 'NOT_CONFIGURED'],

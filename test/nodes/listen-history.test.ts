@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { openWithRecovery, PATIENCE } from './matrix/listening';
+import { reversed, asThePublicServer } from './support/histories';
+import { journal } from './support/journal';
+import { arrivedAt, shows, statusesOf } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('a listener whose history is written in another form', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
+
+  const payloads = (): unknown[] => arrivedAt('out').map(({ payload }) => payload);
+  const emitted = (payload: string): Promise<void> =>
+    until(() => payloads().includes(payload), `${payload} is emitted`, PATIENCE);
+  const lines = (part: string): string[] =>
+    journal.logs
+      .filter(({ id }) => id === 'listen')
+      .map(({ msg }) => String(msg))
+      .filter((line) => line.includes(part));
+  const readings = (chipid: string): number =>
+    cloud.requests.filter(({ path }) => path.includes(`up_messages/dev/${chipid}`)).length;
+
+  async function uploadAll(chipid: string, texts: readonly string[]): Promise<void> {
+    for (const text of texts) cloud.upload(chipid, text);
+    await emitted(texts.at(-1) ?? '');
+  }
+
+  it('marks each recovered upload as altered', async () => {
+    cloud = await startCloud();
+    cloud.rewriteHistory(asThePublicServer);
+    await openWithRecovery(cloud, [one]);
+    await uploadAll(one, ['t=1,h=1\r\n', 't=2,h=2\r\n', 't=3,h=3\r\n']);
+    cloud.disconnect(one);
+    for (const text of ['t=4,h=4\r\n', '{"t":21,"h":40}']) cloud.upload(one, text);
+    await emitted('"h":40}');
+    assert.deepEqual(payloads().slice(3), ['h=4', '"h":40}']);
+    for (const { replayed, altered } of arrivedAt('out').slice(3))
+      assert.deepEqual({ replayed, altered }, { replayed: true, altered: true });
+    assert.ok(
+      arrivedAt('out')
+        .slice(0, 3)
+        .every((msg) => !('altered' in msg)),
+    );
+  });
+
+  it('says that nothing is recovered, in the status and once in the log, until it can be', async () => {
+    cloud = await startCloud();
+    await openWithRecovery(cloud, [one]);
+    cloud.rewriteHistory(reversed);
+    await uploadAll(one, ['t=21.1', 't=21.2', 't=21.3']);
+    cloud.disconnect(one);
+    cloud.upload(one, 'missed');
+    await shows('listen', 'status.history-unclear');
+    const unclear = { fill: 'yellow', shape: 'dot', text: 'status.history-unclear' };
+    assert.deepEqual(statusesOf('listen').at(-1), unclear);
+    const before = readings(one);
+    await uploadAll(one, ['live']);
+    await until(() => readings(one) > before, 'it is read again', PATIENCE);
+    assert.deepEqual(payloads(), ['t=21.1', 't=21.2', 't=21.3', 'live']);
+    assert.equal(lines('are not recovered').length, 1);
+    assert.match(lines('are not recovered')[0] ?? '', /an upload was "t=21\.\d"/);
+
+    cloud.rewriteHistory();
+    await emitted('missed');
+    await shows('listen', 'status.connected');
+    assert.equal(lines('contains what arrived live again').length, 1);
+    assert.equal(payloads().filter((payload) => payload === 'missed').length, 1);
+  });
+
+  it('says it once for several devices, and as long as the history of one is not understood', async () => {
+    cloud = await startCloud();
+    const all = [one, two, three];
+    await openWithRecovery(cloud, all);
+    cloud.rewriteHistory(reversed);
+    for (const chipid of all)
+      await uploadAll(
+        chipid,
+        [1, 2, 3].map((n) => `${chipid}: ${n}`),
+      );
+    cloud.disconnect();
+    await shows('listen', 'status.history-unclear');
+    await until(() => all.every((chipid) => readings(chipid) >= 3), 'each is read again', PATIENCE);
+    assert.equal(lines('are not recovered').length, 1);
+    cloud.rewriteHistory((records, chipid) =>
+      chipid === one ? reversed(records, chipid) : records,
+    );
+    await until(() => lines('contains what arrived live again').length === 1, 'one is', PATIENCE);
+    assert.equal(statusesOf('listen').at(-1)?.text, 'status.history-unclear');
+    cloud.rewriteHistory();
+    await shows('listen', '3/3');
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { keep, startCloud, useNodeRed } from './support/node-red';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail, send } from './support/messages';
+import { publicCloud, PUBLIC_KEY, type PublicCloud } from '../../tooling/servers/public-cloud';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+
+const chipid = '8454703';
+const GBK = Buffer.from('cec2b6c83d3231', 'hex');
+
+describe('the nodes with a service that answers as the public server of 2016', () => {
+  useNodeRed();
+  let cloud: PublicCloud;
+
+  async function start(nodes: FlowNode[], properties: object = {}): Promise<void> {
+    cloud = await keep(publicCloud());
+    await load([cloudApp(cloud, properties), ...nodes], { app: { appkey: PUBLIC_KEY } });
+  }
+  const opened = (): Promise<void> =>
+    until(() => cloud.channels.get(chipid)?.readyState === 1, 'the channel is open');
+  const out = async (count: number) => {
+    await until(() => arrivedAt('out').length >= count, `${count} messages arrive`);
+    return arrivedAt('out');
+  };
+
+  it('emit data of the transparent serial mode with its type', async () => {
+    const latest = node('latest', { chipid: '', wires: [['found']] });
+    await start([node('listen', { chipids: [chipid] }), latest]);
+    await opened();
+    cloud.send(chipid, Buffer.from('a'), 'uart_trans');
+    cloud.send(chipid, Buffer.from('b'));
+    cloud.send(chipid, Buffer.from('c'), 'something_else');
+    cloud.send(chipid, Buffer.from('d'));
+    const messages = await out(3);
+    assert.deepEqual(
+      messages.map(({ payload, type }) => [payload, type]),
+      [
+        ['a', 'uart_trans'],
+        ['b', undefined],
+        ['d', undefined],
+      ],
+    );
+    assert.ok(!('type' in messages[1]!));
+  });
+
+  it('take data of the transparent serial mode for the latest upload', async () => {
+    const listen = node('listen', { chipids: [chipid], wires: [['nowhere']] });
+    await start([listen, node('latest')]);
+    await opened();
+    cloud.send(chipid, Buffer.from('a'), 'uart_trans');
+    await until(async () => {
+      const { error } = await send('latest', { chipid });
+      return error === undefined;
+    }, 'it is known');
+    const { payload, source } = await call('latest', { chipid });
+    assert.deepEqual([payload, source], ['a', 'live']);
+  });
+
+  it('decode uploads and encode pushes in GBK', async () => {
+    const push = node('push', { transport: 'channel', format: 'MSG', wires: [['pushed']] });
+    await start([node('listen', { chipids: [chipid] }), push, node('latest')], { charset: 'gbk' });
+    await opened();
+    cloud.send(chipid, GBK);
+    cloud.send(chipid, Buffer.from('温度=22'));
+    assert.deepEqual(
+      (await out(2)).map(({ payload }) => payload),
+      ['温度=21', '温度=22'],
+    );
+    cloud.send(chipid, GBK);
+    await out(3);
+    assert.equal((await call('latest', { chipid })).payload, '温度=21');
+    await send('push', { chipid, payload: '温度' });
+    await until(() => cloud.received.length === 1, 'it is received');
+    assert.equal(cloud.received[0]?.toString('hex'), 'cec2b6c8');
+    const { error } = await fail('push', { chipid, payload: '21 €' }, 'INVALID_INPUT');
+    assert.match(String((error as { message: string }).message), /"€" \(U\+20AC\)/);
+  });
+
+  it('give an upload in GBK as a Buffer unless the charset is set', async () => {
+    await start([node('listen', { chipids: [chipid] })]);
+    await opened();
+    cloud.send(chipid, GBK);
+    const [message] = await out(1);
+    assert.deepEqual(message?.payload, GBK);
+  });
+
+  it('match a reply in GBK', async () => {
+    const request = node('request', { match: 'pattern', pattern: '温度=(\\d+)', timeout: 5 });
+    await start([request], { charset: 'gbk' });
+    const asked = call('request', { chipid, payload: 'read' });
+    await until(() => cloud.paths.some((path) => path.includes('push')), 'it is pushed');
+    cloud.send(chipid, GBK);
+    assert.equal((await asked).payload, '温度=21');
+  });
+
+  const PUSHED: [what: string, bodies: string[], charset: string, payload: unknown[]][] = [
+    ['hexadecimal', ['4f4e', '4f4646'], 'utf-8', ['ON', 'OFF']],
+    ['bytes of one digit', ['41542b525354da', '4f4ea'], 'utf-8', ['AT+RST\r\n', 'ON\n']],
+    ['numbers beside letters', ['3235', '4f4e'], 'utf-8', ['25', 'ON']],
+    ['UTF-8', ['e6b8a9e5baa6'], 'utf-8', ['温度']],
+    ['GBK', ['cec2b6c8', '4f4e'], 'gbk', ['温度', 'ON']],
+    ['GBK without the charset', ['cec2b6c8', '4f4e'], 'utf-8', ['cec2b6c8', 'ON']],
+    ['bytes between blanks', ['41 54 d a', '0 ff'], 'utf-8', ['AT\r\n', Buffer.of(0, 255)]],
+    ['numbers alone, which may be text', ['3235', '31'], 'utf-8', ['3235', '31']],
+    ['text beside hexadecimal', ['4f4e', 'OFF'], 'utf-8', ['4f4e', 'OFF']],
+    ['binary data, whose bytes cannot be told apart', ['ff01', '4f4e'], 'utf-8', ['ff01', 'ON']],
+    ['words of the letters a to f', ['face', 'bad'], 'utf-8', ['face', 'bad']],
+    ['two readings, of which that in UTF-8 counts', ['da41', '4f4e'], 'gbk', ['\r\nA', 'ON']],
+  ];
+  for (const [what, bodies, charset, payload] of PUSHED) {
+    it(`decode the history of pushes: ${what}`, async () => {
+      const history = node('history', { operation: 'pushes', datatype: 'auto-detect' });
+      await start([history], { charset });
+      cloud.pushes = bodies;
+      const answer = (await call('history', { chipid })).payload as { body: unknown }[];
+      assert.deepEqual(
+        answer.map(({ body }) => body),
+        payload,
+      );
+    });
+  }
+
+  it('leave the history of pushes as it is without a datatype', async () => {
+    await start([node('history', { operation: 'pushes' })]);
+    cloud.pushes = ['4f4e'];
+    const [record] = (await call('history', { chipid })).payload as { body: unknown }[];
+    assert.equal(record?.body, '4f4e');
+  });
+
+  it('give all uploads of a day, with their times by the zone that is set', async () => {
+    const sync = { operation: 'sync', begin: '20260310', beginType: 'str', end: '20260310' };
+    await start([node('history', { ...sync, endType: 'str', split: true })], {
+      historyZone: '+00:00',
+    });
+    const begin = Date.UTC(2026, 2, 9, 16);
+    const ats = [begin - 1000, begin, begin + 86_399_000, begin + 86_400_000];
+    cloud.uploads = ats.map((at) => ({ chipid, body: 'x', at }));
+    await send('history', {});
+    const times = (await out(2)).map(({ timestamp }) => timestamp);
+    assert.deepEqual(times, [begin + 86_399_000, begin]);
+  });
+
+  it('list a device once', async () => {
+    await start([node('devices')]);
+    const latest = '2016-06-23 09:15:24';
+    cloud.online = [
+      { chipid: 8454703, latest },
+      { chipid: 8454703, latest: '2016-06-23 10:00:00' },
+    ];
+    const { payload } = await call('devices', {});
+    assert.deepEqual(payload, [{ chipid: 8454703, latest: '2016-06-23 10:00:00' }]);
+  });
+});
+
+describe('the nodes with a service that answers as the document says', () => {
+  useNodeRed();
+
+  it('keep the history of pushes as text', async () => {
+    const cloud = await startCloud();
+    const history = node('history', { operation: 'pushes', datatype: 'auto-detect' });
+    await load([cloudApp(cloud), history, node('push', { format: 'MSG' })]);
+    for (const payload of ['ON', '41']) await call('push', { chipid: '10000001', payload });
+    const answer = (await call('history', { chipid: '10000001' })).payload as { body: unknown }[];
+    assert.deepEqual(
+      answer.map(({ body }) => body),
+      ['ON', '41'],
+    );
+  });
+});

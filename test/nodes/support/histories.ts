@@ -1,0 +1,34 @@
+import type { HistoryRewrite, Simulator } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { keptOf } from '../../src/recovery/history';
+import { arrivedAt } from './messages';
+
+/** A history whose bodies are written in another way. */
+const written =
+  (write: (body: string) => string): HistoryRewrite =>
+  (records) =>
+    records.map((record) => {
+      const { body } = record as { body: string };
+      return { ...record, body: write(body) };
+    });
+
+/** As nobody writes a history. */
+export const reversed = written((body) => [...body].reverse().join(''));
+export const trimmed = written((body) => keptOf(body, 'trimmed'));
+const tagged = written((body) => keptOf(body, 'tagged'));
+
+/** As the public server of 2016 writes a history, and in its order. */
+export const asThePublicServer: HistoryRewrite = (records, chipid) =>
+  (tagged(records, chipid) as object[]).toReversed();
+
+/** Uploads what shows a listener with recovery that the history lacks line ends, the last while its channel is down. */
+export async function learnForm(cloud: Simulator, chipid: string): Promise<void> {
+  const isEmitted = (text: string): Promise<void> =>
+    until(() => arrivedAt('out').some(({ payload }) => payload === text), `${text} is emitted`);
+  for (const text of ['one\r\n', 'two\r\n', 'three\r\n']) cloud.upload(chipid, text);
+  await isEmitted('three\r\n');
+  cloud.disconnect(chipid);
+  cloud.upload(chipid, 'learned\r\n');
+  await isEmitted('learned');
+  await until(() => cloud.channels(chipid) > 0, 'the channel is open again');
+}
