@@ -20,13 +20,14 @@ export function wantedPort(option, variable = process.env.PORT) {
 /**
  * Fails with one clear line when the port cannot be had. Both the loopback address and all
  * addresses are tried, since some systems let two programs share a port that way.
+ * @param command for the message
  */
-export async function checkPort(port) {
+export async function checkPort(port, command = 'npm start') {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const problem = await tryToListen(port, host);
     if (problem === 'EADDRINUSE') {
       throw new SetupError(
-        `Port ${port} is taken by another program. Choose another one: npm start -- --port ${port === 65535 ? USUAL : port + 1}`,
+        `Port ${port} is taken by another program. Choose another one: ${command} -- --port ${port === 65535 ? USUAL : port + 1}`,
       );
     }
     if (problem) throw new SetupError(`Port ${port} cannot be opened (${problem}).`);
