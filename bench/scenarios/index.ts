@@ -4,6 +4,7 @@ import { channelScenarios } from './channels';
 import { delay } from './delay';
 import { fleet } from './fleet';
 import { growth } from './growth';
+import { historyScenarios } from './histories';
 import { json } from './json';
 import { many } from './many';
 import { push } from './push';
@@ -22,6 +23,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   ...channelScenarios(plan),
   ...restartScenarios(plan),
   recovery(plan),
+  ...historyScenarios(plan),
   delay(plan),
   growth(),
   start(plan),

@@ -1,8 +1,9 @@
 import { until } from '../../tooling/until';
 
-/** Base addresses: of pushes, and of channels and histories without and with TLS. */
+/** Base addresses: of pushes, of long histories, and of channels and short ones without and with TLS. */
 export interface Addresses {
   push: string;
+  histories: string;
   http: string;
   https: string;
 }

@@ -29,15 +29,25 @@ export const uploadAround = (device: number): [before: string, after: string] =>
 /** Records in a history, and uploads that a device has sent before its channel opens. */
 export const HISTORY = 1000;
 
-/** The history of a device that has sent `sent` uploads (section 2.3): the latest, oldest first. */
-export function historyOf(device: number, sent: number): string {
+/** The last records of a device that has sent `sent` uploads (section 2.3), oldest first. */
+export function recordsUpTo(sent: number, count: number, device = 0): string[] {
   const records: string[] = [];
   const rest = `","app":"bench","create_time":"2026-01-01 12:00:00","dev":"${chipidOf(device)}","id":`;
-  for (let id = sent - HISTORY; id < sent; id++) {
+  for (let id = sent - count; id < sent; id++) {
     records.push(`{"body":"${readingOf(id)}${rest}${id}}`);
   }
-  return `[${records.join(',')}]`;
+  return records;
 }
+
+/** The history of a device that has sent `sent` uploads: the latest, oldest first. */
+export const historyOf = (device: number, sent: number): string =>
+  `[${recordsUpTo(sent, HISTORY, device).join(',')}]`;
+
+/** Records in the history of a year: one in 105 s. */
+export const YEAR = 300_000;
+
+/** A history of 200 MB. */
+export const LONG_HISTORY = { device: 1_000_000, records: 1_450_000 };
 
 /** Devices in the list of those that are online. */
 export const ONLINE = 5000;

@@ -5,6 +5,7 @@ import { json } from 'node:stream/consumers';
 import { LOOPBACK } from '../../tooling/servers/certs';
 import { onLoopback, type Loopback } from '../../tooling/servers/loopback';
 import { ChannelServer } from './channel-server';
+import { HistoryServer } from './history-server';
 import { CONTROL, type Addresses, type Flood, type State } from './client';
 import { PushServer } from './push-server';
 
@@ -28,6 +29,7 @@ export async function startService(): Promise<{
 }> {
   const pushes = new PushServer();
   const channels = new ChannelServer();
+  const histories = new HistoryServer();
 
   async function control(request: IncomingMessage): Promise<State | Flood> {
     if (request.method === 'DELETE') channels.drop();
@@ -44,9 +46,10 @@ export async function startService(): Promise<{
             : await channels.upload(seconds, perSecond);
       return { sent, cpu: cpuSoFar() - before };
     }
-    const { open, ended, histories, upgrades, readings } = channels;
+    const { open, ended, upgrades, readings } = channels;
     const counts = { most: upgrades.most, mostReadings: readings.most };
-    return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, histories, ...counts };
+    const read = { histories: channels.histories };
+    return { cpu: cpuSoFar(), pushes: pushes.count, open, ended, ...read, ...counts };
   }
 
   const http = createServer((request, response) => {
@@ -61,19 +64,21 @@ export async function startService(): Promise<{
   }
   // Thousands of channels are opened at once.
   const listen = (server: Server): Promise<Loopback> => onLoopback(server, { backlog: 4096 });
-  const [push, plain, secure] = [
+  const [push, long, plain, secure] = [
     await listen(pushes.server),
+    await listen(histories.server),
     await listen(http),
     await listen(https),
   ];
   return {
     addresses: {
       push: `http://127.0.0.1:${push.port}`,
+      histories: `http://127.0.0.1:${long.port}`,
       http: `http://127.0.0.1:${plain.port}`,
       https: `https://127.0.0.1:${secure.port}`,
     },
     async close() {
-      await Promise.all([push.close(), plain.close(), secure.close()]);
+      await Promise.all([push, long, plain, secure].map(({ close }) => close()));
     },
   };
 }
