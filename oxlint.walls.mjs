@@ -12,6 +12,7 @@ export const FOLDERS = [
   'cluster',
   'api',
   'channel',
+  'history',
   'recovery',
   'sharing',
   'fleet',

@@ -2,7 +2,7 @@ import * as dialog from '../../dist/tooling/editor/dialog.js';
 import { openPage } from '../../dist/tooling/editor/page.js';
 
 /** Room for the longest dialog. */
-const HEIGHT = 1240;
+const HEIGHT = 1640;
 
 const TRAY = '.red-ui-tray';
 

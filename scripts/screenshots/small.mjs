@@ -25,6 +25,6 @@ export function sharp() {
 }
 
 /** Writes a picture with a few colours, as a dialog has: the repository carries each version of it. */
-export async function writeSmall(picture, path, colours = 16) {
+export async function writeSmall(picture, path, colours = 32) {
   await sharp()(picture).png({ palette: true, colours, effort: 10 }).toFile(path);
 }

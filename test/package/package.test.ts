@@ -105,8 +105,9 @@ describe('the package as it is published', () => {
     assert.equal(text('README.md'), kept, 'the README of the working tree is as it was');
   });
 
-  it('is under 600 kB', () => {
-    assert.ok(packed.size > 50_000 && packed.size < 600_000, `${packed.size} bytes`);
+  // Of 2.6 MB unpacked: the client and its declarations 1.3 MB, the nodes and their texts in two languages 1 MB, examples 0.3 MB.
+  it('is under 700 kB', () => {
+    assert.ok(packed.size > 50_000 && packed.size < 700_000, `${packed.size} bytes`);
   });
 
   it('refers to no source map or source that it does not contain', () => {

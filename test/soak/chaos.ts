@@ -1,4 +1,10 @@
-import type { FaultName, Simulator } from '../../src/simulator';
+import type {
+  DialectName,
+  FaultName,
+  HistoryEncoding,
+  Simulator,
+  UploadOptions,
+} from '../../src/simulator';
 import type { Dice } from './dice';
 import type { Front } from '../../tooling/servers/front';
 import { isUnique, mannerOf } from './traffic';
@@ -57,7 +63,8 @@ const PAUSE = { low: 500, high: 3500 };
 
 /**
  * Starts trouble on the network and in the service, as the dice have it.
- * @param history how bodies are written in it: in Base64 a whole one with a large upload exceeds 16 MiB
+ * @param service how it writes bodies in its history (in Base64 a whole one with a large upload exceeds
+ *   16 MiB), and how it answers
  * @param chipids the devices whose uploads count
  * @param upload lets a device upload, and writes down that the service has accepted it
  */
@@ -65,9 +72,9 @@ export function startChaos(
   simulator: Simulator,
   front: Front,
   dice: Dice,
-  history: 'text' | 'base64',
+  { history, dialect }: { history: HistoryEncoding; dialect: DialectName },
   chipids: readonly string[],
-  upload: (chipid: string, body: string) => void,
+  upload: (chipid: string, body: string, how?: UploadOptions) => void,
 ): Chaos {
   const counts = new Map<string, number>();
   const lifts = new Map<NodeJS.Timeout, () => void>();
@@ -96,6 +103,14 @@ export function startChaos(
   };
   const uploadDeep = (): void =>
     upload(dice.pick(chipids), `${'['.repeat(DEEP)}"deep ${++serial}"${']'.repeat(DEEP)}`);
+  const isPublic = dialect === 'public-2016';
+  /** As firmware does that was not connected: a higher id, and an older time. */
+  const uploadLate = (): void =>
+    upload(dice.pick(unordered), `late ${++serial}`, {
+      made: Date.now() - dice.between(1e3, 60e3),
+    });
+  const uploadSerialData = (): void =>
+    void simulator.upload(dice.pick(chipids), '21.5', { type: 'uart_trans' });
 
   /** A trouble that says false has not come. */
   const troubles: [weight: number, name: string, begin: () => unknown][] = [
@@ -158,7 +173,10 @@ export function startChaos(
       () => void simulator.fail('noise', { chipid: dice.pick(unordered), times: 5 + roll(20) }),
     ],
     [2, 'uploads nested deeply', uploadDeep],
-    [history === 'text' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
+    [isPublic && unordered.length > 0 ? 4 : 0, 'uploads that come late', uploadLate],
+    [isPublic ? 4 : 0, 'data of the serial mode', uploadSerialData],
+    [history !== 'base64' ? 1 : 0, 'uploads over the limit', uploadOverLimit],
+    [isPublic ? 2 : 0, 'lists without a gateway', () => void simulator.fail('no-gateway', { ...LIST, times: 1 + roll(5) })], // prettier-ignore
     [3, 'lists failed', () => void simulator.fail(dice.pick(LIST_FAULTS), { ...LIST, times: 1 + roll(5) })], // prettier-ignore
     [1, 'lists unanswered', () => void simulator.fail('hang', { ...LIST, times: 1 })],
     [6, 'pushes answered wrongly', () => void simulator.fail(dice.pick(PUSH_FAULTS), { ...PUSH, times: 2 + roll(6) })], // prettier-ignore

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Position } from '../../src/recovery/position/position';
+import type { Position } from '../../src/recovery/position';
 import type { Child } from '../../tooling/process';
 import type { Dice } from './dice';
 import { readAccepted, readRecords } from './lines';

@@ -28,6 +28,8 @@ export interface Accepted {
   chipid: string;
   at: number;
   body: string;
+  /** What the history keeps of it, if that is something else. */
+  kept?: string;
 }
 
 /** A channel that a client has opened. */
@@ -41,6 +43,8 @@ export interface Emitted {
   at: number;
   chipid: string;
   replayed: boolean;
+  /** Marked as not being what was uploaded. */
+  altered?: true;
   body: string;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { app, node } from '../../tooling/node-red/nodes';
 import { fleetFlow, fleetNodes } from './fleet-flow';
 import type { NoteFiles } from './notes';
-import type { Position } from '../../src/recovery/position/position';
+import type { Position } from '../../src/recovery/position';
 import { startNodeRed as start, type NodeRedProcess } from '../../tooling/node-red/process';
 import { makeUserDir } from '../../tooling/node-red/user-dir';
 import type { ServiceAddress } from './service-messages';
@@ -17,23 +17,31 @@ const PING = '1';
 /** A node type of the soak's own, which writes down what it gets. */
 const RECORD = 'soak-record';
 
-function flows(service: ServiceAddress, recover: 'reconnect' | 'restart'): object[] {
+/** How the listener of the soak is set. */
+export interface ListenerSettings {
+  recover: 'reconnect' | 'restart';
+  datatype: 'auto-detect' | 'utf8';
+}
+
+function flows(service: ServiceAddress, listener: ListenerSettings): object[] {
   const place = { z: TAB, x: 100, y: 100, name: '' };
   const config = app(service, { ping: PING });
   return [
     { id: TAB, type: 'tab', label: 'soak', disabled: false },
     config,
     {
-      ...node('listen', { chipids: service.chipids, recover }),
+      ...node('listen', { chipids: service.chipids, ...listener }),
       ...place,
       id: LISTEN,
       wires: [['record']],
     },
     { ...place, id: 'record', type: RECORD, wires: [] },
-    ...fleetFlow(service.peers, recover === 'restart' ? 'current' : 'none').map((each) => ({
-      ...place,
-      ...each,
-    })),
+    ...fleetFlow(service.peers, listener.recover === 'restart' ? 'current' : 'none').map(
+      (each) => ({
+        ...place,
+        ...each,
+      }),
+    ),
   ];
 }
 
@@ -66,11 +74,11 @@ export function prepareUserDir(
   recordFile: string,
   notes: NoteFiles,
   service: ServiceAddress,
-  recover: 'reconnect' | 'restart',
+  listener: ListenerSettings,
 ): void {
   makeUserDir(userDir);
   const { appkey } = service;
-  writeFileSync(join(userDir, 'flows.json'), JSON.stringify(flows(service, recover)));
+  writeFileSync(join(userDir, 'flows.json'), JSON.stringify(flows(service, listener)));
   writeFileSync(join(userDir, 'flows_cred.json'), JSON.stringify({ app: { appkey } }));
   mkdirSync(join(userDir, 'nodes'));
   writeFileSync(join(userDir, 'nodes', `${RECORD}.js`), recordNode(recordFile));

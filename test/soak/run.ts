@@ -6,6 +6,7 @@ import { temporaryFolder } from '../../tooling/temporary-folder';
 import { audit, type Audit } from './audit';
 import { auditFleet, unsettled, type FleetAudit } from './fleet-audit';
 import { createDice } from './dice';
+import { isLossy } from './kept';
 import { createKilling, type Files, type Killing } from './killing';
 import { readAccepted, readRecords, type Usage } from './lines';
 import { prepareUserDir, startNodeRed } from './node-red';
@@ -69,7 +70,7 @@ async function quiet(
 }
 
 async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
-  const { devices, rate, seed, cut, history, minutes, kill } = options;
+  const { devices, rate, seed, cut, history, dialect, replace, minutes, kill } = options;
   const files: Files & NoteFiles = {
     userDir: join(folder, 'user'),
     accepted: join(folder, 'accepted'),
@@ -83,11 +84,16 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
     seed,
     trouble: { cut },
     history,
+    dialect,
+    replace,
     acceptedFile: files.accepted,
   });
   const recover = kill ? 'restart' : 'reconnect';
   const { notes, go } = files;
-  prepareUserDir(files.userDir, files.records, { notes, go }, service.address, recover);
+  const lossy = isLossy(history);
+  // What was uploaded is compared to the byte where a history loses some.
+  const listener = { recover, datatype: lossy ? 'utf8' : 'auto-detect' } as const;
+  prepareUserDir(files.userDir, files.records, { notes, go }, service.address, listener);
   const first = await startNodeRed(files.userDir);
   await Promise.race([ready(service, devices), first.crashed]);
 
@@ -107,7 +113,7 @@ async function soakIn(folder: string, options: SoakOptions): Promise<Outcome> {
   await service.child.end('SIGKILL');
   const { emitted, usage } = readRecords(files.records);
   const { kills, unwritten } = killing;
-  const result = audit(service.address.chipids, readAccepted(files.accepted), emitted);
+  const result = audit(service.address.chipids, readAccepted(files.accepted), emitted, lossy);
   const { chipids, peers } = service.address;
   const fleet = auditFleet(readNotes(notes), state.acted ?? {}, { chipids, peers, calmAt });
   return {

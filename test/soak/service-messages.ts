@@ -1,3 +1,5 @@
+import type { DialectName, HistoryEncoding } from '../../src/simulator';
+
 /** What the process of the service is started with. */
 export interface ServiceSettings {
   devices: number;
@@ -6,7 +8,11 @@ export interface ServiceSettings {
   /** None: the devices upload, and nothing goes wrong. */
   trouble?: { /** Seconds after which each connection is cut. */ cut: number };
   /** How bodies are written in the history. */
-  history: 'text' | 'base64';
+  history: HistoryEncoding;
+  /** How the service answers. Default `document`. */
+  dialect?: DialectName;
+  /** Whether a newer channel of a device closes the older one. */
+  replace?: boolean;
   /** Where it writes down what it has accepted. */
   acceptedFile: string;
   /** Where it writes down each channel that is opened. */

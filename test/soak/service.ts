@@ -1,12 +1,19 @@
-import { startSimulator, type Simulator } from '../../src/simulator';
+import {
+  startSimulator,
+  type DeviceOptions,
+  type DialectName,
+  type Simulator,
+  type UploadOptions,
+} from '../../src/simulator';
 import { startChaos, type Chaos } from './chaos';
 import { createCounter } from './counter';
 import { createDice } from './dice';
 import { startFront } from '../../tooling/servers/front';
-import { appendTo, shortOf, type Opened } from './lines';
+import { appendTo, shortOf, type Accepted, type Opened } from './lines';
 import type { Command, Report, ServiceSettings } from './service-messages';
 import { actedOn, atOnce, PEERS, PEERS_ANSWER, startSleeping, watchPeers } from './peers';
 import { createSpoiling } from './spoiling';
+import { isLossy, keptAs } from './kept';
 import { startTraffic } from './traffic';
 
 /*
@@ -16,6 +23,18 @@ import { startTraffic } from './traffic';
 
 const EARLIER = 3;
 const LOOK = 100;
+
+const FIRST_CHIPID = 10_000_001;
+/** Every fifth device of the public server has a clock that is two hours behind. */
+const [WRONG_CLOCK, BEHIND] = [5, 2 * 3_600_000];
+
+const devicesOf = (count: number, dialect: DialectName): number | DeviceOptions[] =>
+  dialect === 'document'
+    ? count
+    : Array.from({ length: count }, (_, index) => ({
+        chipid: FIRST_CHIPID + index,
+        clockOffset: index % WRONG_CLOCK === WRONG_CLOCK - 1 ? -BEHIND : 0,
+      }));
 
 const answer = (report: Report): void => void process.send?.(report);
 
@@ -37,8 +56,11 @@ function watchChannels(simulator: Simulator, chipids: readonly string[]): () => 
 
 async function serve(settings: ServiceSettings): Promise<void> {
   const { devices, rate, seed, trouble, history, acceptedFile, openedFile } = settings;
+  const { dialect = 'document', replace = false } = settings;
   const simulator = await startSimulator({
-    devices: devices + PEERS,
+    dialect,
+    replace,
+    devices: devicesOf(devices + PEERS, dialect),
     interval: 0,
     offlineAfter: 1000,
     seed,
@@ -58,9 +80,12 @@ async function serve(settings: ServiceSettings): Promise<void> {
   let chaos: Chaos | undefined;
   let connected = (): number => 1;
 
-  const upload = (chipid: string, body: string): void => {
-    const { id, at } = simulator.upload(chipid, body);
-    append(JSON.stringify({ id, chipid, at, body: shortOf(body) }));
+  const upload = (chipid: string, body: string, how?: UploadOptions): void => {
+    const { id, at } = simulator.upload(chipid, body, how);
+    const kept = keptAs(history, body);
+    const accepted: Accepted = { id, chipid, at, body: shortOf(body) };
+    if (kept !== body) accepted.kept = shortOf(kept);
+    append(JSON.stringify(accepted));
   };
   // What was there before the listener need not be emitted.
   for (const chipid of chipids) {
@@ -71,12 +96,25 @@ async function serve(settings: ServiceSettings): Promise<void> {
   const channelsAtOnce = watchPeers(simulator, peers);
 
   const begin = (): void => {
-    stopTraffic = startTraffic(chipids, rate, createDice(`${seed} uploads`), upload);
+    stopTraffic = startTraffic(
+      chipids,
+      rate,
+      createDice(`${seed} uploads`),
+      isLossy(history) ? 'lossy' : 'whole',
+      upload,
+    );
     if (trouble) beginTrouble(trouble.cut);
   };
   const beginTrouble = (cut: number): void => {
     simulator.rewriteHistory(spoiling.rewrite);
-    chaos = startChaos(simulator, front, createDice(`${seed} chaos`), history, chipids, upload);
+    chaos = startChaos(
+      simulator,
+      front,
+      createDice(`${seed} chaos`),
+      { history, dialect },
+      chipids,
+      upload,
+    );
     wakeAll = startSleeping(simulator, peers, createDice(`${seed} sleep`));
     front.age(cut * 1000);
     connected = watchChannels(simulator, chipids);

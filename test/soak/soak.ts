@@ -1,4 +1,5 @@
 import { soakCluster } from './cluster/soak';
+import { isLossy } from './kept';
 import { readOptions, type SoakOptions } from './options';
 import { soak, type Outcome } from './run';
 import { megabytes, number, seconds, table } from '../../tooling/table';
@@ -11,11 +12,24 @@ const AROUND = 6;
 const peak = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
 
 /** With kills, what had been emitted after the last write may come twice; without, nothing may. */
-const isGood = ({ lost, doubled, outOfOrder, unwritten, quiet, fleet }: Outcome): boolean =>
-  quiet && lost === 0 && outOfOrder === 0 && doubled <= unwritten && fleet.wrong.length === 0;
+const isGood = ({
+  lost,
+  doubled,
+  outOfOrder,
+  mismarked,
+  unwritten,
+  quiet,
+  fleet,
+}: Outcome): boolean =>
+  quiet &&
+  lost === 0 &&
+  outOfOrder === 0 &&
+  mismarked === 0 &&
+  doubled <= unwritten &&
+  fleet.wrong.length === 0;
 
 function print(options: SoakOptions, outcome: Outcome): void {
-  const { minutes, devices, rate, seed, cut, history, kill } = options;
+  const { minutes, devices, rate, seed, cut, history, dialect, kill } = options;
   const { state, usage } = outcome;
   const result: [string, string][] = [
     ['uploads accepted', number(outcome.accepted)],
@@ -24,6 +38,11 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['**lost**', number(outcome.lost)],
     ['**doubled**', number(outcome.doubled)],
     ['out of order', number(outcome.outOfOrder)],
+    ...(isLossy(history)
+      ? ([
+          ['**altered without the mark, or marked without a reason**', number(outcome.mismarked)],
+        ] as [string, string][])
+      : []),
   ];
   const { fleet } = outcome;
   const things: [string, string][] = [
@@ -48,7 +67,7 @@ function print(options: SoakOptions, outcome: Outcome): void {
     ['peak memory of Node-RED', megabytes(peak(usage.map(({ rss }) => rss)))],
     ['of it heap', megabytes(peak(usage.map(({ heap }) => heap)))],
   ];
-  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}`;
+  const title = `${minutes} min, ${devices} devices, ${rate}/s, seed ${seed}, cut after ${cut} s, history ${history}, ${dialect}`;
   console.log(`\n${table(title, [...result, ...things, ...(kill ? killed : []), ...rest])}\n`);
   const troubles = Object.entries(state.troubles).map(
     ([name, count]) => [name, number(count)] as const,

@@ -14,7 +14,25 @@ export const isUnique = (manner: Manner): boolean => manner.startsWith('serial')
 /** A body longer than what recovery remembers of one as it is. */
 const LONG = 'x'.repeat(200);
 
-function bodyOf(manner: Manner, serial: number, dice: Dice): string {
+/** `lossy`: bodies with line ends and commas, of which a history of the public server loses something. */
+export type Bodies = 'whole' | 'lossy';
+
+function lossyBodyOf(manner: Manner, serial: number, dice: Dice): string {
+  switch (manner) {
+    case 'serial text':
+      return `reading,${serial}\r\n`;
+    case 'serial JSON':
+      return `${JSON.stringify({ t: 21.5, serial, h: 40 })}\r\n`;
+    case 'constant':
+      return dice.pick(['21.5\r\n', '21.5', ' ', ',']);
+    case 'few values':
+      // Of these nothing is left that tells them apart.
+      return JSON.stringify({ t: dice.pick([21.4, 21.5, 21.6]), h: 40 });
+  }
+}
+
+function bodyOf(manner: Manner, serial: number, dice: Dice, bodies: Bodies): string {
+  if (bodies === 'lossy') return lossyBodyOf(manner, serial, dice);
   switch (manner) {
     case 'serial text':
       return `reading ${serial}`;
@@ -34,6 +52,7 @@ const BURST = 40;
 
 /**
  * Lets the devices upload at a rate in all, until it is stopped.
+ * @param bodies of which kind
  * @param upload lets a device upload, and writes down that the service has accepted it
  * @returns stops it
  */
@@ -41,6 +60,7 @@ export function startTraffic(
   chipids: readonly string[],
   rate: number,
   dice: Dice,
+  bodies: Bodies,
   upload: (chipid: string, body: string) => void,
 ): () => void {
   const started = performance.now();
@@ -52,7 +72,7 @@ export function startTraffic(
       const index = dice.roll(chipids.length);
       const times = dice.roll(500) === 0 ? BURST : 1;
       for (let count = 0; count < times; count++) {
-        upload(chipids[index] ?? '', bodyOf(mannerOf(index), ++serial, dice));
+        upload(chipids[index] ?? '', bodyOf(mannerOf(index), ++serial, dice, bodies));
       }
     }
   }, TICK);

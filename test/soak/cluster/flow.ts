@@ -52,7 +52,7 @@ const recordNode = (id: string, file: string, ...wires: string[]): FlowNode => (
 const queueNodes = (): FlowNode[] => [
   {
     ...{ id: 'work', type: 'device-cloud-work', name: '', app: 'app', acknowledge: 'ack' },
-    ...{ inFlight: '16', redeliver: '60', wires: [['record']] },
+    ...{ inFlight: '16', redeliver: '60', attempts: '5', wires: [['record']] },
   },
   recordNode('record', 'records', 'moment'),
   {

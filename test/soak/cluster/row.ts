@@ -19,6 +19,8 @@ export interface Row {
   rate: number;
   extra: FlowKind['extra'];
   engine: FlowKind['engine'];
+  /** Whether the service closes the older of two channels of a device. */
+  replace?: boolean;
   trouble: MakesTrouble;
   /** What it is to reach besides losing nothing and keeping the order. */
   goals: (measured: Measured) => Goal[];

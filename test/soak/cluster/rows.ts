@@ -1,10 +1,11 @@
 import { seconds } from '../../../tooling/table';
 import { atMost, type Goal } from './result';
-import type { Measured, Row } from './row';
+import { PROCESSES, type Measured, type Row } from './row';
 import { percentile } from './takeover';
 import {
   again,
   cut,
+  cutForLong,
   failOver,
   kill,
   pause,
@@ -46,6 +47,7 @@ const usual = {
 /** Milliseconds between two troubles. */
 const OFTEN = 20_000;
 const SELDOM = 30_000;
+const LONG_CUT = 110_000;
 
 export const ROWS: readonly Row[] = [
   {
@@ -69,6 +71,19 @@ export const ROWS: readonly Row[] = [
     ...{ ...usual, minutes: 1.75 },
     trouble: again(SELDOM, cut),
     goals: (measured) => [doubled(measured, measured.inWindow), ...takenOver(measured, 9)],
+  },
+  {
+    ...{ name: 'cut-replace' },
+    title:
+      'a process cut from Redis for 90 s, from a service that closes the older of two channels',
+    ...{ ...usual, replace: true, minutes: 2.25 },
+    trouble: again(LONG_CUT, cutForLong),
+    goals: (measured) => [
+      doubled(measured, measured.inWindow),
+      // A third of the devices moves to the others, and back.
+      atMost('channels opened', measured.reopened, Math.ceil((2.2 * usual.devices) / PROCESSES)),
+      ...takenOver(measured, 9),
+    ],
   },
   {
     ...{ name: 'redis-killed', title: 'Redis killed for 10 s', ...usual, minutes: 1.75 },
@@ -100,7 +115,7 @@ export const ROWS: readonly Row[] = [
     ...{ name: 'devices-5000', title: '5,000 devices, one process of three killed' },
     ...{ ...usual, devices: 5000, rate: 200, minutes: 1 },
     trouble: again(50_000, kill),
-    goals: (measured) => [doubled(measured, 2), ...takenOver(measured, 30)],
+    goals: (measured) => [doubled(measured, 2), ...takenOver(measured, 10, 8.5)],
   },
   {
     ...{ name: 'commands', title: 'pushes and requests to the same devices from each process' },

@@ -94,9 +94,11 @@ class Run {
 
   private async start(): Promise<void> {
     const { row, seed, lease } = this.settings;
-    const { devices, rate, extra, engine } = row;
+    const { devices, rate, extra, engine, replace = false } = row;
     const files = { acceptedFile: this.path('accepted'), openedFile: this.path('opened') };
-    this.service = await startService({ devices, rate, seed, history: 'text', ...files });
+    this.service = await startService({
+      ...{ devices, rate, seed, history: 'text', replace, ...files },
+    });
     this.service.child.crashed.catch(this.fail);
     if (engine === 'url') this.engine = await startSingle(this.path('engine'));
     if (engine === 'sentinels') this.engine = await startSentinels(this.path('engine'));

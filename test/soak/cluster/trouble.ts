@@ -24,6 +24,7 @@ export type MakesTrouble = (scene: Scene) => Promise<void>;
 /** Milliseconds. */
 const BEFORE = 5000;
 const AWAY = 10_000;
+const LONG_AWAY = 90_000;
 /** After this time the devices of a process that ended by itself are elsewhere. */
 const SOON = 4000;
 
@@ -84,6 +85,14 @@ export const cut = async (scene: Scene, index: number): Promise<void> => {
   if (index % 2 === 0) member.front?.restart(AWAY);
   else member.front?.hang(AWAY);
   await sleep(AWAY);
+};
+
+/** Cuts a process from the engine in silence, for much longer than its devices take to move. */
+export const cutForLong = async (scene: Scene, index: number): Promise<void> => {
+  const member = memberOf(scene, index);
+  hit(scene, member);
+  member.front?.hang(LONG_AWAY);
+  await sleep(LONG_AWAY);
 };
 
 /** @param distance between the beginnings of two troubles, in ms */
