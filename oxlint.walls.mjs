@@ -7,16 +7,14 @@
 export const FOLDERS = [
   'util',
   'input',
-  'pace',
   'http',
-  'cluster',
   'api',
   'channel',
   'history',
   'recovery',
-  'sharing',
   'fleet',
-  'request',
+  'commands',
+  'cluster',
 ];
 const HEAD = [
   'address',

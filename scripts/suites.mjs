@@ -69,7 +69,7 @@ export const skippedStep = (name) =>
   });
 
 /** The folders of tests of clusters and of random tests, which take half of the time of the unit tests. */
-const LONG_UNITS = /^(cluster|properties|sharing)\//;
+const LONG_UNITS = /^(cluster|properties)\//;
 
 /**
  * The unit tests in two steps, since the lanes are many and a single one would be the last to end.

@@ -1,14 +1,14 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './pace/adaptive-limiter';
-import type { AdaptiveLimiters } from './pace/adaptive-limiters';
+import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiter';
+import type { AdaptiveLimiters } from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
-import { createDeviceQueues, type DeviceQueues } from './http/device-queues';
+import { createDeviceQueues, type DeviceQueues } from './commands/device-queues';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
-import { createDeviceCommands, type DeviceCommands } from './fleet/device-commands';
+import { createDeviceCommands, type DeviceCommands } from './commands/device-commands';
 import { createFleet } from './fleet/create-fleet';
 import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
@@ -16,16 +16,16 @@ import { historyStreamer, type StreamHistory } from './history/stream-history';
 import { createListening, type Listen, type Listening } from './recovery/listen';
 import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
-import { Pulses } from './api/pulse';
+import { Pulses } from './commands/pulse';
 import { daySync, type SyncDays } from './api/sync';
-import { Requests } from './request/requests';
+import { Requests } from './commands/reply/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock } from './http/service-clock';
 import { serverApi, type ServerApi } from './api/server-api';
-import type { Exclusive } from './sharing/exclusive';
-import type { Sharing } from './sharing';
+import type { CommandLock } from './commands/command-lock';
+import type { Sharing } from './cluster/sharing';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 import { USER_AGENT } from './http/user-agent';
@@ -65,7 +65,7 @@ export interface Application {
   /** Everything that reaches a device of the open API. */
   commands: DeviceCommands | undefined;
   /** Keeps its commands and those of other processes apart, with a cluster. */
-  exclusive: Exclusive | undefined;
+  exclusive: CommandLock | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
   fleet: Fleet;
@@ -75,8 +75,8 @@ export interface Application {
 }
 
 /** Loaded with the first cluster: a single process needs nothing of it. */
-const sharings = (): typeof import('./sharing') =>
-  require('./sharing') as typeof import('./sharing');
+const sharings = (): typeof import('./cluster/sharing') =>
+  require('./cluster/sharing') as typeof import('./cluster/sharing');
 
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the

@@ -1,8 +1,8 @@
 import { invalidInput } from './errors';
-import type { CommandWait } from './fleet/device-commands';
-import { Place } from './http/device-queue';
-import type { DeviceQueues } from './http/device-queues';
-import { isolatedProgress, type Progress } from './http/progress';
+import type { CommandWait } from './commands/device-commands';
+import { Place } from './commands/device-queue';
+import type { DeviceQueues } from './commands/device-queues';
+import { isolatedProgress, type Progress } from './commands/progress';
 import { parseValueDatatype } from './input/datatype';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';

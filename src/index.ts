@@ -33,7 +33,7 @@ export type {
   FleetWatch,
   WatchListener,
   WatchOptions,
-} from './fleet/watch-types';
+} from './fleet/watch/watch-types';
 export type { Deliver, RecoverOptions } from './recovery/options';
 export { isPosition, type Position } from './recovery/position';
 export {
@@ -46,11 +46,11 @@ export {
   type HistoryForm as Encoding,
   type HistoryFormSetting as EncodingSetting,
 } from './history/form';
-export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './request/types';
+export type { Reply, RequestMatch, RequestOptions, RequestProgress } from './commands/reply/types';
 export * from './types';
 export type { Explanation, ExplainNote, ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';
-export type { UploadPatterns } from './request/types';
+export type { UploadPatterns } from './commands/reply/types';
 export type { KeyFault, KeyWarning } from './input/pasted-key';
 export { decodeUpload } from './util/decode';
 export { DeviceCloudError, ERROR_CODES, isDeviceCloudError, type ErrorCode } from './errors';

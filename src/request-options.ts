@@ -1,8 +1,8 @@
 import { parseDatatype } from './input/datatype';
 import { readInput } from './input/readable';
-import { matcherOf } from './request/matcher';
-import type { Request } from './request/requests';
-import type { RequestOptions } from './request/types';
+import { matcherOf } from './commands/reply/matcher';
+import type { Request } from './commands/reply/requests';
+import type { RequestOptions } from './commands/reply/types';
 import { readTimeout } from './settings';
 import { catchRejection } from './util/thrown';
 

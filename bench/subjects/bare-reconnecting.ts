@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import type { AdaptiveLimiters } from '../../src/pace/adaptive-limiters';
+import type { AdaptiveLimiters } from '../../src/http/adaptive-limiters';
 import { chipidOf } from '../identity';
 import { channelAddress } from './bare-channels';
 import { fail } from './node-red';
@@ -19,7 +19,7 @@ export async function bareReconnecting(
 ): Promise<(channels: number) => Promise<void>> {
   const { WebSocket } = await import('ws');
   const load = createRequire(join(packageFolder, 'package.json'));
-  const limiters = load('./dist/src/pace/adaptive-limiters.js') as {
+  const limiters = load('./dist/src/http/adaptive-limiters.js') as {
     AdaptiveLimiters: typeof AdaptiveLimiters;
   };
   const limiter = new limiters.AdaptiveLimiters().of(baseUrl);

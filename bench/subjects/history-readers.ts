@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { createApplication } from '../../src/application';
-import type { AdaptiveLimiters } from '../../src/pace/adaptive-limiters';
+import type { AdaptiveLimiters } from '../../src/http/adaptive-limiters';
 import { IDENTITY } from '../identity';
 
 /** Reads histories without pages. */
@@ -52,7 +52,7 @@ export function ourReader(baseUrl: string, packageFolder: string): HistoryReader
   const load = createRequire(join(packageFolder, 'package.json'));
   const parts = {
     ...(load('./dist/src/application.js') as { createApplication: typeof createApplication }),
-    ...(load('./dist/src/pace/adaptive-limiters.js') as {
+    ...(load('./dist/src/http/adaptive-limiters.js') as {
       AdaptiveLimiters: typeof AdaptiveLimiters;
     }),
   };

@@ -2,7 +2,7 @@ import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
+import type { AdaptiveLimiter } from '../http/adaptive-limiter';
 import type { ChannelAccess, ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import { TurnShare } from './turn-share';

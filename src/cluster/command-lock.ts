@@ -1,4 +1,4 @@
-import { notSent } from '../http/device-queues';
+import { notSent } from '../commands/device-queues';
 import { backoff } from '../util/backoff';
 import type { Clock } from './clock';
 import type { Store } from './store';

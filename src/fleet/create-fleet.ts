@@ -2,14 +2,14 @@ import type { ListDevices } from '../api/device-list';
 import { openApiMissing } from '../api/open-api';
 import type { HttpContext } from '../http/call';
 import type { Listening } from '../recovery/listen';
-import type { RemoteLatest } from '../sharing/remote-latest';
-import type { WatchShare } from '../sharing/shared-watches';
+import type { OtherLatest } from './known-upload';
+import type { WatchShare } from './watch/share';
 import { Fleet } from './fleet';
 import type { HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
 import { SharedListPoller, type ListPoller } from './list-poller';
 import type { FleetRegistry } from './registry';
-import { Watches } from './watches';
+import { Watches } from './watch/watches';
 
 interface FleetDeps {
   http: HttpContext;
@@ -21,7 +21,7 @@ interface FleetDeps {
   /** How histories are written, unless a caller says otherwise. */
   historyOptions: HistoryOptions;
   /** What the other processes of a cluster know. */
-  remote?: RemoteLatest | undefined;
+  remote?: OtherLatest | undefined;
   /** Which process emits the events of a watch. */
   share?: WatchShare | undefined;
 }

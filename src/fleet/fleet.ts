@@ -12,9 +12,9 @@ import type { LatestReader } from './latest-reader';
 import type { ListPoller, ListUser } from './list-poller';
 import type { ListReading } from './list-reading';
 import type { FleetRegistry } from './registry';
-import type { KnownUpload, RemoteLatest } from '../sharing/remote-latest';
-import type { FleetWatch, WatchListener, WatchOptions } from './watch-types';
-import type { Watches } from './watches';
+import type { KnownUpload, OtherLatest } from './known-upload';
+import type { FleetWatch, WatchListener, WatchOptions } from './watch/watch-types';
+import type { Watches } from './watch/watches';
 
 /** What the fleet is made of. */
 export interface FleetParts {
@@ -28,7 +28,7 @@ export interface FleetParts {
   /** How histories are written, unless a caller says otherwise. */
   historyOptions: HistoryOptions;
   /** What the other processes of a cluster know. */
-  remote?: Pick<RemoteLatest, 'ask'> | undefined;
+  remote?: OtherLatest | undefined;
 }
 
 /** What is known of a device at a moment; times in ms by this clock. */

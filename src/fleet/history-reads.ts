@@ -1,9 +1,9 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
-import type { PacedAttempt } from '../pace/attempt';
+import type { PacedAttempt } from '../http/attempt';
 import { isPassing, SILENT_TRIES } from '../recovery/reading';
 import { NewestRecord } from './latest-history';
-import type { Reader } from '../recovery/read-limiter';
+import type { Reader } from '../history/read-limiter';
 
 /**
  * Histories that are read at once, of the few that the application may read: recoveries, for which live

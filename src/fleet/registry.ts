@@ -4,7 +4,7 @@ import type { RecoveryObserver } from '../recovery/deps';
 import type { DeviceRecord, Upload } from '../types';
 import { thrownText } from '../util/thrown';
 import { FleetDevice, type FleetError, type ReportedError } from './device';
-import type { FleetWatcher } from './fleet-watcher';
+import type { FleetWatcher } from './watch/fleet-watcher';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-reading';
 import { Removals } from './removals';

@@ -2,7 +2,7 @@ import { isDeviceCloudError } from '../errors';
 import type { OpenApi } from '../api/open-api';
 import { callService, type HttpContext } from '../http/call';
 import type { CallSpec, Shape } from '../http/call-spec';
-import type { PacedAttempt } from '../pace/attempt';
+import type { PacedAttempt } from '../http/attempt';
 import { HistoryRead, RecordReader, type RecordSink } from './record-reader';
 
 /**

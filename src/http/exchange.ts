@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { readRetryAfter } from '../pace/retry-after';
+import { readRetryAfter } from './retry-after';
 import { AnswerBody } from './answer-body';
 import type { CallAborted, Deadline } from './deadline';
 

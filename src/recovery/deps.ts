@@ -4,7 +4,7 @@ import type { StreamHistory } from '../history/stream-history';
 import type { Upload } from '../types';
 import type { Budgets, Limits } from './limits';
 import type { Position } from './position';
-import type { ReadLimiter } from './read-limiter';
+import type { ReadLimiter } from '../history/read-limiter';
 
 /**
  * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's

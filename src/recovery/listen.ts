@@ -2,7 +2,7 @@ import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
 import { readInput } from '../input/readable';
-import type { AdaptiveLimiter } from '../pace/adaptive-limiter';
+import type { AdaptiveLimiter } from '../http/adaptive-limiter';
 import { IsolatedListener } from '../channel/isolated-listener';
 import {
   HistoryFacts,
@@ -16,7 +16,7 @@ import { Budgets, LIMITS } from './limits';
 import { checkStart, type Position } from './position';
 import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
 import { Recovery } from './recovery';
-import { ReadLimiter } from './read-limiter';
+import { ReadLimiter } from '../history/read-limiter';
 
 interface ListeningDeps {
   appid: string;

@@ -1,6 +1,6 @@
 import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../pace/attempt';
-import type { Reader, ReadLimiter } from './read-limiter';
+import type { PacedAttempt } from '../http/attempt';
+import type { Reader, ReadLimiter } from '../history/read-limiter';
 
 /** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
 export const SILENT_TRIES = 2;

@@ -1,13 +1,13 @@
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../pace/attempt';
+import type { PacedAttempt } from '../http/attempt';
 import type { Upload } from '../types';
 import { HistoryAnswer } from './answer';
 import { Checkpoint } from './checkpoint';
 import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { FAILED_TRIES, FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './limits';
-import type { Reader } from './read-limiter';
+import type { Reader } from '../history/read-limiter';
 import { isPassing, Reading, SILENT_TRIES, type ReadingOwner } from './reading';
 import { LONG, WAITING } from './reports';
 import { Settling } from './settling';

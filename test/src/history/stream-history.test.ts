@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { createApplication, type Application } from '../../../src/application';
 import type { ErrorCode } from '../../../src/errors';
 import type { StreamHistory } from '../../../src/history/stream-history';
-import { AdaptiveLimiters } from '../../../src/pace/adaptive-limiters';
+import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
 import type { ClientOptions } from '../../../src/settings';
 import { atEnd } from '../../../tooling/servers/at-end';
 import {

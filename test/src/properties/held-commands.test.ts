@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import fc from 'fast-check';
 import { isDeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { WHENS, type When } from '../../../src/types';
-import { heldWorld, type HeldEvent } from '../fleet/held-world';
+import { heldWorld, type HeldEvent } from '../commands/held-world';
 import { holds } from '../support/fuzz';
 import { settled } from '../../../tooling/until';
 

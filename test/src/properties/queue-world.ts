@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { createDeviceQueues } from '../../../src/http/device-queues';
+import { createDeviceQueues } from '../../../src/commands/device-queues';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';

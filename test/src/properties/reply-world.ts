@@ -1,12 +1,12 @@
 import type { ChannelListener } from '../../../src/channel/types';
 import { DeviceCloudError } from '../../../src/errors';
 import { createDeadlines } from '../../../src/http/deadline';
-import { createDeviceQueues } from '../../../src/http/device-queues';
+import { createDeviceQueues } from '../../../src/commands/device-queues';
 import type { RecoveringChannel } from '../../../src/recovery/listen';
 import type { RecoverOptions } from '../../../src/recovery/options';
-import { matcherOf } from '../../../src/request/matcher';
-import { Requests } from '../../../src/request/requests';
-import type { Reply, RequestMatch } from '../../../src/request/types';
+import { matcherOf } from '../../../src/commands/reply/matcher';
+import { Requests } from '../../../src/commands/reply/requests';
+import type { Reply, RequestMatch } from '../../../src/commands/reply/types';
 import type { Answer, PushAnswer } from '../../../src/types';
 import { settled } from '../../../tooling/until';
 import { manual, type Manual } from '../support/manual';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { useClock, World, type Watched } from '../fleet/watch-subject';
+import { useClock, World, type Watched } from '../fleet/watch/watch-subject';
 import { holds } from '../support/fuzz';
 
 const DEVICES = ['1', '2', '12345678901234567890'];

@@ -1,4 +1,4 @@
-import { createDeviceQueues, type QueueObserver } from '../../../src/http/device-queues';
+import { createDeviceQueues, type QueueObserver } from '../../../src/commands/device-queues';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 

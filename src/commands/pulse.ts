@@ -1,0 +1,180 @@
+import { DeviceCloudError } from '../errors';
+import { callService, callWithin, type HttpContext } from '../http/call';
+import { abortReason, createDeadlines, onAbort } from '../http/deadline';
+import type { Answer, ResultAnswer } from '../types';
+import type { OpenApi } from '../api/open-api';
+
+/** Seconds that setting a pin back may take once the caller, or the client, has ended the pulse. */
+const LAST_SECONDS = 3;
+
+/** Sets a pin, and sets it to the opposite level after a time. */
+export interface Pulse {
+  chipid: string;
+  pin: number;
+  level: 0 | 1;
+  /** Milliseconds between the two. */
+  duration: number;
+}
+
+const name = (level: 0 | 1): string => (level === 1 ? 'high (1)' : 'low (0)');
+const opposite = (level: 0 | 1): 0 | 1 => (level === 1 ? 0 : 1);
+
+/** An error that says, in addition, how the pulse left the pin. */
+function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): DeviceCloudError {
+  // UNREACHABLE would say that nothing of the pulse was sent.
+  const code = uncertain && error.code === 'UNREACHABLE' ? 'CONNECTION_LOST' : error.code;
+  return new DeviceCloudError(code, `${error.message} ${end}`, error.statusCode, uncertain);
+}
+
+/**
+ * The pulses of an application. Once a pulse may have begun, the opposite level is sent exactly once,
+ * whatever else happens, since a pin that stays on may drive anything.
+ */
+export class Pulses {
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  /** Neither the signal of a caller nor the end of the client may end these calls. */
+  readonly #deadlines = createDeadlines();
+
+  /** @param explain why a signal aborted, without secrets */
+  constructor(
+    private readonly http: HttpContext,
+    private readonly api: OpenApi,
+    private readonly explain = abortReason,
+  ) {}
+
+  /**
+   * Carries out a pulse.
+   * @param seconds that each of its two calls may take
+   * @param signal ends the pulse early: the opposite level is sent at once, within 3 s
+   * @returns the answer to the second call
+   * @throws DeviceCloudError that says at which level the pin was left, or may have been left
+   */
+  run(pulse: Pulse, seconds: number, signal?: AbortSignal): Promise<Answer<ResultAnswer>> {
+    const running = this.#run(pulse, seconds, signal);
+    this.#running.add(running);
+    const over = (): boolean => this.#running.delete(running);
+    running.then(over, over);
+    return running;
+  }
+
+  /** The longest time that a pulse takes, in ms. @param seconds that each of its two calls may take */
+  longest({ duration }: Pulse, seconds: number): number {
+    return duration + (2 * seconds + LAST_SECONDS) * 1000;
+  }
+
+  /** Ends the pulses under way. Resolves once their pins are set back, after 3 s at most. */
+  async close(): Promise<void> {
+    this.#closing.abort('the client was closed');
+    await Promise.allSettled(this.#running);
+  }
+
+  async #run(
+    pulse: Pulse,
+    seconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<ResultAnswer>> {
+    const { failed, warning } = await this.#begin(pulse, seconds, signal);
+    const pin = `Pin ${pulse.pin} of device ${pulse.chipid}`;
+    const cut = failed ?? (await this.#wait(pulse, signal));
+    let answer: Answer<ResultAnswer>;
+    try {
+      answer = await this.#setBack(pulse, seconds, signal);
+    } catch (error) {
+      if (!(error instanceof DeviceCloudError)) throw error;
+      const left = failed || error.uncertain ? 'may have been left' : 'was left';
+      const end = `${pin} ${left} at ${name(pulse.level)}.`;
+      throw cut
+        ? withEnd(cut, `Setting it back failed: ${error.message} ${end}`, true)
+        : withEnd(error, end, true);
+    }
+    // A warning may be about either of the two.
+    if (!cut) return warning === undefined ? answer : { warning, ...answer };
+    throw withEnd(
+      cut,
+      `${pin} was set back, and was left at ${name(opposite(pulse.level))}.`,
+      true,
+    );
+  }
+
+  /** Sets the level. @returns the warning of the answer, or the error if it may have been set all the same */
+  async #begin(
+    { chipid, pin, level }: Pulse,
+    seconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
+    try {
+      const set = this.api.setGpioEdge(chipid, pin, level);
+      const { warning } = await callService(this.http, set, seconds, signal);
+      return { warning };
+    } catch (error) {
+      if (!(error instanceof DeviceCloudError)) throw error;
+      if (error.uncertain) return { failed: error };
+      throw withEnd(error, `The pulse did not begin: pin ${pin} was left as it was.`, false);
+    }
+  }
+
+  /** @returns an error if the pulse was ended before its time */
+  async #wait(
+    { chipid, pin, duration }: Pulse,
+    signal: AbortSignal | undefined,
+  ): Promise<DeviceCloudError | undefined> {
+    let why: AbortSignal | undefined;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        ignore();
+        resolve();
+      };
+      const timer = setTimeout(end, duration);
+      const ignore = this.#whenEnded(signal, (by) => {
+        why = by;
+        end();
+      });
+    });
+    return (
+      why &&
+      new DeviceCloudError(
+        'CONNECTION_LOST',
+        `The pulse on pin ${pin} of device ${chipid} was cut short: ${this.explain(why)}.`,
+      )
+    );
+  }
+
+  /** Sends the opposite level: within 3 s once the end is awaited. */
+  async #setBack(
+    { chipid, pin, level }: Pulse,
+    seconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer<ResultAnswer>> {
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const ignore = this.#whenEnded(signal, () => {
+      const reason = `it took longer than ${LAST_SECONDS} s`;
+      timer ??= setTimeout(() => late.abort(reason), LAST_SECONDS * 1000);
+    });
+    const deadline = this.#deadlines.start(seconds, late.signal);
+    try {
+      return await callWithin(
+        this.http,
+        this.api.setGpioEdge(chipid, pin, opposite(level)),
+        deadline,
+      );
+    } finally {
+      deadline.clear();
+      ignore();
+      clearTimeout(timer);
+    }
+  }
+
+  /** Calls back, always asynchronously, once the caller or the client ends the pulse or has ended it. */
+  #whenEnded(signal: AbortSignal | undefined, callback: (by: AbortSignal) => void): () => void {
+    const signals = signal ? [signal, this.#closing.signal] : [this.#closing.signal];
+    const ended = signals.find(({ aborted }) => aborted);
+    if (ended) queueMicrotask(() => callback(ended));
+    const ignores = ended ? [] : signals.map((each) => onAbort(each, () => callback(each)));
+    return () => {
+      for (const ignore of ignores) ignore();
+    };
+  }
+}

@@ -1,0 +1,88 @@
+import { invalidInput } from '../../errors';
+import { readInput } from '../../input/readable';
+import { MAX_PATTERN } from '../../util/bounded-pattern';
+import { equalJson, readPath, valueAt } from '../../util/property-path';
+import { oneLine, show } from '../../util/show';
+import type { RequestMatch } from './types';
+import type { UploadReading } from './upload-reading';
+
+/** Judges whether an upload answers a request. It may throw, or its promise reject. */
+export interface Matcher {
+  /** @param payload the decoded upload */
+  matches(payload: unknown, reading: UploadReading): boolean | Promise<boolean>;
+  /** What it looks for, to end the sentence "none of them …". */
+  readonly wanted: string;
+  /** Whether any upload answers. */
+  readonly takesAny?: true;
+}
+
+const MAX_SHOWN = 100;
+
+function propertyMatcher(property: unknown, equals: unknown): Matcher {
+  const path = typeof property === 'string' ? readPath(property) : undefined;
+  if (!path) {
+    throw invalidInput(
+      `The property of the reply must be a path such as reply.id, but is ${show(property)}.`,
+    );
+  }
+  if (equals === undefined) {
+    throw invalidInput(`There is no value that the property ${show(property)} has to equal.`);
+  }
+  return {
+    matches: (payload) => equalJson(valueAt(payload, path), equals),
+    wanted: `has the property ${show(property)} with the value ${show(equals)} (${typeof equals})`,
+  };
+}
+
+function compile(pattern: unknown): RegExp {
+  const isRegExp = pattern instanceof RegExp;
+  const source = isRegExp ? pattern.source : pattern;
+  if (typeof source !== 'string' || source === '' || source.length > MAX_PATTERN) {
+    throw invalidInput(
+      `The pattern must be a regular expression of 1 to ${MAX_PATTERN} characters.`,
+    );
+  }
+  try {
+    // Those that make each run continue where the last one ended make no sense here.
+    return new RegExp(source, isRegExp ? pattern.flags.replace(/[gy]/g, '') : '');
+  } catch {
+    throw invalidInput(`The pattern ${show(source)} is not a regular expression.`);
+  }
+}
+
+function patternMatcher(given: unknown): Matcher {
+  const pattern = compile(given);
+  const key = String(pattern);
+  return {
+    matches: (_payload, reading) =>
+      reading.once(key, () => {
+        const text = reading.text();
+        return text !== undefined && reading.patterns.find(pattern, text).length > 0;
+      }),
+    wanted: `matches the pattern ${oneLine(key, MAX_SHOWN)}`,
+  };
+}
+
+/**
+ * Makes the matcher of a request.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function matcherOf(match: RequestMatch | undefined): Matcher {
+  return readInput('match of the request', () => {
+    if (match === 'next') return { matches: () => true, wanted: '', takesAny: true };
+    if (typeof match === 'function') {
+      return {
+        matches: (payload, { upload, patterns }) => match(payload, upload, patterns),
+        wanted: 'matches the condition',
+      };
+    }
+    if (typeof match === 'object' && (match as unknown) !== null) {
+      if ('property' in match) return propertyMatcher(match.property, match.equals);
+      if ('pattern' in match) return patternMatcher(match.pattern);
+    }
+    throw invalidInput(
+      'A request needs a match, which says which upload is its reply: "next", {property, equals}, ' +
+        `{pattern} or a function, but got ${show(match)}.`,
+    );
+  });
+}

@@ -1,0 +1,233 @@
+import { DeviceCloudError, isDeviceCloudError } from '../../errors';
+import type { CallAborted, Deadline } from '../../http/deadline';
+import type { Answer, Datatype, PushAnswer } from '../../types';
+import { PatternFailed } from '../../util/bounded-pattern';
+import { thrownText } from '../../util/thrown';
+import type { Matcher } from './matcher';
+import { noReply, Tally } from './tally';
+import type { Reply } from './types';
+import type { UploadReading } from './upload-reading';
+
+/** Milliseconds that a condition may take to judge one upload: those behind it wait. */
+const PATIENCE = 5000;
+
+/** What a request waits for, and for how long. */
+export interface Wanted {
+  /** The push, as errors name it: `Push to device 10000001`. */
+  name: string;
+  matcher: Matcher;
+  datatype: Datatype;
+  /** Seconds from sending the push. */
+  replyTimeout: number;
+}
+
+/** Whether it is unknown if a push arrived: then a reply shows that it did. */
+const isUnknown = (error: unknown): boolean =>
+  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST') && error.uncertain;
+
+/**
+ * A request whose push is being sent, or has been: it ends once the outcome of the push is known and an
+ * upload has answered it, or none can any more.
+ */
+export class PendingRequest {
+  /** Settles with the reply; it may be left alone. */
+  readonly reply: Promise<Reply>;
+  readonly #wanted: Wanted;
+  readonly #deadline: Deadline;
+  /** Is called once no upload can answer it any more. */
+  readonly #closed: () => void;
+  readonly #tally = new Tally();
+  readonly #sentAt = performance.now();
+  #push: { answer: Answer<PushAnswer> } | { error: unknown } | undefined;
+  #match: { reading: UploadReading; payload: unknown } | undefined;
+  /** Why no upload can be the reply any more, to end the sentence "the push was accepted, but …". */
+  #over: string | undefined;
+  #aborted: string | undefined;
+  /** Ends the judgement that is under way. */
+  #endJudgement: (() => void) | undefined;
+  #resolve!: (reply: Reply) => void;
+  #reject!: (error: unknown) => void;
+
+  /**
+   * @param isCovered whether recovered uploads count: nothing that came before the request can be one
+   * @param deadline of the reply
+   */
+  constructor(
+    wanted: Wanted,
+    public isCovered: boolean,
+    deadline: Deadline,
+    closed: () => void,
+  ) {
+    this.#wanted = wanted;
+    this.#deadline = deadline;
+    this.#closed = closed;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // It may not be awaited yet, and its rejection would end the process.
+    this.reply.catch(() => undefined);
+  }
+
+  /** Whether an upload can still be its reply. */
+  get isOpen(): boolean {
+    return !this.#match && this.#over === undefined && this.#aborted === undefined;
+  }
+
+  /** Whether only the reply is missing. */
+  get isAwaiting(): boolean {
+    return this.#push !== undefined && this.isOpen;
+  }
+
+  /** Judges an upload. Never throws, and a promise never rejects. */
+  judge(reading: UploadReading): boolean | Promise<boolean> {
+    const tally = this.#tally;
+    if (!this.isOpen) return false;
+    if (reading.upload.replayed && !this.isCovered) {
+      tally.older++;
+      return false;
+    }
+    tally.judged++;
+    const { matcher, datatype } = this.#wanted;
+    const decoded = reading.decoded(datatype);
+    if (!decoded) {
+      tally.undecodable++;
+      return false;
+    }
+    try {
+      const verdict: unknown = matcher.matches(decoded.value, reading);
+      const isSettled = typeof verdict !== 'object' || verdict === null;
+      return isSettled ? verdict === true : this.#await(Promise.resolve(verdict));
+    } catch (thrown) {
+      return this.#failed(thrown);
+    }
+  }
+
+  /** An upload was not judged, since too many others were waiting to be. */
+  drop(): void {
+    this.#tally.dropped++;
+  }
+
+  /** Settles it with an upload that it matches. @returns false if it has ended meanwhile */
+  settleWith(reading: UploadReading): boolean {
+    if (!this.isOpen) return false;
+    this.#match = { reading, payload: reading.decoded(this.#wanted.datatype)?.value };
+    this.#close();
+    return true;
+  }
+
+  /** The push was answered. */
+  accepted(answer: Answer<PushAnswer>): void {
+    this.#push = { answer };
+    this.#settle();
+  }
+
+  /** The push failed: for certain, or it is unknown whether it arrived. */
+  pushFailed(error: unknown): void {
+    this.#push = { error };
+    if (!isUnknown(error)) this.#over ??= '';
+    if (this.#over !== undefined) this.#close();
+    else this.#settle();
+  }
+
+  /** Its time is over. */
+  expire(): void {
+    const { matcher, datatype, replyTimeout } = this.#wanted;
+    this.#end(
+      `no upload answered it within ${replyTimeout} s. ${this.#tally.text(matcher.wanted, datatype)}`,
+    );
+  }
+
+  /** The caller, or the client's close, ends it. */
+  abort({ detail }: CallAborted): void {
+    this.#aborted ??= detail ?? 'the caller aborted it';
+    this.#close();
+  }
+
+  #await(verdict: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#end(`its condition did not answer within ${PATIENCE / 1000} s for one upload.`);
+      }, PATIENCE);
+      const settle = (matches: boolean): void => {
+        clearTimeout(timer);
+        this.#endJudgement = undefined;
+        resolve(matches);
+      };
+      this.#endJudgement = () => settle(false);
+      verdict.then(
+        (matches) => settle(matches === true),
+        (thrown: unknown) => settle(this.#failed(thrown)),
+      );
+    });
+  }
+
+  #failed(thrown: unknown): false {
+    if (thrown instanceof PatternFailed) this.#end(`${thrown.message}.`);
+    this.#tally.failed++;
+    this.#tally.failure = thrownMessage(thrown);
+    return false;
+  }
+
+  #end(why: string): void {
+    if (!this.isOpen) return;
+    this.#over = why;
+    this.#close();
+  }
+
+  #close(): void {
+    this.#deadline.clear();
+    this.#endJudgement?.();
+    this.#closed();
+    this.#settle();
+  }
+
+  /** Ends it if everything is known. A push that was broken off has an outcome in a moment. */
+  #settle(): void {
+    const push = this.#push;
+    const { name } = this.#wanted;
+    if (!push || this.isOpen) return;
+    if ('error' in push && (!this.#match || !isUnknown(push.error) || this.#aborted)) {
+      this.#reject(push.error);
+    } else if (this.#aborted !== undefined) {
+      this.#reject(abandoned(name, this.#aborted));
+    } else if (this.#match) {
+      this.#resolve(this.#replyOf(this.#match, push));
+    } else {
+      this.#reject(noReply(name, this.#over ?? ''));
+    }
+  }
+
+  #replyOf(
+    { reading, payload }: { reading: UploadReading; payload: unknown },
+    push: { answer: Answer<PushAnswer> } | { error: unknown },
+  ): Reply {
+    const elapsed = Math.max(0, Math.round(reading.arrived - this.#sentAt));
+    const reply: Reply = { payload, upload: reading.upload, elapsed };
+    if ('answer' in push) {
+      return { ...reply, answer: push.answer.body, statusCode: push.answer.statusCode };
+    }
+    const { error } = push;
+    const status = isDeviceCloudError(error) ? error.statusCode : undefined;
+    return { ...reply, uncertain: true, ...(status !== undefined && { statusCode: status }) };
+  }
+}
+
+const abandoned = (name: string, why: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'CONNECTION_LOST',
+    `${name} was sent and accepted, but its reply is no longer awaited: ${why}.`,
+  );
+
+/** JSONata throws objects with a message of their own, which are no errors. */
+function thrownMessage(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
+      const { message } = thrown;
+      if (typeof message === 'string') return message;
+    }
+  } catch {
+    // A getter that throws.
+  }
+  return thrownText(thrown);
+}

@@ -1,0 +1,300 @@
+import type { FleetDevice } from '../device';
+import type { ListPoller, ListReading } from '../list-poller';
+import type { FleetRegistry } from '../registry';
+import { TimerQueue } from '../../channel/timer-queue';
+import { isDeviceCloudError } from '../../errors';
+import type { WatchPlace, WatchShare } from './share';
+import { ListHealth } from './watch-list';
+import { watchKey, type WatchSettings } from './watch-options';
+import { deviceOf, readState, type SavedDevice, type SavedState } from './watch-state';
+import { WatchEmitter, type EmitterShare } from './watch-emitter';
+import type { FleetWatch, WatchListener } from './watch-types';
+import { WatchedDevices, type WatchedDevice } from './watched-devices';
+
+/** What a watch observes. */
+export interface WatchSource {
+  readonly appid: string;
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher'>;
+  readonly poller: Pick<ListPoller, 'poll'>;
+  /** This machine's clock, in ms. */
+  readonly now: () => number;
+  /** Where several processes watch. */
+  readonly share?: WatchShare | undefined;
+  /** For silences and lost channels; default: a separate queue. */
+  readonly timers?: TimerQueue;
+}
+
+/** Makes events of what the registry and the poller show. */
+export class Watch implements FleetWatch {
+  readonly #source: WatchSource;
+  readonly #settings: WatchSettings;
+  readonly #emitter: WatchEmitter;
+  readonly #devices: WatchedDevices;
+  readonly #list = new ListHealth();
+  /** Whether a device that is not known was offline, rather than not looked for. */
+  #complete: boolean;
+  /** Whether the list has been read since the start. */
+  #ready = false;
+  readonly #leave: (() => void)[] = [];
+  readonly #place: WatchPlace | undefined;
+
+  constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
+    this.#source = source;
+    this.#settings = settings;
+    const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
+    this.#emitter = new WatchEmitter(
+      source.appid,
+      settings,
+      listener,
+      nameOf,
+      this.#emitterShare(),
+    );
+    this.#devices = this.#makeDevices(source.timers ?? new TimerQueue());
+    const saved = readState(settings.state, source.appid);
+    this.#complete = saved.complete;
+    this.#restore(saved);
+    for (const chipid of settings.chipids ?? []) this.#at(chipid);
+    this.#observe();
+    this.#place = source.share?.join({
+      key: watchKey(settings),
+      states: () => this.state().devices,
+      apply: (state) => this.#apply(state),
+      moved: () => this.#moved(),
+    });
+  }
+
+  counts(): { devices: number; online: number } {
+    let online = 0;
+    for (const { presence } of this.#devices) if (presence.online) online++;
+    return { devices: this.#devices.size, online };
+  }
+
+  state(): SavedState {
+    const { appid } = this.#source;
+    const complete = this.#complete && this.#settings.chipids === undefined;
+    const devices = Array.from(this.#devices, (device) => {
+      const { chipid, presence, silence, channel } = device;
+      const { online, since } = presence;
+      const [silent, connected] = [silence?.silent ?? false, channel?.connected ?? null];
+      return [chipid, online, since, silent, connected, this.#nameOf(device)] as const;
+    });
+    return { appid, complete, unknown: this.#list.unknown, devices };
+  }
+
+  close(): void {
+    this.#emitter.close();
+    this.#place?.leave();
+    for (const leave of this.#leave) leave();
+    this.#devices.stop();
+  }
+
+  #makeDevices(timers: TimerQueue): WatchedDevices {
+    const { chipids, silence: limit, settle, events } = this.#settings;
+    const onSilent = ({ chipid }: { chipid: string }): void => this.#silent(chipid);
+    const onSettled = ({ chipid }: { chipid: string }, was: boolean | null): void => {
+      const device = this.#devices.get(chipid);
+      if (device) this.#emitter.channelChanged(device, was);
+    };
+    return new WatchedDevices(
+      chipids,
+      limit > 0 ? { timers, limit, onSilent } : undefined,
+      events.has('channel') ? { timers, settle, onSettled } : undefined,
+    );
+  }
+
+  #restore(saved: SavedState): void {
+    this.#list.unknown = saved.unknown;
+    for (const each of saved.devices) {
+      const device = this.#at(each[0]);
+      // With `start: current`, the rest is found out, and emitted, anew.
+      if (device) this.#set(device, each, this.#settings.start === 'none');
+    }
+  }
+
+  #set(device: WatchedDevice, saved: SavedDevice, isWhole: boolean): void {
+    const [, online, since, silent, connected, name] = saved;
+    device.presence.online = online;
+    device.presence.since = since;
+    device.name = name;
+    if (!isWhole) return;
+    if (device.silence) device.silence.silent = silent;
+    if (device.channel) device.channel.connected = connected;
+  }
+
+  #emitterShare(): EmitterShare | undefined {
+    const { share } = this.#source;
+    return (
+      share && {
+        mayEmit: (chipid) => share.mayEmit(chipid),
+        get emitsForAll() {
+          return share.emitsForAll;
+        },
+        changed: (chipid) => this.#place?.changed(chipid),
+      }
+    );
+  }
+
+  /** Whether this process emits the events of a device. */
+  #isMine(chipid: string): boolean {
+    return this.#source.share?.mayEmit(chipid) ?? true;
+  }
+
+  /** Applies the state of a device that another process holds and has emitted. */
+  #apply(state: unknown): void {
+    const saved = deviceOf(state);
+    if (!saved || this.#isMine(saved[0])) return;
+    const device = this.#at(saved[0]);
+    if (!device) return;
+    this.#set(device, saved, true);
+    device.presenceEmitted = device.channelEmitted = true;
+    this.#emitter.stateChanged();
+  }
+
+  /** This process may hold other devices by now. */
+  #moved(): void {
+    for (const device of this.#source.registry.devices())
+      if (device.channelState !== null) this.#channelChanged(device);
+    this.#emitter.catchUp(this.#devices);
+  }
+
+  #observe(): void {
+    const { registry, poller } = this.#source;
+    const leave = registry.addWatcher({
+      onLive: (device) => this.#uploaded(device),
+      onState: (device) => this.#channelChanged(device),
+      onRecovering: ({ chipid }) => {
+        const device = this.#at(chipid);
+        if (device) this.#emitter.emit('recovering', device);
+      },
+      onRecovered: ({ chipid }, count) => {
+        const device = this.#at(chipid);
+        if (device) this.#emitter.emit('recovered', device, { count });
+      },
+    });
+    this.#leave.push(leave);
+    for (const device of registry.devices()) {
+      if (device.channelState !== null) this.#channelChanged(device);
+    }
+    const user = {
+      onReading: (reading: ListReading) => this.#onReading(reading),
+      onReadError: (error: unknown) => this.#onReadError(error),
+    };
+    this.#leave.push(poller.poll(this.#settings.refresh, user));
+  }
+
+  #uploaded({ chipid, lastUpload }: FleetDevice): void {
+    if (!this.#isMine(chipid)) {
+      this.#devices.get(chipid)?.silence?.restart();
+      return;
+    }
+    const device = this.#at(chipid);
+    if (!device) return;
+    const was = device.presence.online;
+    const changed = device.presence.uploaded(lastUpload ?? this.#source.now());
+    const wasSilent = device.silence?.heard() ?? false;
+    if (changed) this.#emitter.presenceChanged(device, was);
+    if (!wasSilent) return;
+    this.#place?.changed(chipid);
+    this.#emitter.emit('heard', device);
+    this.#emitter.stateChanged();
+  }
+
+  #silent(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device?.silence) return;
+    if (!this.#isMine(chipid)) {
+      // Nothing would be emitted.
+      device.silence.silent = false;
+      device.silence.restart();
+      return;
+    }
+    this.#place?.changed(chipid);
+    this.#emitter.emit('silent', device);
+    this.#emitter.stateChanged();
+  }
+
+  #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
+    const device = this.#at(chipid);
+    if (!device) return;
+    // While another process emits its events, its channel counts as closed on purpose.
+    const isMine = this.#isMine(chipid);
+    const state = isMine ? channelState : null;
+    if (state === 'connected') device.silence?.connected();
+    else device.silence?.down();
+    if (!isMine) device.silence?.restart();
+    device.channel?.change(state, channelReason);
+  }
+
+  /** Applies a reading of the list, by the poller or on demand, and emits its events. */
+  #onReading(reading: ListReading): void {
+    if (this.#emitter.isClosed) return;
+    if (this.#list.read(reading.at)) {
+      this.#emitter.emitForAll('known', this.#list.since);
+      this.#emitter.stateChanged();
+    }
+    this.#compare(reading);
+    this.#devices.mayHaveRoom();
+    if (!this.#ready) {
+      this.#ready = this.#complete = true;
+      this.#emitter.firstReading(this.#devices);
+    }
+    this.#emitter.wasRead(reading.invalid);
+  }
+
+  #onReadError(error: unknown): void {
+    if (this.#emitter.isClosed) return;
+    if (this.#list.failed(this.#source.now())) {
+      const reason = isDeviceCloudError(error) ? error.code : 'ERROR';
+      this.#emitter.emitForAll('unknown', this.#list.since, reason);
+      this.#emitter.stateChanged();
+      this.#emitter.listFailed(this.#devices);
+    }
+    this.#emitter.notRead(error);
+  }
+
+  #compare({ at, devices: listed, polled }: ListReading): void {
+    const ended = this.#source.now();
+    for (const device of this.#devices) {
+      const { chipid, presence } = device;
+      const was = presence.online;
+      // Its process says when that changes.
+      if (was !== null && !this.#isMine(chipid)) continue;
+      if (listed.has(chipid)) {
+        if (presence.listed(at)) this.#emitter.presenceChanged(device, was);
+        // Readings on demand may follow each other too soon to say for how long a device is absent.
+      } else if (polled || was === null) {
+        const changed = presence.absent(at, ended, this.#settings.misses);
+        if (changed) this.#emitter.presenceChanged(device, was);
+      }
+    }
+    if (this.#settings.chipids === undefined) this.#addListed(listed.keys(), at);
+  }
+
+  #addListed(chipids: Iterable<string>, at: number): void {
+    for (const chipid of chipids) {
+      if (this.#devices.get(chipid)) continue;
+      const device = this.#at(chipid);
+      // There is no room for the others, either.
+      if (!device) return;
+      const was = device.presence.online;
+      device.presence.listed(at);
+      this.#emitter.presenceChanged(device, was);
+    }
+  }
+
+  /** The device, if it is wanted and there is room. */
+  #at(chipid: string): WatchedDevice | undefined {
+    const known = this.#devices.get(chipid);
+    if (known || this.#emitter.isClosed) return known;
+    const device = this.#devices.add(chipid);
+    if (!device) return undefined;
+    if (this.#complete) device.presence.online = false;
+    device.presence.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
+    return device;
+  }
+
+  /** As the list shows it, or as it was before the last start. */
+  #nameOf({ chipid, name }: WatchedDevice): string | null {
+    return this.#source.registry.get(chipid)?.name ?? name;
+  }
+}

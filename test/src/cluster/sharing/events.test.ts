@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { clusterOf } from '../../../../src/cluster/join';
+import type { FleetWatch, WatchOptions } from '../../../../src';
+import { until } from '../../../../tooling/until';
+import { simulator } from '../../support/client';
+import { ProcessModel, Processes } from './processes';
+
+const DEVICES = 6;
+
+class WatchedWorld {
+  readonly events: string[] = [];
+  readonly watches = new Map<ProcessModel, FleetWatch>();
+  readings = 0;
+
+  constructor(readonly world: Processes) {}
+
+  watch(each: ProcessModel, options: WatchOptions = {}): void {
+    const watch = each.client.fleet.watch(
+      { refresh: 1, misses: 1, ...options },
+      {
+        onEvent: ({ event, chipid = 'all' }) => this.events.push(`${event} ${chipid}`),
+        onReading: () => this.readings++,
+      },
+    );
+    this.watches.set(each, watch);
+  }
+
+  /** Waits until every process has read the list anew. */
+  async read(): Promise<void> {
+    const before = this.readings;
+    const alive = this.world.all.filter(({ line }) => !line.isCut);
+    await until(() => this.readings >= before + 2 * alive.length);
+  }
+}
+
+async function watched(options: WatchOptions = {}): Promise<WatchedWorld> {
+  const world = new Processes(await simulator({ devices: DEVICES }), 2);
+  const subject = new WatchedWorld(world);
+  for (const each of world.all) subject.watch(each, options);
+  world.listen();
+  await world.served();
+  return subject;
+}
+
+const sorted = (event: string, chipids: readonly string[]): string[] =>
+  chipids.map((chipid) => `${event} ${chipid}`).sort();
+
+describe('the events of a client with a cluster', () => {
+  it('are emitted once, by the owner of the device, also after the device has moved', async () => {
+    const subject = await watched();
+    const { world, events } = subject;
+    await subject.read();
+    assert.deepEqual(events, []);
+    for (const chipid of world.chipids) world.simulator.switchOff(chipid);
+    await until(() => events.length >= DEVICES);
+    await subject.read();
+    assert.deepEqual(events.splice(0).sort(), sorted('offline', world.chipids));
+    const [dead, other] = world.all as [ProcessModel, ProcessModel];
+    await dead.kill();
+    await until(() => world.chipids.every((chipid) => clusterOf(other.member).mayEmit(chipid)));
+    await subject.read();
+    assert.deepEqual(events, []);
+    for (const chipid of world.chipids) world.simulator.switchOn(chipid);
+    await until(() => events.length >= DEVICES);
+    await subject.read();
+    assert.deepEqual(events.sort(), sorted('online', world.chipids));
+  });
+
+  it('of all devices are emitted by one process', async () => {
+    const subject = await watched();
+    const lift = subject.world.simulator.fail('server-error', { path: 'devices' });
+    await until(() => subject.events.length > 0);
+    lift();
+    await until(() => subject.events.length > 1);
+    await subject.read();
+    assert.deepEqual(subject.events, ['unknown all', 'known all']);
+  });
+
+  it('with start: current, report each device once, also if a process joins later', async () => {
+    const subject = await watched({ start: 'current' });
+    const { world, events } = subject;
+    await until(() => events.length >= DEVICES);
+    const third = new ProcessModel(world.store, world.simulator);
+    world.all.push(third);
+    subject.watch(third, { start: 'current' });
+    for (const chipid of world.chipids) third.listen(chipid);
+    await until(() => world.chipids.some((chipid) => clusterOf(third.member).mayEmit(chipid)));
+    await subject.read();
+    assert.deepEqual(events.sort(), sorted('online', world.chipids));
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { openRedisStore } from '../../../../src/cluster/redis/redis-store';
+import { atEnd } from '../../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../../tooling/servers/redis';
+import { until } from '../../../../tooling/until';
+import { simulator } from '../../support/client';
+import { failure } from '../../support/failure';
+import { Processes, type ProcessModel } from './processes';
+
+describe('clients that share devices through a real server', () => {
+  let redis: RedisProcess;
+  let world: Processes;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    const open = async () => {
+      const url = `redis://127.0.0.1:${redis.port}`;
+      const store = await openRedisStore({ url, application: '1', limit: 400 });
+      atEnd(() => store.close());
+      return store;
+    };
+    const stores = await Promise.all([open(), open()]);
+    world = new Processes(await simulator({ devices: 8 }), 2, {}, stores);
+    world.listen();
+    await world.served();
+    world.uploadAll('1');
+    await world.receivedAll(1);
+  });
+  afterEach(() => redis.end());
+
+  it('lose and repeat nothing when one dies, and exchange uploads, pushes and latest uploads', async () => {
+    const [dying, other] = world.all as [ProcessModel, ProcessModel];
+    const chipid = world.chipids.find((each) => world.owner(each) === dying) ?? '';
+    const requests = (): number =>
+      world.simulator.requests.filter(({ path }) => path.includes('push')).length;
+    const reply = other.client.request(chipid, 'ask', { match: { property: 'id', equals: 7 } });
+    await until(() => requests() === 1);
+    world.simulator.upload(chipid, { id: 7 });
+    assert.deepEqual((await reply).payload, { id: 7 });
+    await until(() => world.texts(chipid).length === 2);
+    await other.client.pushOverChannel(chipid, 'x');
+    assert.equal(String((await other.client.fleet.findLatest(chipid))?.body), '{"id":7}');
+    await dying.kill();
+    world.uploadAll('2');
+    await until(() => world.chipids.every((each) => world.isServed(each, [other])));
+    world.uploadAll('3');
+    await until(() => world.chipids.every((each) => world.texts(each).at(-1) === '3'));
+    for (const each of world.chipids) {
+      const expected = each === chipid ? ['1', '{"id":7}', '2', '3'] : ['1', '2', '3'];
+      assert.deepEqual(world.texts(each), expected);
+    }
+  });
+
+  it('emit nothing and send nothing while the server is stopped, and all of it once afterwards', async () => {
+    const [first] = world.all as [ProcessModel];
+    redis.stop();
+    await until(() => world.all.every(({ member }) => member.state === 'awaiting'));
+    world.uploadAll('2');
+    await failure(first.client.push('10000001', 'x'), 'UNREACHABLE');
+    assert.ok(world.chipids.every((chipid) => world.isServed(chipid)));
+    assert.ok(world.chipids.every((chipid) => world.texts(chipid).length === 1));
+    redis.cont();
+    await world.receivedAll(2);
+    world.uploadAll('3');
+    await world.receivedAll(3);
+    for (const chipid of world.chipids) assert.deepEqual(world.texts(chipid), ['1', '2', '3']);
+  });
+});

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { MAX_HELD_IN_ALL } from '../../../src/commands/held-commands';
+import type { CallProgress } from '../../../src/types';
+import { failure, failures } from '../support/failure';
+import { settled } from '../../../tooling/until';
+import { heldWorld } from './held-world';
+
+const states = ({ progress }: { progress: readonly { state: string }[] }): string =>
+  progress.map(({ state }) => state).join(' ');
+
+describe('a command that waits for its device', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('with `online` is sent at once if the list has the device, without opening its channel', async () => {
+    const world = heldWorld();
+    world.list.online = ['1'];
+    const { promise } = world.run('a', 'online');
+    await settled();
+    assert.deepEqual(world.started, ['a']);
+    assert.equal(world.channels.joins, 0);
+    await world.answer('a');
+    assert.equal(await promise, 'a');
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  for (const [sign, show] of [
+    ['is listed', (world) => world.list.refresh()],
+    ['uploads', (world) => world.channels.upload('1')],
+  ] satisfies [string, (world: ReturnType<typeof heldWorld>) => void][])
+    it(`with \`online\` goes when the device ${sign}; until then channel and list are watched`, async () => {
+      const world = heldWorld();
+      const fate = world.run('a', 'online');
+      await settled();
+      world.list.refresh();
+      assert.deepEqual(world.left().slice(0, 2), [1, 1]);
+      world.list.online = ['1'];
+      show(world);
+      assert.deepEqual(world.started, ['a']);
+      assert.deepEqual(world.left(), [0, 0, 0, 1]);
+      await world.answer('a');
+      assert.equal(states(fate), 'awaiting-device calling');
+    });
+
+  it('with `upload` is sent in the same turn as the next upload, and not because the device is listed', async () => {
+    const world = heldWorld();
+    world.list.online = ['1'];
+    world.run('a', 'upload');
+    world.run('b', 'online', { device: '2' });
+    await settled();
+    world.list.refresh();
+    assert.deepEqual(world.started, []);
+    world.channels.upload('2');
+    world.channels.upload('1');
+    assert.deepEqual(world.started, ['b', 'a']);
+  });
+
+  it('keeps waiting while the list cannot be read, and notices uploads also while a reading hangs', async () => {
+    const world = heldWorld();
+    world.list.isBroken = true;
+    world.run('a', 'online');
+    await settled();
+    assert.deepEqual(world.left().slice(0, 2), [1, 1]);
+    world.list.read = () => new Promise(() => undefined);
+    world.run('b', 'online', { device: '2' });
+    await settled();
+    assert.equal(world.channels.listeners.has('2'), false);
+    await world.pass(0.5);
+    world.channels.upload('2');
+    world.channels.upload('1');
+    assert.deepEqual(world.started, ['b', 'a']);
+  });
+
+  it('is sent in the order of arrival, one at a time; a listing counts for `online` only', async () => {
+    const world = heldWorld();
+    const fates = [
+      world.run('u1', 'upload'),
+      world.run('o1', 'online'),
+      world.run('u2', 'upload'),
+      world.run('o2', 'online'),
+    ];
+    await settled();
+    world.list.online = ['1'];
+    world.list.refresh();
+    world.channels.upload('1');
+    await world.answer('o1', 'o2', 'u1', 'u2');
+    assert.deepEqual(world.started, ['o1', 'o2', 'u1', 'u2']);
+    assert.deepEqual(await Promise.all(fates.map(({ promise }) => promise)), [
+      ...['u1', 'o1', 'u2', 'o2'],
+    ]);
+    assert.equal(states(fates[3]!), 'awaiting-device waiting calling');
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  for (const code of ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'] as const)
+    it(`waits for the next sign of life after an earlier one ended with ${code}`, async () => {
+      const world = heldWorld();
+      const fates = ['a', 'b', 'c'].map((name) => world.run(name, 'upload'));
+      world.channels.upload('1');
+      // During the call, so it may have been before the device fell asleep.
+      world.channels.upload('1');
+      await world.fail('a', code);
+      await failure(fates[0]!.promise, code);
+      assert.deepEqual(world.started, ['a']);
+      assert.equal(states(fates[1]!), 'awaiting-device waiting awaiting-device');
+      world.channels.upload('1');
+      await world.answer('b', 'c');
+      assert.deepEqual(world.started, ['a', 'b', 'c']);
+    });
+
+  it('is sent after an earlier one that the service refused, or that its caller aborted', async () => {
+    const world = heldWorld();
+    const controller = new AbortController();
+    world.run('a', 'upload');
+    world.run('b', 'upload', { signal: controller.signal });
+    world.run('c', 'upload');
+    world.channels.upload('1');
+    await world.fail('a', 'NOT_FOUND');
+    controller.abort();
+    await world.fail('b', 'CONNECTION_LOST');
+    assert.deepEqual(world.started, ['a', 'b', 'c']);
+  });
+
+  it('also waits for the next sign of life after one sent `now` got no answer', async () => {
+    const world = heldWorld();
+    world.run('now', 'now');
+    world.run('a', 'upload');
+    world.channels.upload('1');
+    await world.fail('now', 'TIMEOUT');
+    assert.deepEqual(world.started, ['now']);
+    world.channels.upload('1');
+    assert.deepEqual(world.started, ['now', 'a']);
+  });
+
+  it('ignores a list that was read before the device was lost', async () => {
+    const world = heldWorld();
+    world.list.online = ['1'];
+    world.run('a', 'online');
+    world.run('b', 'online');
+    await settled();
+    await world.pass(2);
+    await world.fail('a', 'TIMEOUT');
+    world.list.age = 2500;
+    await world.pass(1);
+    world.list.refresh();
+    assert.deepEqual(world.started, ['a']);
+    world.list.age = 0;
+    world.list.refresh();
+    assert.deepEqual(world.started, ['a', 'b']);
+  });
+
+  it('reads the list once more if the reading that it joins began before the device was lost', async () => {
+    const world = heldWorld();
+    world.list.online = ['1'];
+    world.run('a', 'online');
+    await settled();
+    world.run('now', 'now');
+    await world.fail('a', 'TIMEOUT');
+    await world.fail('now', 'TIMEOUT');
+    world.run('b', 'upload');
+    world.run('now', 'now');
+    await world.fail('now', 'TIMEOUT');
+    await world.pass(1);
+    const read = world.list.read.bind(world.list);
+    world.list.age = 1500;
+    world.list.read = () => {
+      const reading = read();
+      world.list.age = 0;
+      return reading;
+    };
+    world.run('c', 'online');
+    await settled();
+    assert.equal(world.list.reads, 3);
+    assert.deepEqual(world.started, ['a', 'now', 'now', 'c']);
+  });
+
+  it('is overtaken by one sent `now`', async () => {
+    const world = heldWorld();
+    world.run('held', 'upload');
+    world.run('now', 'now');
+    assert.deepEqual(world.started, ['now']);
+    await world.answer('now');
+    world.channels.upload('1');
+    assert.deepEqual(world.started, ['now', 'held']);
+  });
+
+  it('expires as EXPIRED, also in the queue after its release, but not once its call has begun', async () => {
+    const world = heldWorld();
+    world.run('now', 'now');
+    const waiting = world.run('waiting', 'online', { expires: 10 });
+    const queued = world.run('queued', 'upload', { expires: 20 });
+    const called = world.run('called', 'upload', { expires: 30 });
+    await world.pass(10);
+    const { message } = await failure(waiting.promise, 'EXPIRED');
+    assert.match(message, /device 1 was not sent.* 10 s /);
+    world.channels.upload('1');
+    await world.pass(10);
+    await failure(queued.promise, 'EXPIRED');
+    await world.answer('now');
+    await world.pass(100);
+    await world.answer('called');
+    assert.equal(await called.promise, 'called');
+    assert.deepEqual(world.started, ['now', 'called']);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('ends as UNREACHABLE if it is aborted, waiting or queued, without affecting others', async () => {
+    const world = heldWorld();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waiting = world.run('a', 'upload', { signal: first.signal });
+    const queued = world.run('b', 'upload', { signal: second.signal });
+    const kept = world.run('c', 'upload');
+    first.abort('the node was closed');
+    const { message } = await failure(waiting.promise, 'UNREACHABLE');
+    assert.match(message, /device 1 was not sent: the node was closed/);
+    world.run('now', 'now');
+    world.channels.upload('1');
+    second.abort();
+    await failure(queued.promise, 'UNREACHABLE');
+    await world.answer('now', 'c');
+    assert.equal(await kept.promise, 'c');
+    await failure(world.run('d', 'upload', { signal: AbortSignal.abort() }).promise, 'UNREACHABLE');
+    assert.deepEqual(world.started, ['now', 'c']);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('is not sent if its caller aborts it just as its turn comes', async () => {
+    const world = heldWorld();
+    const controller = new AbortController();
+    const onProgress = ({ state }: { state: string }): void => {
+      if (state === 'calling') controller.abort();
+    };
+    const { promise } = world.run('a', 'upload', { signal: controller.signal, onProgress });
+    world.run('b', 'upload');
+    world.channels.upload('1');
+    await failure(promise, 'UNREACHABLE');
+    assert.deepEqual(world.started, ['b']);
+  });
+
+  it('leaves nothing behind if it is aborted while it is removed from the queue', async () => {
+    const world = heldWorld();
+    const controller = new AbortController();
+    world.list.online = ['1'];
+    world.run('a', 'online');
+    const aborted = world.run('b', 'online', { signal: controller.signal });
+    const places: number[] = [];
+    const onProgress = (progress: CallProgress): void => {
+      if (progress.state === 'waiting') places.push(progress.ahead);
+      if (places.at(-1) === 1) controller.abort();
+    };
+    const last = new AbortController();
+    world.run('c', 'online', { onProgress, signal: last.signal });
+    await settled();
+    await world.fail('a', 'TIMEOUT');
+    assert.deepEqual(places, [2, 1]);
+    await failure(aborted.promise, 'UNREACHABLE');
+    last.abort();
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('can wait with 99 others of a device, besides those in the queue; the next is QUEUE_FULL', async () => {
+    const world = heldWorld();
+    const names = Array.from({ length: 100 }, (_, index) => `held ${index}`);
+    const fates = names.map((name) => world.run(name, 'upload'));
+    const { message } = await failure(world.run('one more', 'upload').promise, 'QUEUE_FULL');
+    assert.match(message, /100 commands wait for this device/);
+    const now = Array.from({ length: 101 }, (_, index) => `now ${index}`);
+    for (const name of now) world.run(name, 'now');
+    world.channels.upload('1');
+    await failure(world.run('one more', 'now').promise, 'QUEUE_FULL');
+    await world.answer(...now, ...names);
+    assert.deepEqual(await Promise.all(fates.map(({ promise }) => promise)), names);
+    assert.deepEqual(world.started, [...now, ...names]);
+  });
+
+  it('is refused above a limit for all devices', async () => {
+    const world = heldWorld();
+    const expires = 1;
+    for (let index = 0; index < MAX_HELD_IN_ALL; index++)
+      world.run('held', 'upload', { device: String(index >> 4), expires });
+    await failure(world.run('one more', 'upload', { device: '9999' }).promise, 'QUEUE_FULL');
+    await world.pass(1);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('ends with the client, and later ones end at once', async () => {
+    const world = heldWorld();
+    const fates = ['a', 'b'].map((name) => world.run(name, 'online'));
+    world.run('now', 'now');
+    fates.push(world.run('c', 'upload', { device: '2' }));
+    world.channels.upload('1');
+    world.close();
+    fates.push(world.run('d', 'upload'));
+    for (const { message } of await failures(
+      fates.map(({ promise }) => promise),
+      'UNREACHABLE',
+    ))
+      assert.match(message, /was not sent: the client was closed/);
+    assert.deepEqual(world.started, ['now']);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('is counted as waiting until it is in the queue', async () => {
+    const world = heldWorld();
+    world.run('a', 'upload');
+    world.run('b', 'upload');
+    world.channels.upload('1');
+    await world.answer('a', 'b');
+    assert.deepEqual(world.loads, ['1:1', '1:2', '1:1', '1:0']);
+  });
+});

@@ -1,0 +1,171 @@
+import { mock } from 'node:test';
+import { TimerQueue } from '../../../src/channel/timer-queue';
+import type { ChannelListener } from '../../../src/channel/types';
+import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
+import { DeviceCommands } from '../../../src/commands/device-commands';
+import { HeldCommands, type Listing } from '../../../src/commands/held-commands';
+import { createDeviceQueues } from '../../../src/commands/device-queues';
+import { abortReason } from '../../../src/http/deadline';
+import type { CallProgress, When } from '../../../src/types';
+import { manual, type Manual } from '../support/manual';
+import { settled } from '../../../tooling/until';
+
+/** What happened, in order: signs of a device, a call without an answer, and commands. */
+export type HeldEvent =
+  | { kind: 'upload' | 'listing' | 'lost'; device: string }
+  | { kind: 'run' | 'start' | 'end'; device: string; name: string };
+
+type Note = (event: HeldEvent) => void;
+
+/** A list of online devices that a test sets. */
+export class FakeList {
+  online: readonly string[] = [];
+  isBroken = false;
+  /** How long ago a reading began when it is there, in ms. */
+  age = 0;
+  reads = 0;
+  users: { onReading(reading: Listing): void }[] = [];
+  readonly #now: () => number;
+  readonly #note: Note;
+
+  constructor(now: () => number, note: Note) {
+    this.#now = now;
+    this.#note = note;
+  }
+
+  poll(_seconds: number, user: { onReading(reading: Listing): void }): () => void {
+    this.users.push(user);
+    return () => {
+      this.users = this.users.filter((each) => each !== user);
+    };
+  }
+
+  read(): Promise<Listing> {
+    this.reads++;
+    if (this.isBroken)
+      return Promise.reject(new DeviceCloudError('INVALID_RESPONSE', 'the answer is no list'));
+    return Promise.resolve(this.#reading());
+  }
+
+  /** The poller reads it, for those who joined. */
+  refresh(): void {
+    for (const user of [...this.users]) user.onReading(this.#reading());
+  }
+
+  #reading(): Listing {
+    for (const device of this.online) this.#note({ kind: 'listing', device });
+    return { at: this.#now() - this.age, devices: new Set(this.online) };
+  }
+}
+
+/** Channels whose uploads a test makes. */
+export class FakeChannels {
+  readonly listeners = new Map<string, Set<ChannelListener>>();
+  joins = 0;
+  readonly #note: Note;
+
+  constructor(note: Note) {
+    this.#note = note;
+  }
+
+  join(chipid: string, listener: ChannelListener) {
+    this.joins++;
+    const all = this.listeners.get(chipid) ?? new Set();
+    this.listeners.set(chipid, all.add(listener));
+    return {
+      channel: { state: 'connected' as const, reason: undefined },
+      release: () => void (all.delete(listener) && all.size === 0 && this.listeners.delete(chipid)),
+    };
+  }
+
+  upload(chipid: string): void {
+    this.#note({ kind: 'upload', device: chipid });
+    const upload = { chipid, appid: '1', timestamp: 0, body: Buffer.of(1) };
+    for (const listener of [...(this.listeners.get(chipid) ?? [])]) listener.onUpload?.(upload);
+  }
+}
+
+/** What becomes of a command. */
+export interface Fate {
+  progress: CallProgress[];
+  promise: Promise<string>;
+}
+
+/** Commands to devices whose lists, uploads, answers and clock a test has in its hand. Mock `setTimeout` first. */
+export function heldWorld(gap = 0) {
+  let clock = 1000;
+  const now = (): number => clock;
+  const events: HeldEvent[] = [];
+  const note = (event: HeldEvent): void => void events.push(event);
+  const list = new FakeList(now, note);
+  const channels = new FakeChannels(note);
+  const loads: string[] = [];
+  const queues = createDeviceQueues(gap);
+  const timers = new TimerQueue(now);
+  const onChange = (chipid: string): void => void loads.push(`${chipid}:${held.waiting(chipid)}`);
+  const held = new HeldCommands({
+    ...{ channels, queues, timers, list, now, explain: abortReason, onChange },
+  });
+  const commands = new DeviceCommands(queues, held);
+  const started: string[] = [];
+  const running = new Map<string, Manual<string>>();
+
+  return {
+    ...{ events, list, channels, loads, queues, timers, held, started, running },
+    run(
+      name: string,
+      when: When,
+      { device = '1', expires = 3600, signal, onProgress }: RunOptions = {},
+    ): Fate {
+      const progress: CallProgress[] = [];
+      note({ kind: 'run', device, name });
+      const command = (): Promise<string> => {
+        note({ kind: 'start', device, name });
+        started.push(name);
+        const call = manual<string>();
+        running.set(name, call);
+        return call.promise;
+      };
+      const show = (each: CallProgress): void => {
+        progress.push(each);
+        onProgress?.(each);
+      };
+      const caller = { signal, progress: show };
+      const promise = commands.run(device, command, caller, { when, expires });
+      const end = (): void => note({ kind: 'end', device, name });
+      // Tests look at the errors that matter to them.
+      promise.then(end, end);
+      return { progress, promise };
+    },
+    async answer(...names: string[]): Promise<void> {
+      for (const name of names) {
+        running.get(name)?.resolve(name);
+        running.delete(name);
+        await settled(3);
+      }
+    },
+    async fail(name: string, code: ErrorCode): Promise<void> {
+      running.get(name)?.reject(new DeviceCloudError(code, 'it failed'));
+      running.delete(name);
+      await settled(3);
+    },
+    async pass(seconds: number): Promise<void> {
+      clock += seconds * 1000;
+      mock.timers.tick(seconds * 1000);
+      await settled(3);
+    },
+    close(): void {
+      held.close();
+      queues.close();
+    },
+    /** What is kept: devices with an open channel, users of the list, timers, queues. */
+    left: () => [channels.listeners.size, list.users.length, timers.size, queues.size],
+  };
+}
+
+interface RunOptions {
+  device?: string;
+  expires?: number;
+  signal?: AbortSignal | undefined;
+  onProgress?: (progress: CallProgress) => void;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { commands } from '../support/commands';
+import { isolatedProgress } from '../../../src/commands/progress';
+import type { CallProgress } from '../../../src/types';
+import { settled } from '../../../tooling/until';
+
+/** Progress as a line: places as numbers. */
+const lineOf = (all: readonly CallProgress[]): string =>
+  all.map((each) => (each.state === 'waiting' ? String(each.ahead) : each.state)).join(' ');
+
+function watched(world: ReturnType<typeof commands>, signal?: AbortSignal): CallProgress[] {
+  const seen: CallProgress[] = [];
+  const progress = (each: CallProgress): void => void seen.push(each);
+  void world.queues.run('1', () => Promise.resolve(), { signal, progress }).catch(() => undefined);
+  return seen;
+}
+
+describe('the progress of a command', () => {
+  it('is the place in the queue each time it changes, then the call', async () => {
+    const world = commands();
+    const first = watched(world);
+    assert.equal(lineOf(first), 'calling');
+    await settled();
+    void world.run('1', 'a');
+    const controller = new AbortController();
+    void world.run('1', 'b', controller.signal).catch(() => undefined);
+    void world.run('1', 'c');
+    const seen = watched(world);
+    controller.abort();
+    await world.end('a');
+    await world.end('c');
+    assert.equal(lineOf(seen), '3 2 1 calling');
+  });
+
+  it('survives a callback that throws, rejects, or sends further commands', async () => {
+    const world = commands();
+    void world.run('1', 'a');
+    const thrower = isolatedProgress(() => {
+      throw new Error('of the caller');
+    });
+    const rejecter = isolatedProgress(() => Promise.reject(new Error('of the caller')));
+    const controller = new AbortController();
+    let more: Promise<string> | undefined;
+    const meddler = isolatedProgress(() => {
+      controller.abort();
+      more ??= world.run('1', 'more');
+    });
+    const command = (): Promise<string> => Promise.resolve('done');
+    const all = [thrower, rejecter, meddler].map((progress) =>
+      world.queues.run('1', command, { progress }),
+    );
+    void world.run('1', 'unwanted', controller.signal).catch(() => undefined);
+    await world.end('a');
+    await world.end('more');
+    assert.deepEqual(await Promise.all(all), ['done', 'done', 'done']);
+    assert.equal(await more, 'more');
+    assert.equal(world.queues.size, 0);
+  });
+
+  it('shows an observer how many commands of each device wait and run', async () => {
+    const seen: string[] = [];
+    const world = commands(0, (...load) => void seen.push(load.join(' ')));
+    const controller = new AbortController();
+    void world.run('1', 'a');
+    void world.run('1', 'b');
+    void world.run('1', 'c', controller.signal).catch(() => undefined);
+    assert.deepEqual(world.queues.load('1'), { waiting: 2, running: 1 });
+    controller.abort();
+    await world.end('a');
+    await world.end('b');
+    assert.deepEqual(seen, ['1 0 1', '1 1 1', '1 2 1', '1 1 1', '1 0 1', '1 0 0']);
+    assert.deepEqual(world.queues.load('1'), { waiting: 0, running: 0 });
+  });
+});

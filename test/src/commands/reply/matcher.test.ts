@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { matcherOf } from '../../../../src/commands/reply/matcher';
+import type { RequestMatch } from '../../../../src/commands/reply/types';
+import { UploadReading } from '../../../../src/commands/reply/upload-reading';
+import { PatternFailed } from '../../../../src/util/bounded-pattern';
+import { thrown } from '../../support/failure';
+
+function matches(match: RequestMatch, body: string | Buffer): unknown {
+  const upload = { chipid: '1', appid: '1', timestamp: 0, body: Buffer.from(body) };
+  const reading = new UploadReading(upload);
+  return matcherOf(match).matches(reading.decoded('auto-detect')?.value, reading);
+}
+
+describe('the match of a request', () => {
+  it('compares a property strictly', () => {
+    assert.ok(matches({ property: 'a.id', equals: 1 }, '{"a":{"id":1}}'));
+    assert.ok(matches({ property: 'a', equals: { id: [1] } }, '{"a":{"id":[1]}}'));
+    assert.ok(!matches({ property: 'a.id', equals: '1' }, '{"a":{"id":1}}'));
+    assert.ok(!matches({ property: 'b', equals: null }, '{"a":1}'));
+    assert.ok(!matches({ property: 'a', equals: 1 }, 'a: 1'));
+  });
+
+  it('searches the text for a pattern', () => {
+    assert.ok(matches({ pattern: '^OK \\d+$' }, 'OK 42'));
+    assert.ok(matches({ pattern: /ok/gi }, 'it is OK'));
+    assert.ok(!matches({ pattern: 'ok' }, 'OK'));
+    assert.ok(!matches({ pattern: '.' }, Buffer.from([0xff, 0xfe])), 'binary data has no text');
+  });
+
+  for (const [what, pattern, length] of [
+    ['nested repetitions', '^(a+)+$', 50],
+    ['alternatives that overlap', '^(a|a)*$', 50],
+    ['several stars', 'a*a*a*a*a*a*a*b', 5000],
+    ['a back-reference', '^(a+)\\1+$|^((a+)+)$', 50],
+    ['look-ahead', '^(?=(a+)+$)a', 50],
+  ] as const) {
+    it(`stops a pattern with ${what}, and runs the next one`, () => {
+      const text = 'a'.repeat(length) + '!';
+      assert.throws(() => matches({ pattern }, text), PatternFailed);
+      assert.ok(matches({ pattern: '!$' }, text));
+    });
+  }
+
+  it('is INVALID_INPUT if it is anything else', () => {
+    const invalid: unknown[] = [
+      ...[
+        undefined,
+        null,
+        'property',
+        {},
+        5,
+        { property: '', equals: 1 },
+        { property: 1, equals: 1 },
+      ],
+      ...[{ property: 'a..b', equals: 1 }, { property: 'a' }, { pattern: '(' }, { pattern: '' }],
+      ...[{ pattern: 'x'.repeat(1001) }, { pattern: 5 }, { pattern: undefined }],
+    ];
+    for (const match of invalid) thrown(() => matcherOf(match as RequestMatch), 'INVALID_INPUT');
+  });
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import type { WatchOptions } from '../../../../src/fleet/watch/watch-types';
+import { useClock, World, type Watched } from './watch-subject';
+
+/** Ends a watch and starts another one, perhaps of another world, with the state it had, as JSON. */
+function restart(subject: Watched, options: WatchOptions = {}, world = new World()) {
+  const state: unknown = JSON.parse(JSON.stringify(subject.watch.state()));
+  subject.watch.close();
+  return { world, subject: world.watch({ ...options, state }) };
+}
+
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from }, (_, index) => from + index);
+
+describe('a watch: start and restart', () => {
+  useClock();
+
+  it('with 5,000 devices of which 3 changed emits 3 events', () => {
+    const before = new World();
+    const first = before.watch({ misses: 2 });
+    before.read(range(0, 5000));
+    const { world, subject } = restart(first);
+    world.read(range(2, 5001));
+    assert.deepEqual(subject.emitted(), ['online 5000']);
+    world.pass(60);
+    world.read(range(2, 5001));
+    assert.deepEqual(subject.emitted(), ['offline 0', 'offline 1']);
+  });
+
+  it('remembers names, since when, and that the list could not be read', () => {
+    const before = new World();
+    const first = before.watch();
+    before.read([]);
+    const since = Date.now();
+    before.read([{ chipid: 1, name: 'Cold store' }, 2]);
+    before.fail(3);
+    const { world, subject } = restart(first);
+    world.pass(60);
+    world.fail(3);
+    assert.deepEqual(subject.emitted(), []);
+    world.read([2]);
+    assert.deepEqual(subject.emitted(), ['known']);
+    world.read([2]);
+    const [offline] = subject.events;
+    assert.equal(offline?.name, 'Cold store');
+    assert.ok((offline?.since ?? 0) > since);
+  });
+
+  it('emits nothing for an upload before the first reading, unless it is a change', () => {
+    const world = new World();
+    const fresh = world.watch();
+    world.upload('1');
+    world.read([1]);
+    assert.deepEqual(fresh.emitted(), []);
+    const again = restart(fresh);
+    again.world.upload('1');
+    again.world.upload('2');
+    assert.deepEqual(again.subject.emitted(), ['online 2']);
+  });
+
+  it('with current emits each state once, after the first reading', () => {
+    const before = new World();
+    const first = before.watch({ start: 'current' });
+    before.upload('3');
+    assert.deepEqual(first.emitted(), []);
+    before.read([1, 2]);
+    assert.deepEqual(first.emitted().sort(), ['online 1', 'online 2', 'online 3']);
+    before.read([1, 3]);
+    before.read([1, 3]);
+    assert.deepEqual(first.emitted(), ['offline 2']);
+    const { world, subject } = restart(first, { start: 'current' });
+    world.upload('1');
+    assert.deepEqual(subject.emitted(), []);
+    world.read([1, 3]);
+    assert.deepEqual(subject.emitted().sort(), ['offline 2', 'online 1', 'online 3']);
+    world.read([1, 2, 3]);
+    assert.deepEqual(subject.emitted(), ['online 2']);
+  });
+
+  it('with current emits the state of chosen devices that are not listed', () => {
+    const world = new World();
+    const subject = world.watch({ chipids: ['1', '2'], start: 'current' });
+    world.read([1], false);
+    assert.deepEqual(subject.emitted(), ['online 1', 'offline 2']);
+  });
+
+  it('with current waits no longer than until the list is unknown', () => {
+    const world = new World();
+    const subject = world.watch({ start: 'current', events: ['presence', 'channel'] });
+    world.channel('1', 'connected');
+    world.fail(3);
+    world.upload('1');
+    assert.deepEqual(subject.emitted(), ['unknown', 'connected 1', 'online 1']);
+    world.read([1, 2]);
+    assert.deepEqual(subject.emitted(), ['known', 'online 2']);
+  });
+
+  it('ignores a saved state of another application, or an invalid one', () => {
+    const state = { complete: true, unknown: true, devices: [['1', true, 1, false, null, null]] };
+    const garbage = [[], null, ['x', true], ['1', 'yes', '2', 1, 1, {}], 5, ['2', true, NaN]];
+    for (const kept of [
+      { ...state, appid: '10002' },
+      { appid: '10001', devices: 'x' },
+      { appid: '10001', devices: garbage },
+      'state',
+      null,
+      [],
+    ]) {
+      const world = new World();
+      const subject = world.watch({ state: kept });
+      world.read([1, 2, 3]);
+      assert.deepEqual(subject.emitted(), []);
+    }
+  });
+
+  it('refuses invalid options', () => {
+    const world = new World();
+    for (const [options, message] of [
+      [{ misses: 1.5 }, /misses must be a whole number/],
+      [{ refresh: 0.5 }, /refresh must be a number from 1/],
+      [{ silence: -1 }, /silence must be/],
+      [{ chipids: ['x'] }, /chip number/],
+      [{ chipids: 5 as never }, /chipids must be an array/],
+      [{ events: ['all' as never] }, /events may have presence, channel, recovery/],
+      [{ start: 'now' as never }, /start must be none or current/],
+    ] as const) {
+      assert.throws(() => world.watch(options), message);
+    }
+  });
+});

@@ -1,0 +1,101 @@
+import { mock } from 'node:test';
+import { TimerQueue } from '../../../../src/channel/timer-queue';
+import type { ChannelState } from '../../../../src/channel/types';
+import { DeviceCloudError } from '../../../../src/errors';
+import type { ListUser } from '../../../../src/fleet/list-poller';
+import { byChipid } from '../../../../src/fleet/list-reading';
+import { FleetRegistry } from '../../../../src/fleet/registry';
+import { Watch } from '../../../../src/fleet/watch/watch';
+import { readWatchOptions } from '../../../../src/fleet/watch/watch-options';
+import type {
+  FleetEvent,
+  WatchListener,
+  WatchOptions,
+} from '../../../../src/fleet/watch/watch-types';
+import type { WatchShare } from '../../../../src/fleet/watch/share';
+import type { DeviceRecord, Upload } from '../../../../src/types';
+
+const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
+  ({ chipid, name }) as DeviceRecord;
+
+/** An application of which a test says what happens. Its clock, and the timers, are mocked. */
+export class World {
+  readonly registry = new FleetRegistry(Date.now);
+  readonly polls: number[] = [];
+  #users: ListUser[] = [];
+
+  /** Starts a watch, whose events are written down as `10000001 online`. */
+  watch(
+    options: WatchOptions = {},
+    more: Partial<WatchListener> = {},
+    share?: WatchShare,
+  ): Watched {
+    const events: FleetEvent[] = [];
+    const poller = {
+      poll: (seconds: number, user: ListUser) => {
+        this.polls.push(seconds);
+        this.#users = [...this.#users, user];
+        return () => void (this.#users = this.#users.filter((each) => each !== user));
+      },
+    };
+    const source = {
+      appid: '10001',
+      registry: this.registry,
+      poller,
+      now: Date.now,
+      timers: new TimerQueue(Date.now),
+      share,
+    };
+    const listener = { onEvent: (event: FleetEvent) => void events.push(event), ...more };
+    return new Watched(new Watch(source, readWatchOptions(options), listener), events);
+  }
+
+  /** A reading of the list: chip numbers, or whole records. */
+  read(devices: readonly unknown[], polled = true, at = Date.now()): void {
+    const records = devices.map((each) =>
+      typeof each === 'object' ? (each as DeviceRecord) : record(each),
+    );
+    const reading = { at, polled, ...byChipid(records) };
+    this.registry.onReading(reading);
+    for (const user of this.#users) user.onReading?.(reading);
+  }
+
+  fail(times = 1): void {
+    const error = new DeviceCloudError('UNREACHABLE', 'The service cannot be reached.');
+    for (let i = 0; i < times; i++) for (const user of this.#users) user.onReadError?.(error);
+  }
+
+  upload(chipid: string): void {
+    const body = Buffer.from('x');
+    this.registry.onLive({ chipid, appid: '10001', timestamp: Date.now(), body } as Upload);
+  }
+
+  channel(chipid: string, state: ChannelState, reason?: string): void {
+    this.registry.onState(chipid, state, reason);
+  }
+
+  pass(seconds: number): void {
+    mock.timers.tick(seconds * 1000);
+  }
+}
+
+/** A watch and what it has emitted. */
+export class Watched {
+  constructor(
+    readonly watch: Watch,
+    readonly events: FleetEvent[],
+  ) {}
+
+  /** What has been emitted since the last call, as `online 10000001`. */
+  emitted(): string[] {
+    return this.events
+      .splice(0)
+      .map(({ event, chipid }) => (chipid === undefined ? event : `${event} ${chipid}`));
+  }
+}
+
+/** Mocks the clock and the timers for each test of a suite. */
+export function useClock(): void {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
+  afterEach(() => mock.timers.reset());
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { clientOf, simulator } from '../../support/client';
+import { listen } from '../../support/listener';
+import { DeviceCloudClient } from '../../../../src/client';
+import type { FleetEvent, FleetWatch, WatchOptions } from '../../../../src/fleet/watch/watch-types';
+import { atEnd } from '../../../../tooling/servers/at-end';
+import { until } from '../../../../tooling/until';
+
+const HUGE = '12345678901234567890';
+
+/** Watches, and waits until the list has been read. */
+async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
+  const events: FleetEvent[] = [];
+  let readings = 0;
+  const started: FleetWatch = client.fleet.watch(
+    { refresh: 1, misses: 1, ...options },
+    { onEvent: (event) => events.push(event), onReading: () => readings++ },
+  );
+  atEnd(() => Promise.resolve(started.close()));
+  await until(() => readings > 0, 'a first reading');
+  return {
+    watch: started,
+    events,
+    emitted: () => events.map(({ event, chipid }) => `${event} ${chipid}`),
+  };
+}
+
+describe('a watch over real connections', () => {
+  it('notices that a device falls asleep, and by its upload that it wakes, before the next reading', async () => {
+    const service = await simulator({ devices: [{ chipid: HUGE, name: 'Pump' }, { chipid: 2 }] });
+    const client = clientOf(service.baseUrl);
+    await listen(client, HUGE).state('connected');
+    const { events, emitted } = await watch(client);
+    service.sleep(HUGE);
+    await until(() => events.length === 1, 'it is offline');
+    const readings = service.requests.length;
+    service.wake(HUGE);
+    await until(() => events.length === 2, 'it is online');
+    assert.ok(service.requests.length <= readings + 1);
+    assert.deepEqual(emitted(), [`offline ${HUGE}`, `online ${HUGE}`]);
+    assert.equal(events[1]?.name, 'Pump');
+    assert.equal(typeof events[1]?.lastUpload, 'number');
+  });
+
+  it('notices that a channel is lost and comes back, and how much was recovered', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl, { random: () => 0.01 });
+    const chipid = [...service.devices.keys()][0]!;
+    let saved = false;
+    const uploads: string[] = [];
+    client.listen(
+      chipid,
+      { onUpload: ({ body }) => uploads.push(body.toString()) },
+      { encoding: 'text', save: () => (saved = true) },
+    );
+    await until(() => saved, 'a first position');
+    const { events, emitted } = await watch(client, {
+      events: ['channel', 'recovery'],
+      settle: 0.05,
+    });
+    const lift = service.fail('reset-upgrade');
+    service.disconnect(chipid);
+    await until(() => events.length === 1, 'it is disconnected');
+    assert.equal(typeof events[0]?.reason, 'string');
+    service.upload(chipid, 'missed');
+    lift();
+    await until(() => emitted().includes(`recovered ${chipid}`), 'it has recovered');
+    assert.deepEqual(emitted().sort(), [
+      `connected ${chipid}`,
+      `disconnected ${chipid}`,
+      `recovered ${chipid}`,
+      `recovering ${chipid}`,
+    ]);
+    assert.equal(events.find(({ event }) => event === 'recovered')?.count, 1);
+    assert.deepEqual(uploads, ['missed']);
+  });
+
+  it('shares its readings with another one, at the shorter of both intervals', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl);
+    const slow = await watch(client, { refresh: 3600 });
+    const fast = await watch(client, { refresh: 1 });
+    const before = service.requests.length;
+    service.sleep([...service.devices.keys()][0]!);
+    await until(() => slow.events.length === 1 && fast.events.length === 1, 'both see it');
+    assert.ok(service.requests.length - before <= 2);
+  });
+
+  it('closed in the middle of a reading emits nothing, and leaves nothing behind', async () => {
+    const service = await simulator({ devices: 1 });
+    const client = clientOf(service.baseUrl);
+    service.fail('hang');
+    const emitted: unknown[] = [];
+    const note = (what: unknown): void => void emitted.push(what);
+    const options = { silence: 60, refresh: 1 };
+    const one = client.fleet.watch(options, {
+      onEvent: note,
+      onReading: () => note('read'),
+      onReadError: note,
+    });
+    client.fleet.watch(options, { onEvent: note, onReadError: note });
+    await until(() => service.requests.length === 1, 'the list is asked for');
+    one.close();
+    one.close();
+    await client.close();
+    assert.deepEqual(emitted, []);
+  });
+
+  it('keeps its state if the client was closed before it, as a deploy may do', async () => {
+    const service = await simulator({ devices: 2 });
+    const client = clientOf(service.baseUrl);
+    const first = await watch(client);
+    await client.close();
+    const state = first.watch.state();
+    first.watch.close();
+    assert.deepEqual(first.watch.counts(), { devices: 2, online: 2 });
+    const second = await watch(clientOf(service.baseUrl), { state });
+    assert.deepEqual(second.events, []);
+  });
+
+  it('needs the keys of the open API, and a listener', () => {
+    const client = new DeviceCloudClient({ baseUrl: 'http://127.0.0.1:1' });
+    assert.throws(() => client.fleet.watch({}, { onEvent: () => undefined }), {
+      code: 'NOT_CONFIGURED',
+    });
+    assert.throws(() => client.fleet.watch({}, null as never), { code: 'INVALID_INPUT' });
+  });
+});
