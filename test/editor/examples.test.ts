@@ -43,6 +43,10 @@ const PROBLEMS = `(() => {
     const right = type === 'debug' ? 20 : 0;
     return { left: x - w / 2 - left, right: x + w / 2 + right, top: y - h / 2, bottom: y + h / 2 };
   };
+  const boxes = nodes.map(box);
+  const width = Math.max(...boxes.map(({ right }) => right)) - Math.min(...boxes.map(({ left }) => left));
+  // As much as an editor of 1280 by 800 shows beside palette and sidebar.
+  if (width > 760) problems.push('it is ' + width + ' px wide');
   for (const [i, node] of nodes.entries()) {
     const a = box(node);
     for (const other of nodes.slice(i + 1)) {
@@ -82,6 +86,25 @@ describe('the examples in an editor that has no other nodes', () => {
       .locator('.red-ui-tab')
       .getByText('Receive uploads', { exact: true });
     await tab.waitFor();
+  });
+
+  it('share one application: the second takes the one that is there', async () => {
+    await importFromMenu(here.editor, '01 Receive uploads');
+    await importFromMenu(here.editor, '04 Push a message');
+    const tab = here.editor.page.locator('.red-ui-tab').getByText('Push a message');
+    // Node-RED 4 asks, since the application has the same id.
+    const copy = here.editor.page.getByRole('button', { name: 'Import copy' });
+    await tab.or(copy).first().waitFor();
+    if (await copy.isVisible()) await copy.click();
+    await tab.waitFor();
+    const applications = `(() => {
+      const found = [];
+      RED.nodes.eachConfig(({ type, name, users }) => {
+        if (type === 'device-cloud-app') found.push([name, users.length > 3]);
+      });
+      return found;
+    })()`;
+    assert.deepEqual(await here.editor.run(applications), [['Simulator', true]]);
   });
 
   for (const { name, nodes } of examples) {

@@ -14,7 +14,7 @@ import { onSimulator } from './scene';
 import type { Stage } from './stage';
 import { request } from '../harness/request';
 
-const WRONG = 'Show what went wrong';
+const WRONG = 'What went wrong';
 
 /** Examples with a button that goes wrong on purpose. */
 const WRONG_ON_PURPOSE = [
@@ -26,12 +26,12 @@ const WRONG_ON_PURPOSE = [
 
 /** Debug nodes that only a fault of the service leads to. */
 const BEHIND_A_FAULT: Record<string, string[]> = {
-  '05 Push and try again': ['Give up after three tries'],
-  '10 Ask whether a device is online': ['It does not answer'],
-  '17 Report silent devices': ['Show the notification'],
-  '21 Ask a device and use its reply': ['Show the reply'],
+  '05 Push and try again': ['Give up'],
+  '10 Ask whether a device is online': ['No answer'],
+  '17 Report silent devices': ['Notification'],
+  '21 Ask a device and use its reply': ['The reply'],
   '12 Handle errors by their code': [
-    'Nothing was sent: try it later',
+    'Not sent: try it later',
     'Look at the settings',
     'Another error',
   ],
@@ -49,19 +49,19 @@ const FIRST: Record<string, { button: string; shows: string }> = {
   },
   // While the device sleeps, no push reaches it.
   '17 Report silent devices': {
-    button: 'Let 10000003 sleep for a minute',
-    shows: 'Show the answer',
+    button: 'Let 10000003 sleep',
+    shows: 'The answer',
   },
   // It keeps the ids that the others need.
-  '19 Use the server API': { button: 'Whose devices are there?', shows: 'Show the answer' },
+  '19 Use the server API': { button: 'Which devices?', shows: 'The answer' },
   '22 Know when a device goes offline': {
     button: 'Let 10000003 drop out for 20 s',
-    shows: 'Show the notification',
+    shows: 'Notification',
   },
   // It writes the file that another button reads; while it is written, it may be read as empty.
   '28 Push a Lua script to all online devices': {
-    button: 'Write a script to begin with',
-    shows: 'Show where it is',
+    button: 'Write a script',
+    shows: 'Where it is',
   },
 };
 

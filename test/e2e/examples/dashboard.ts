@@ -20,7 +20,7 @@ const watchSwitch = (chipid: string): string => `(() => {
 
 /** The dashboard keeps what a chart has drawn, by its id: this one has drawn nothing yet. */
 function withFreshChart(nodes: FlowNode[]): FlowNode[] {
-  const { id } = named(nodes, 'Draw the temperature');
+  const { id } = named(nodes, 'Draw it');
   return JSON.parse(JSON.stringify(nodes).replaceAll(id, 'fresh-chart')) as FlowNode[];
 }
 
@@ -41,7 +41,7 @@ export function dashboard(stage: Stage): void {
 
   const test = async (scene: Scene): Promise<void> => {
     const { simulator } = scene;
-    const [first, second, third] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
+    const [first, second, third] = named(scene.nodes, 'Draw it')['colors'] as string[];
     const page = await openPage('uploads', 700);
     try {
       await listening(scene, 3);
@@ -74,7 +74,7 @@ export function dashboard(stage: Stage): void {
         for (const chipid of [ONE, TWO]) {
           for (const temperature of [24, 21.5]) simulator.upload(chipid, { temperature });
         }
-        const [first, second] = named(scene.nodes, 'Draw the temperature')['colors'] as string[];
+        const [first, second] = named(scene.nodes, 'Draw it')['colors'] as string[];
         for (const color of [first!, second!]) {
           await page.waitForFunction(`${PIXELS(rgb(color))} > 20`);
         }
@@ -104,7 +104,7 @@ export function dashboard(stage: Stage): void {
 
         simulator.fail('gateway', { path: 'set_gpio_edge' });
         await row(TWO).getByRole('checkbox').click();
-        const [error] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+        const [error] = (await scene.waitShown('What went wrong')) as { code: string }[];
         assert.equal(error?.code, 'GATEWAY');
         assert.equal(await row(TWO).locator('.v-selection-control--dirty').count(), 0);
         await shows(TWO, 'off');

@@ -18,22 +18,22 @@ export function errors(stage: Stage): void {
     const codes = async (way: string, count = 1): Promise<string[]> =>
       ((await scene.waitShown(way, count)) as { code: string }[]).map(({ code }) => code);
     await scene.press('Push to 10000001');
-    assert.deepEqual(await scene.waitShown('Show the answer'), [{ msg: 'OK' }]);
+    assert.deepEqual(await scene.waitShown('The answer'), [{ msg: 'OK' }]);
     await scene.press('Switch a pin to "maybe"');
     assert.deepEqual(await codes('Fix the flow'), ['INVALID_INPUT']);
-    await scene.press('Push to 99999999, which is not there');
+    await scene.press('Push to 99999999');
     assert.deepEqual(await codes('There is no such device'), ['NOT_FOUND']);
     // Nobody knows whether it acted, so it is asked.
     const heal = simulator.fail('hang', { path: 'dev/push' });
     await scene.press('Push, but do not wait');
-    assert.deepEqual(await scene.waitShown('It may have acted. Online now?'), [true]);
+    assert.deepEqual(await scene.waitShown('It may have acted'), [true]);
     heal();
     for (const fault of ['gateway', 'reset'] as const) {
       simulator.fail(fault, { times: 1, path: 'dev/push' });
       await scene.press('Push to 10000001');
     }
     simulator.switchOff(ONE);
-    const online = await scene.waitShown('It may have acted. Online now?', 3);
+    const online = await scene.waitShown('It may have acted', 3);
     assert.equal(online.length, 3);
 
     simulator.switchOn(ONE);
@@ -46,8 +46,8 @@ export function errors(stage: Stage): void {
     }
     await simulator.close();
     await scene.press('Push to 10000001');
-    assert.deepEqual(await codes('Nothing was sent: try it later'), ['UNREACHABLE']);
-    assert.deepEqual(scene.shown('Show what went wrong'), []);
-    assert.equal(scene.shown('Show the answer').length, 1);
+    assert.deepEqual(await codes('Not sent: try it later'), ['UNREACHABLE']);
+    assert.deepEqual(scene.shown('What went wrong'), []);
+    assert.equal(scene.shown('The answer').length, 1);
   });
 }

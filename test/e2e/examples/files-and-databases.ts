@@ -44,8 +44,8 @@ export function filesAndDatabases(stage: Stage): void {
     async (scene) => {
       const { simulator } = scene;
       const file = join(stage.folder, 'device-cloud-uploads.csv');
-      await scene.press('Write the file');
-      const [empty] = await scene.waitShown('Show the file');
+      await scene.press('Write file');
+      const [empty] = await scene.waitShown('The file');
       assert.equal(
         empty,
         `${stage.folder}/device-cloud-uploads.csv\nid,time,chipid,temperature,humidity,text\r\n`,
@@ -61,8 +61,8 @@ export function filesAndDatabases(stage: Stage): void {
         ? [',,"""humidity"":60}"', ',,"5 \\""or so\\""""}"']
         : ['21.5,60,', '"21,5 ""or so""",,'];
       for (const press of [2, 3]) {
-        await scene.press('Write the file');
-        await scene.waitShown('Show the file', press);
+        await scene.press('Write file');
+        await scene.waitShown('The file', press);
         const [head, ...lines] = readFileSync(file, 'utf8').split('\r\n');
         assert.equal(head, 'id,time,chipid,temperature,humidity,text');
         assert.equal(lines.pop(), '');
@@ -110,7 +110,7 @@ export function filesAndDatabases(stage: Stage): void {
       assert.deepEqual(rowsOf(file), expected);
 
       await scene.press('Show what is stored');
-      const [counts] = (await scene.waitShown('Show the counts')) as Record<string, unknown>[][];
+      const [counts] = (await scene.waitShown('The counts')) as Record<string, unknown>[][];
       assert.deepEqual(
         counts?.map(({ chipid, uploads }) => [chipid, uploads]),
         [

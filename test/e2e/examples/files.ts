@@ -41,7 +41,7 @@ export const change = (nodes: FlowNode[], name: string, properties: object): Flo
   return nodes.map((node) => (node.id === id ? { ...node, ...properties } : node));
 };
 
-export const EACH_MINUTE = 'Every minute, and at the start';
+export const EACH_MINUTE = 'Every minute';
 
 /** Polls once and then at each press of the button, so that a test knows how many polls there were. */
 export function once(nodes: FlowNode[]): FlowNode[] {

@@ -9,7 +9,7 @@ export function latest(stage: Stage): void {
   plays(stage, '20 Show the latest readings', 'makes a table, and shows one', async (scene) => {
     const { simulator } = scene;
     await scene.press('Show 10000001');
-    const [unknown] = (await scene.waitShown('Show its latest upload')) as { payload: unknown }[];
+    const [unknown] = (await scene.waitShown('What it sent')) as { payload: unknown }[];
     assert.equal(unknown?.payload, null);
     for (const chipid of [ONE, TWO])
       await until(() => simulator.channels(chipid) === 1, 'a channel is open');
@@ -17,9 +17,9 @@ export function latest(stage: Stage): void {
     simulator.upload(ONE, { temperature: 21 });
     simulator.upload(TWO, { temperature: 4 });
     type Row = Record<string, unknown>;
-    const rows = (): Row[] => (scene.shown('Show the table').at(-1) ?? []) as Row[];
+    const rows = (): Row[] => (scene.shown('The table').at(-1) ?? []) as Row[];
     await until(async () => {
-      await scene.press('Show all devices');
+      await scene.press('All devices');
       return rows().length === 2 && rows()[0]?.['temperature'] === 21;
     }, 'the table has both');
     assert.deepEqual(

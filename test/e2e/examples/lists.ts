@@ -18,13 +18,13 @@ export function lists(stage: Stage): void {
       await client.close();
       simulator.fail('gateway', { path: `gpio_status/${THREE}`, times: 1 });
       await scene.press('Read pin 5 of all');
-      const [rows] = await scene.waitShown('Show the rows');
+      const [rows] = await scene.waitShown('The rows');
       assert.deepEqual(rows, [
         { chipid: ONE, name: 'Greenhouse', level: 0 },
         { chipid: TWO, name: 'Cold store', level: 1 },
         { chipid: THREE, name: 'no name', level: 'GATEWAY' },
       ]);
-      const [table] = await scene.waitShown('Show the table');
+      const [table] = await scene.waitShown('The table');
       assert.equal(
         table,
         `Device | Name | Pin 5\n${ONE} | Greenhouse | 0\n${TWO} | Cold store | 1\n${THREE} | no name | GATEWAY\n`,
@@ -35,7 +35,7 @@ export function lists(stage: Stage): void {
   plays(stage, '13 List the devices', 'shows them without their keys', async (scene) => {
     scene.simulator.switchOff(TWO);
     await scene.press('List the devices');
-    const [devices = []] = (await scene.waitShown('Show the devices')) as { chipid: number }[][];
+    const [devices = []] = (await scene.waitShown('The devices')) as { chipid: number }[][];
     assert.deepEqual(
       devices.map((device) => Object.keys(device)),
       [1, 2].map(() => ['chipid', 'name', 'latest']),
@@ -45,7 +45,7 @@ export function lists(stage: Stage): void {
       [ONE, THREE],
     );
     await scene.press('Read the application');
-    const shown = await scene.waitShown('Show the application');
+    const shown = await scene.waitShown('The application');
     assert.deepEqual(shown, [{ name: 'Simulator', online: 2 }]);
     assert.doesNotMatch(JSON.stringify([devices, shown]), /simulated|key/);
   });
@@ -66,53 +66,53 @@ export function lists(stage: Stage): void {
     };
 
     await scene.press('All at once');
-    const [all] = await scene.waitShown('Show the array of records');
+    const [all] = await scene.waitShown('The array of records');
     assertSame(bodies(all), ['{"temperature":21.5}', 'two']);
     await scene.press('One message each');
-    assertSame(await scene.waitShown('Show each upload', 2), [{ temperature: 21.5 }, 'two']);
+    assertSame(await scene.waitShown('Each upload', 2), [{ temperature: 21.5 }, 'two']);
 
     await scene.press('Only new ones');
-    await scene.waitShown('Show what is new');
+    await scene.waitShown('What is new');
     simulator.upload(ONE, 'three');
     await scene.press('Only new ones');
-    const fresh = await scene.waitShown('Show what is new', 2);
+    const fresh = await scene.waitShown('What is new', 2);
     const [before = [], after = []] = fresh.map(bodies);
     assertSame(before, ['{"temperature":21.5}', 'two']);
     assert.deepEqual(after, ['three']);
 
-    await scene.press('What was pushed');
-    const [pushes] = await scene.waitShown('Show the pushes');
+    await scene.press('Pushes');
+    const [pushes] = await scene.waitShown('What was pushed');
     assert.deepEqual(bodies(pushes), [scene.isPublic ? '68656c6c6f' : 'hello']);
     await scene.press('Of all devices');
-    const [synced] = await scene.waitShown('Show the uploads of all');
+    const [synced] = await scene.waitShown('The uploads of all');
     assert.equal(bodies(synced).length, 4);
   });
 
   playsOnBoth(stage, '19 Use the server API', 'reads, changes and sends', async (scene) => {
     const { simulator } = scene;
     simulator.upload(TWO, 'hello');
-    await scene.press('Whose devices are there?');
-    const [list] = (await scene.waitShown('Show the answer')) as {
+    await scene.press('Which devices?');
+    const [list] = (await scene.waitShown('The answer')) as {
       devices: (string | { chipid: string })[];
     }[];
     const chipids = list?.devices.map((each) => (typeof each === 'string' ? each : each.chipid));
     assert.deepEqual(chipids, [ONE, TWO, THREE]);
-    await scene.press('Call 10000001 "Glasshouse"');
-    await scene.waitShown('Show what came of it');
+    await scene.press('Name it "Glasshouse"');
+    await scene.waitShown('What came of it');
     assert.equal(simulator.device(ONE).name, 'Glasshouse');
-    await scene.press('What is known of 10000001?');
-    const [, device] = (await scene.waitShown('Show the answer', 2)) as { name?: string }[];
+    await scene.press('What of 10000001?');
+    const [, device] = (await scene.waitShown('The answer', 2)) as { name?: string }[];
     assert.equal(device?.name, 'Glasshouse');
-    await scene.press('What has been uploaded?');
-    const [, , page] = (await scene.waitShown('Show the answer', 3)) as Record<string, unknown[]>[];
+    await scene.press('What was uploaded?');
+    const [, , page] = (await scene.waitShown('The answer', 3)) as Record<string, unknown[]>[];
     assert.equal(page?.[scene.isPublic ? 'msgs' : 'messages']?.length, 1);
     for (const [i, button] of ['Disable 10000001', 'Enable 10000001 again'].entries()) {
       await scene.press(button);
-      await scene.waitShown('Show what came of it', i + 2);
+      await scene.waitShown('What came of it', i + 2);
       assert.equal(simulator.device(ONE).disabled, i === 0);
     }
     await scene.press('Send data to 10000002');
-    await scene.waitShown('Show that it is sent');
+    await scene.waitShown('That it is sent');
     assert.deepEqual(
       simulator.device(TWO).received.map(({ via, text }) => [via, text]),
       [['server-api', 'hello']],

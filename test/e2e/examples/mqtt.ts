@@ -28,7 +28,7 @@ export function mqtt(stage: Stage): void {
   const published = (topic: string): Promise<void> =>
     until(() => publishedAt(topic).length > 0, `something is published at ${topic}`);
   const connection = (scene: Scene, says: string): Promise<void> =>
-    until(() => scene.statusOf('Show whether it is there') === says, says);
+    until(() => scene.statusOf('Whether it is there') === says, says);
 
   plays(
     stage,
@@ -60,7 +60,7 @@ export function mqtt(stage: Stage): void {
         const [error] = publishedAt('device-cloud/99999999/error');
         assert.equal((JSON.parse(error ?? '') as { code: string }).code, 'NOT_FOUND');
         assert.deepEqual(texts(TWO), ['007']);
-        const heard = scene.shown('Show what is published');
+        const heard = scene.shown('What is published');
         assert.ok(heard.includes(`device-cloud/${TWO}/push: retained`), 'it was retained');
       } finally {
         await stage.red.deploy([]);
@@ -78,7 +78,7 @@ export function mqtt(stage: Stage): void {
       await connection(scene, 'No broker: nothing is published.');
       await listening(scene, 3);
       scene.simulator.upload(ONE, 'seen');
-      assert.deepEqual(await scene.waitShown('Show each upload'), ['seen']);
+      assert.deepEqual(await scene.waitShown('Each upload'), ['seen']);
     },
     { alter: async (nodes) => atPort(nodes, await freePort()) },
   );

@@ -15,18 +15,18 @@ export function presence(stage: Stage): void {
       const { simulator } = scene;
       await scene.waitStatus('Who comes and goes?', '3/3');
       await scene.press('Let 10000003 drop out for 20 s');
-      const [offline, online] = await scene.waitShown('Show the notification', 2);
+      const [offline, online] = await scene.waitShown('Notification', 2);
       assert.match(String(offline), new RegExp(`^${THREE} is offline since \\d`));
       assert.equal(online, `${THREE} is online again.`);
       assert.equal(simulator.device(THREE).online, true);
       simulator.sleep(TWO);
-      const third = (await scene.waitShown('Show the notification', 3)).at(-1);
+      const third = (await scene.waitShown('Notification', 3)).at(-1);
       assert.match(String(third), /^Cold store \(10000002\) is offline since/);
       await scene.again();
       const before = requestsOf(scene, 'devices/list').length;
       const readings = (): number => requestsOf(scene, 'devices/list').length - before;
       await until(() => readings() >= 3, 'the list is read again');
-      assert.equal(scene.shown('Show the notification').length, 3);
+      assert.equal(scene.shown('Notification').length, 3);
     },
     {
       // Seconds of a person are too long for a test.

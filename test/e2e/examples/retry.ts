@@ -51,7 +51,7 @@ export function retry(stage: Stage): void {
       // The first holds up the others, of which the queue takes a hundred.
       scene.simulator.delay(ONE, 250);
       await scene.press('Push 120 at once');
-      await scene.waitShown('Show each new try');
+      await scene.waitShown('Each new try');
       scene.simulator.delay(ONE, 1);
       await scene.waitStatus('Count the answers', '121');
       const texts = received.map(({ text }) => text);
@@ -60,7 +60,7 @@ export function retry(stage: Stage): void {
         new Set(texts),
         new Set(['hello', ...Array.from({ length: 120 }, (_, i) => String(i + 1))]),
       );
-      assert.deepEqual(scene.shown('Give up after three tries'), []);
+      assert.deepEqual(scene.shown('Give up'), []);
     },
     { alter: (nodes) => hurry(nodes, '1') },
   );
@@ -71,9 +71,9 @@ export function retry(stage: Stage): void {
     'tries three times where nobody can be reached, and then gives up',
     async (scene) => {
       await scene.press('Push one message');
-      const [problem] = (await scene.waitShown('Give up after three tries')) as Problem[];
+      const [problem] = (await scene.waitShown('Give up')) as Problem[];
       assert.equal(problem?.code, 'UNREACHABLE');
-      const tries = scene.shown('Show each new try') as Try[];
+      const tries = scene.shown('Each new try') as Try[];
       assert.deepEqual(
         tries.map(({ payload, retries }) => [payload, retries]),
         [1, 2, 3].map((count) => ['hello', count]),
@@ -96,7 +96,7 @@ export function retry(stage: Stage): void {
       // Several times as long as it would take to try again.
       await sleep(400);
       assert.equal(received.length, 1);
-      assert.deepEqual(scene.shown('Show each new try'), []);
+      assert.deepEqual(scene.shown('Each new try'), []);
     },
     { alter: (nodes) => unhurried(hurry(nodes)), simulator: { offlineAfter: 60_000 } },
   );

@@ -26,9 +26,9 @@ export function silentDevices(stage: Stage): void {
         behind = 0;
       };
       const report = async (button: string): Promise<unknown> => {
-        const before = scene.shown('Show the report').length;
+        const before = scene.shown('The report').length;
         await scene.press(button);
-        return (await scene.waitShown('Show the report', before + 1)).at(-1);
+        return (await scene.waitShown('The report', before + 1)).at(-1);
       };
       const reports = (button: string, lines: string[]): Promise<void> =>
         until(async () => (await report(button)) === lines.join('\n'), `the report ${lines[0]}`);
@@ -52,15 +52,15 @@ export function silentDevices(stage: Stage): void {
         `${TWO} (Cold store): last upload 5 minutes ago, online`,
       ]);
 
-      const notes = await scene.waitShown('Show the notification');
+      const notes = await scene.waitShown('Notification');
       const texts = [`${TWO} (Cold store) is silent.`, `${THREE} is silent.`];
       assert.ok(
         notes.some((text) => texts.includes(String(text))),
         String(notes),
       );
 
-      await scene.press('Let 10000003 sleep for a minute');
-      await scene.waitShown('Show the answer');
+      await scene.press('Let 10000003 sleep');
+      await scene.waitShown('The answer');
       await until(() => simulator.device(THREE).asleep, 'it sleeps');
     },
     {

@@ -14,11 +14,11 @@ export function uploads(stage: Stage): void {
   plays(stage, '01 Receive uploads', 'shows each upload, and whose it is', async (scene) => {
     await listening(scene, 3);
     scene.simulator.upload(ONE, { temperature: 21.5 });
-    await scene.waitShown('Show each upload');
+    await scene.waitShown('Each upload');
     scene.simulator.upload(TWO, 'plain text');
-    await scene.waitShown('Show each upload', 2);
+    await scene.waitShown('Each upload', 2);
     scene.simulator.upload(THREE, { temperature: -3 });
-    const shown = (await scene.waitShown('Show each upload', 3)) as Shown[];
+    const shown = (await scene.waitShown('Each upload', 3)) as Shown[];
     assert.deepEqual(
       shown.map(({ payload, chipid }) => [chipid, payload]),
       [
@@ -39,11 +39,11 @@ export function uploads(stage: Stage): void {
       const { simulator } = scene;
       const ask = async (count: number): Promise<unknown> => {
         await scene.press('Ask whose uploads come');
-        return (await scene.waitShown('Show whose uploads come', count)).at(-1);
+        return (await scene.waitShown('Whose uploads come', count)).at(-1);
       };
       assert.deepEqual(await ask(1), []);
       assert.equal(simulator.channels(), 0);
-      await scene.press('Subscribe to 10000001 and 10000002');
+      await scene.press('Subscribe to two devices');
       await listening(scene, 2);
       assert.deepEqual(await ask(2), [ONE, TWO]);
 
@@ -51,13 +51,13 @@ export function uploads(stage: Stage): void {
       await listening(scene, 1);
       simulator.upload(TWO, 'is not listened to');
       simulator.upload(ONE, 'is listened to');
-      const [shown] = (await scene.waitShown('Show each upload')) as Shown[];
+      const [shown] = (await scene.waitShown('Each upload')) as Shown[];
       assert.deepEqual([shown?.chipid, shown?.payload], [ONE, 'is listened to']);
 
-      await scene.press('Subscribe to all that are online');
+      await scene.press('Subscribe to all');
       await listening(scene, 3);
       assert.deepEqual(((await ask(3)) as string[]).sort(), [ONE, TWO, THREE]);
-      assert.equal(scene.shown('Show each upload').length, 1);
+      assert.equal(scene.shown('Each upload').length, 1);
     },
   );
 
@@ -92,7 +92,7 @@ export function uploads(stage: Stage): void {
 
       const heal = simulator.fail('gateway', { path: 'set_gpio_edge' });
       await upload(TWO, 20);
-      const [problem] = (await scene.waitShown('Show what went wrong')) as { code: string }[];
+      const [problem] = (await scene.waitShown('What went wrong')) as { code: string }[];
       assert.equal(problem?.code, 'GATEWAY');
       heal();
       // What failed is forgotten, so that the same level is tried with the next upload.
