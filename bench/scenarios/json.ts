@@ -6,7 +6,7 @@ import type { Plan } from '../plan';
 import { column, type Job, type Scenario, type Values } from '../scenario';
 
 /** Milliseconds for which an answer may block the event loop, even if the bare parser is much faster. */
-const ENOUGH = 400;
+const ENOUGH = 800;
 
 type Parse = (bytes: Buffer) => unknown;
 

@@ -5,8 +5,7 @@ import type { CallSpec } from '../http/call-spec';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape } from './shapes';
-import { parseJson } from '../util/json';
-import { JsonLimitError } from '../util/json-limits';
+import { JsonLimitError, parseJson } from '../util/json';
 import { isPlainObject } from '../util/object';
 import { show } from '../util/show';
 import {

@@ -1,8 +1,6 @@
 import { AnswerBody } from '../http/answer-body';
 import type { BodyReader } from '../http/exchange';
-import { isSpace } from '../util/json-bytes';
-import { parseJson } from '../util/json';
-import { JsonLimitError, MAX_DEPTH, tooDeep } from '../util/json-limits';
+import { isSpace, JsonLimitError, MAX_DEPTH, parseJson, tooDeep } from '../util/json';
 
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an

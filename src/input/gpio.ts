@@ -1,6 +1,5 @@
 import { invalidInput } from '../errors';
-import { JsonLimitError } from '../util/json-limits';
-import { checkJson } from '../util/json-scan';
+import { checkJson, JsonLimitError } from '../util/json';
 import { show } from '../util/show';
 import { isObject } from '../util/object';
 

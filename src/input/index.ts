@@ -14,7 +14,7 @@ export { readInput } from './readable';
 export { invalidInput } from '../errors';
 export { PatternBudget } from '../util/bounded-pattern';
 export { decodeBase64 } from '../util/base64';
-export { JsonLimitError } from '../util/json-limits';
+export { JsonLimitError } from '../util/json';
 export { uploadText } from '../util/decode';
 export { oneLine, show } from '../util/show';
 export { TurnLimit } from '../util/turn-limit';

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { isSpace, OPEN_BRACE, OPEN_BRACKET } from './json-bytes';
-import { checkJson } from './json-scan';
 import { decodeGbk } from './gbk';
-import { parseJson } from './json';
-import { JsonLimitError } from './json-limits';
+import { checkJson, isSpace, JsonLimitError, parseJson } from './json';
 import type { Charset, Datatype, ValueDatatype } from '../types';
+
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
 
 /** Parses JSON, unless a flow could not handle it: too many levels or values. */
 function parse(bytes: Buffer): unknown {

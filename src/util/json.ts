@@ -1,79 +1,157 @@
-import { QUOTE, viewOf } from './json-bytes';
-import { findLongIntegers } from './json-integers';
-import { MAX_CONTAINERS, MAX_DEPTH } from './json-limits';
+/** Levels of arrays and objects inside each other. Node-RED copies a message with a recursive function. */
+export const MAX_DEPTH = 100;
+/**
+ * Arrays and objects, and fields of objects, in one text. Each takes up to 200 bytes of memory, and as
+ * much again in each copy of a message, however short its text is. The shortest record of the service's
+ * document takes 70 bytes of text (section 2), so 64 MiB of records stay below both limits.
+ */
+export const MAX_CONTAINERS = 1_000_000;
+export const MAX_FIELDS = 5_000_000;
 
-/** Pieces longer than this are copied natively: for short ones a loop is faster. */
-const SHORT = 256;
-
-/** Copies bytes, and puts quotes at places of them. */
-class Quoting {
-  readonly #from: Buffer;
-  readonly #to: Buffer;
-  readonly #fromView: DataView;
-  readonly #toView: DataView;
-  #copied = 0;
-  #size = 0;
-
-  /** @param quotes how many there will be at most */
-  constructor(bytes: Buffer, quotes: number) {
-    this.#from = bytes;
-    this.#to = Buffer.allocUnsafeSlow(bytes.length + quotes);
-    this.#fromView = viewOf(bytes);
-    this.#toView = viewOf(this.#to);
-  }
-
-  /** Copies up to each of the first `count` places, and puts a quote there. */
-  quote(places: Uint32Array, count: number): void {
-    const from = this.#fromView;
-    const to = this.#toView;
-    let copied = this.#copied;
-    let size = this.#size;
-    for (let index = 0; index < count; index++) {
-      const place = places[index] as number;
-      if (place - copied > SHORT) {
-        size += this.#from.copy(this.#to, size, copied, place);
-        copied = place;
-      }
-      for (; copied + 4 <= place; copied += 4, size += 4) to.setInt32(size, from.getInt32(copied));
-      while (copied < place) to.setUint8(size++, from.getUint8(copied++));
-      to.setUint8(size++, QUOTE);
-    }
-    this.#copied = copied;
-    this.#size = size;
-  }
-
-  end(): Buffer {
-    const copied = this.#from.copy(this.#to, this.#size, this.#copied);
-    return this.#to.subarray(0, this.#size + copied);
+/** The error for text that is not parsed, although it may be JSON: its value would overload whatever handles it. */
+export class JsonLimitError extends SyntaxError {
+  override readonly name = 'JsonLimitError';
+  /**
+   * @param what ends the sentence "the answer is …"
+   * @param advice what to do about it
+   */
+  constructor(
+    readonly what: string,
+    readonly advice: string,
+  ) {
+    super(`The JSON is ${what}.`);
   }
 }
 
-/** Puts quotes around long integers. Copies the bytes only if there are any. */
-function quoteInBytes(bytes: Buffer): Buffer {
-  let quoting: Quoting | undefined;
-  findLongIntegers(bytes, (places, count) => {
-    // Each takes at least 17 bytes, the comma after it included.
-    quoting ??= new Quoting(bytes, 2 * Math.ceil((bytes.length - (places[0] as number)) / 17));
-    quoting.quote(places, count);
-  });
-  return quoting?.end() ?? bytes;
+export const tooDeep = (): JsonLimitError =>
+  new JsonLimitError(
+    `nested deeper than ${MAX_DEPTH} levels`,
+    "Reduce the nesting where it is produced, for example in the device's firmware.",
+  );
+
+const tooMany = (): JsonLimitError =>
+  new JsonLimitError(
+    'of more than 1,000,000 arrays and objects, or 5,000,000 fields',
+    'Ask for less at a time, such as fewer days.',
+  );
+
+/* Not imported, since V8 looks up an import at each use. */
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const LETTER_E = 0x65;
+
+/* Kinds of bytes outside of strings. All others are 0. */
+const STRING = 1;
+const OPENING = 2;
+const CLOSING = 3;
+const FIELD = 4;
+const DIGIT = 5;
+
+const KINDS = new Uint8Array(256);
+for (const [characters, kind] of [
+  ['"', STRING],
+  ['[{', OPENING],
+  [']}', CLOSING],
+  [':', FIELD],
+  ['0123456789', DIGIT],
+] as const) {
+  for (const byte of Buffer.from(characters)) KINDS[byte] = kind;
+}
+
+/** Every integer that a number cannot hold has this many digits or more. */
+const LONG = 16;
+
+/** White space of JSON. */
+export const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** Whether a byte beside a run of digits makes it a part of a fraction or of a number with an exponent. */
+const isPart = (byte = 0): boolean => byte === DOT || byte === PLUS || (byte | 0x20) === LETTER_E;
+
+/**
+ * Whether a run of digits is an integer that a number cannot hold. Where a number would be invalid, quotes must not make
+ * it valid: as a name of a field, or with a leading zero.
+ */
+function isLongInteger(bytes: Buffer, start: number, first: number, end: number): boolean {
+  if (bytes[first] === ZERO || isPart(bytes[start - 1]) || isPart(bytes[end])) return false;
+  if (end - first === LONG && Number.isSafeInteger(Number(bytes.toString('latin1', first, end))))
+    return false;
+  while (isSpace(bytes[end])) end++;
+  return bytes[end] !== COLON;
+}
+
+/** Returns the offset of the quote that ends a string, or the end of the text. @param at after the first quote */
+function stringEnd(bytes: Buffer, at: number, length: number): number {
+  while (at < length) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  return length;
+}
+
+/**
+ * Checks JSON that is about to be parsed, without parsing it. What is not JSON is left to JSON.parse.
+ * @param bytes JSON in UTF-8
+ * @returns where each integer that a number cannot hold begins and ends, its sign included
+ * @throws JsonLimitError
+ */
+export function checkJson(bytes: Buffer): number[] {
+  const places: number[] = [];
+  let depth = 0;
+  let containers = 0;
+  let fields = 0;
+  // To ask a Buffer for its length takes longer than to look at a byte.
+  const { length } = bytes;
+  for (let at = 0; at < length; at++) {
+    switch (KINDS[bytes[at] as number]) {
+      case STRING:
+        at = stringEnd(bytes, at + 1, length);
+        break;
+      case OPENING:
+        if (++depth > MAX_DEPTH) throw tooDeep();
+        if (++containers > MAX_CONTAINERS) throw tooMany();
+        break;
+      case CLOSING:
+        depth--;
+        break;
+      case FIELD:
+        if (++fields > MAX_FIELDS) throw tooMany();
+        break;
+      case DIGIT: {
+        const first = at;
+        while (at + 1 < length && KINDS[bytes[at + 1] as number] === DIGIT) at++;
+        if (at + 1 - first < LONG) break;
+        const start = bytes[first - 1] === MINUS ? first - 1 : first;
+        if (isLongInteger(bytes, start, first, at + 1)) places.push(start, at + 1);
+      }
+    }
+  }
+  return places;
+}
+
+/** Puts a quote at each of these places, of which there may be millions. */
+function quote(bytes: Buffer, places: readonly number[]): Buffer {
+  const quoted = Buffer.allocUnsafeSlow(bytes.length + places.length);
+  let [at, size] = [0, 0];
+  for (const place of places) {
+    while (at < place) quoted[size++] = bytes[at++] as number;
+    quoted[size++] = QUOTE;
+  }
+  bytes.copy(quoted, size, at);
+  return quoted;
 }
 
 /** The same for text, which may hold what UTF-8 cannot, such as a lone surrogate. */
-function quoteInText(text: string): string {
-  const bytes = Buffer.allocUnsafe(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), 0x80);
-  const pieces: string[] = [];
-  let copied = 0;
-  findLongIntegers(bytes, (places, count) => {
-    for (const place of places.subarray(0, count)) {
-      pieces.push(text.slice(copied, place));
-      copied = place;
-    }
-  });
-  if (pieces.length === 0) return text;
-  pieces.push(text.slice(copied));
-  return pieces.join('"');
+function quoteText(text: string): string {
+  // A byte for each unit, so that the places are the same.
+  const places = checkJson(Buffer.from(text.replace(/[^\0-\x7f]/g, '?')));
+  return [0, ...places].map((place, index) => text.slice(place, places[index])).join('"');
 }
 
 /** Whether a parsed value is all that its text says: it is not too deep, and no integer may have lost digits. */
@@ -90,27 +168,23 @@ function isExact(value: unknown, levels = 0): boolean {
   return true;
 }
 
-/** Parses a text too short to exceed other limits than that of depth. @returns undefined if it has to be scanned */
-function parseShort(text: string): { value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isExact(value) ? { value } : undefined;
-  } catch {
-    // The scan may give a better error.
-    return undefined;
-  }
-}
-
 /**
  * Parses JSON without losing a digit: an integer that a number cannot hold exactly, such as a chip number
- * of 20 digits, becomes a string. The limits of {@link scanJson} are checked; of a short text, such as a history of 1,000
- * records, in what was parsed, since that takes less time than the scan.
+ * of 20 digits, becomes a string. A text too short to have a million arrays, such as a record of a history, is parsed
+ * first, and scanned only if what was parsed may not be exact: that takes less time.
  * @param json bytes, in UTF-8, or text
  * @throws SyntaxError if it is not JSON; JsonLimitError, a subclass, if it exceeds a limit
  */
 export function parseJson(json: Buffer | string): unknown {
-  const short = json.length < MAX_CONTAINERS ? parseShort(json.toString()) : undefined;
-  if (short) return short.value;
-  const quoted = typeof json === 'string' ? quoteInText(json) : quoteInBytes(json).toString('utf8');
-  return JSON.parse(quoted) as unknown;
+  if (json.length < MAX_CONTAINERS) {
+    try {
+      const value: unknown = JSON.parse(json.toString());
+      if (isExact(value)) return value;
+    } catch {
+      // The scan may give a better error.
+    }
+  }
+  if (typeof json === 'string') return JSON.parse(quoteText(json));
+  const places = checkJson(json);
+  return JSON.parse((places.length === 0 ? json : quote(json, places)).toString('utf8'));
 }

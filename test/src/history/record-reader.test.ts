@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { HistoryRead, RecordReader } from '../../../src/history/record-reader';
-import { parseJson } from '../../../src/util/json';
-import { JsonLimitError } from '../../../src/util/json-limits';
+import { JsonLimitError, parseJson } from '../../../src/util/json';
 import { jsonText } from '../properties/json-text';
 import { anyText, holds } from '../support/fuzz';
 

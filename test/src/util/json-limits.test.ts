@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parseJson } from '../../../src/util/json';
 import {
+  checkJson,
   JsonLimitError,
   MAX_CONTAINERS,
   MAX_DEPTH,
   MAX_FIELDS,
-} from '../../../src/util/json-limits';
-import { checkJson } from '../../../src/util/json-scan';
+  parseJson,
+} from '../../../src/util/json';
 import {
   BRACKETS,
   EMPTY_OBJECTS,
@@ -81,7 +81,7 @@ describe('the limits of JSON', () => {
 const AT_LIMIT: readonly [content: Content, outcome: unknown][] = [
   [ONES, { length: 1, last: { x: { length: 33554414, last: 1 }, id: '12345678901234567890' } }],
   [ONE_LONG_INTEGER, '67108864 characters'],
-  [HTML, 'SyntaxError: JSON does not begin like this.'],
+  [HTML, `SyntaxError: Unexpected token '<', "<!doctype "... is not valid JSON`],
   [BRACKETS, 'JsonLimitError: The JSON is nested deeper than 100 levels.'],
   [EMPTY_OBJECTS, TOO_MANY],
   [FIELDS, TOO_MANY],
