@@ -1,5 +1,4 @@
-import { parseJson } from '../util/json';
-import { JsonLimitError } from '../util/json-limits';
+import { JsonLimitError, parseJson } from '../util/json';
 import type { CallSpec } from './call-spec';
 import type { HttpAnswer } from './exchange';
 import { answerError, notAcceptedError, type Call } from './failures';
