@@ -1,8 +1,13 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
-import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiter';
-import type { AdaptiveLimiters } from './http/adaptive-limiters';
+import {
+  CONNECTS,
+  READINGS,
+  type AdaptiveLimiter,
+  type Paced,
+  type AdaptiveLimiters,
+} from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { createDeviceQueues, type DeviceQueues } from './commands/device-queues';
@@ -22,13 +27,12 @@ import { Requests } from './commands/reply/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
-import { createServiceClock } from './http/service-clock';
+import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
 import type { CommandLock } from './commands/command-lock';
 import type { Sharing } from './cluster/sharing';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
-import { USER_AGENT } from './http/user-agent';
 
 /** The longest reason of an abort that an error repeats. */
 const MAX_REASON = 300;

@@ -3,11 +3,9 @@ import type { CommandWait } from './commands/device-commands';
 import { Place } from './commands/device-queue';
 import type { DeviceQueues } from './commands/device-queues';
 import { isolatedProgress, type Progress } from './commands/progress';
-import { parseValueDatatype } from './input/datatype';
+import { parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
-import { readInput } from './input/readable';
-import { parseSignal } from './input/signal';
 import type { Deliver, RecoverOptions } from './recovery/options';
 import { readTimeout, secondsOf } from './settings';
 import {

@@ -10,7 +10,7 @@ import { checkSentNow, readDuration, readFormat, readValueDatatype } from './cal
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { parseLevel, parsePin } from './input/gpio';
-import { parseKey } from './input/key';
+import { parseKey } from './input/values';
 import { pushBytes, pushMessage } from './input/push-payload';
 import type {
   CallOptions,

@@ -42,7 +42,7 @@ import { parseChipid, parseChipids } from './input/chipid';
 import { parseCodes, readLevels } from './input/gpio';
 import { DeviceCloudError, invalidInput } from './errors';
 import { callService } from './http/call';
-import type { CallSpec } from './http/call-spec';
+import type { CallSpec } from './http/answer';
 import { CALLING, type Progress } from './commands/progress';
 import { openApiMissing } from './api/open-api';
 import { CallBatch } from './commands/call-batch';

@@ -1,5 +1,4 @@
-import { parseDatatype } from './input/datatype';
-import { readInput } from './input/readable';
+import { parseDatatype, readInput } from './input/values';
 import { matcherOf } from './commands/reply/matcher';
 import type { Request } from './commands/reply/requests';
 import type { RequestOptions } from './commands/reply/types';

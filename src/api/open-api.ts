@@ -9,7 +9,7 @@ import type {
   ValueDatatype,
 } from '../types';
 import { DeviceCloudError } from '../errors';
-import type { CallSpec, Shape } from '../http/call-spec';
+import type { CallSpec, Shape } from '../http/answer';
 import type { Call, Refusal } from '../http/failures';
 import {
   signedOpenApiRequest,

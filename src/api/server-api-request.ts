@@ -1,6 +1,6 @@
 import { invalidInput } from '../errors';
 import { checkLength } from '../input/push-payload';
-import { readInput } from '../input/readable';
+import { readInput } from '../input/values';
 import type { HttpRequest } from '../http/exchange';
 import type { JsonObject } from '../types';
 import { signServerApi, type SignCase } from './signing';

@@ -1,7 +1,7 @@
 import { invalidInput } from '../errors';
-import { readInput } from '../input/readable';
+import { readInput } from '../input/values';
 import type { Call } from '../http/failures';
-import type { CallSpec } from '../http/call-spec';
+import type { CallSpec } from '../http/answer';
 import type { JsonObject, Query } from '../types';
 import { encodeQuery } from './query';
 import { anyShape } from './shapes';

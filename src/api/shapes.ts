@@ -1,5 +1,5 @@
 import type { AppRecord, DeviceRecord, RefreshAnswer, ResultAnswer } from '../types';
-import type { Shape } from '../http/call-spec';
+import type { Shape } from '../http/answer';
 import { isObject } from '../util/object';
 
 const isObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);

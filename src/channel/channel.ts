@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFrame } from './frames';
 import type { Upload } from '../types';
-import type { PacedAttempt } from '../http/attempt';
-import type { AdaptiveLimiter } from '../http/adaptive-limiter';
+import type { PacedAttempt, AdaptiveLimiter } from '../http/adaptive-limiters';
 import type { IsolatedListener } from './isolated-listener';
 import { PingAnswers } from './keepalive';
 import { ReconnectBackoff } from './reconnect-backoff';
-import { readRetryAfter } from '../http/retry-after';
+import { readRetryAfter } from '../http/headers';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
 import type { ChannelAccess, ChannelObserver, ChannelState, ChannelView } from './types';
 

@@ -2,17 +2,15 @@ import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { ChannelSettings } from './channel';
-import type { AdaptiveLimiter } from '../http/adaptive-limiter';
+import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import type { ChannelAccess, ChannelObserver } from './types';
 import { TimerQueue } from './timer-queue';
 import { TurnShare } from './turn-share';
 import type { OpenApiIdentity } from '../api/open-api-request';
 import { encodeQuery } from '../api/query';
-import type { Proxy } from '../http/proxy';
-import type { TlsSettings } from '../http/tls';
-import { tlsConnector } from '../http/tls-connector';
+import { type Proxy, tunnelsThrough, type Tunnels } from '../http/proxy';
+import { type TlsSettings, tlsConnector } from '../http/tls';
 import { signOpenApi } from '../api/signing';
-import { tunnelsThrough, type Tunnels } from '../http/tunnel';
 
 /** The settings of an application that its channels need. */
 export interface ChannelOptions {

@@ -1,5 +1,5 @@
 import { notConfigured } from '../errors';
-import { readInput } from '../input/readable';
+import { readInput } from '../input/values';
 import { show } from '../util/show';
 import type { RedisStoreOptions } from './redis/redis-store';
 import type { ClusterSettings } from './types';

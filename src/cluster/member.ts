@@ -1,5 +1,5 @@
 import { DeviceCloudError, invalidInput } from '../errors';
-import { isolated } from '../util/isolated';
+import { isolated } from '../util/thrown';
 import { oneLine, show } from '../util/show';
 import { systemClock } from './clock';
 import { Cluster, type ClusterListener, type ClusterOptions, type ClusterState } from './cluster';

@@ -1,6 +1,6 @@
 import { DeviceCloudError } from '../errors';
 import type { RecoveryShared } from '../recovery/deps';
-import type { PacedAttempt } from '../http/attempt';
+import type { PacedAttempt } from '../http/adaptive-limiters';
 import { isPassing, SILENT_TRIES } from '../recovery/reading';
 import { NewestRecord } from './latest-history';
 import type { Reader } from '../history/read-limiter';

@@ -12,7 +12,7 @@ import {
 } from '../history/form';
 import { parseZoneSetting, toUnix, USUAL_ZONE, zoneOffset } from '../history/zone';
 import { dropLeadingZeros } from '../input/chipid';
-import { readInput } from '../input/readable';
+import { readInput } from '../input/values';
 import type { ServiceInteger, Upload, UploadRecord } from '../types';
 import { decodeBase64 } from '../util/base64';
 

@@ -1,6 +1,6 @@
 import { DeviceCloudError } from '../errors';
 import type { DeviceRecord } from '../types';
-import { isolated } from '../util/isolated';
+import { isolated } from '../util/thrown';
 import { byChipid } from './list-reading';
 import type { ListReading } from './list-reading';
 

@@ -1,5 +1,4 @@
-import type { AdaptiveLimiter } from '../http/adaptive-limiter';
-import type { PacedAttempt } from '../http/attempt';
+import type { AdaptiveLimiter, PacedAttempt } from '../http/adaptive-limiters';
 
 /** Waits for a turn to read a history. */
 export interface Reader {
@@ -38,15 +37,17 @@ class Kind {
  * can handle. Readings for which live uploads wait come first.
  */
 export class ReadLimiter {
-  private readonly live = new Kind();
-  private readonly others = new Kind();
+  readonly #pace: Pick<AdaptiveLimiter, 'acquire'>;
+  readonly #connects: Pick<AdaptiveLimiter, 'isRush'> | undefined;
+  readonly #live = new Kind();
+  readonly #others = new Kind();
   /** Turns that were requested: as many as there are readings that could begin. */
-  private readonly asked: PacedAttempt[] = [];
-  private readonly routine = new Set<Reader>();
-  private routineTimer: NodeJS.Timeout | undefined;
-  private rushTimer: NodeJS.Timeout | undefined;
-  private turns = 0;
-  private failures = 0;
+  readonly #asked: PacedAttempt[] = [];
+  readonly #routine = new Set<Reader>();
+  #routineTimer: NodeJS.Timeout | undefined;
+  #rushTimer: NodeJS.Timeout | undefined;
+  #turns = 0;
+  #failures = 0;
 
   /**
    * @param pace of the service, which the applications of this process share
@@ -54,92 +55,88 @@ export class ReadLimiter {
    *   what a connection allocates for its lifetime would lie between the buffers of the histories that are read
    *   meanwhile, which leaves gaps in memory that nothing else fits into: 30 KB for each channel
    */
-  constructor(
-    private readonly pace: Pick<AdaptiveLimiter, 'acquire'>,
-    private readonly connects?: Pick<AdaptiveLimiter, 'isRush'>,
-  ) {}
+  constructor(pace: Pick<AdaptiveLimiter, 'acquire'>, connects?: Pick<AdaptiveLimiter, 'isRush'>) {
+    this.#pace = pace;
+    this.#connects = connects;
+  }
 
   /** Whether as many readings in a row have failed as may run at once, so that it is not the fault of one device. */
   get isFailing(): boolean {
-    return this.failures >= AT_ONCE;
+    return this.#failures >= AT_ONCE;
   }
 
   /** Queues a reader. It is never granted its turn synchronously. */
   acquire(reader: Reader): void {
     if (reader.urgency === 'routine') {
-      this.routine.add(reader);
-      this.routineTimer ??= setTimeout(() => this.nextRoutine(), ROUTINE_PAUSE);
+      this.#routine.add(reader);
+      this.#routineTimer ??= setTimeout(() => this.#nextRoutine(), ROUTINE_PAUSE);
       return;
     }
-    (reader.urgency === 'live' ? this.live : this.others).waiting.add(reader);
-    this.ask();
+    (reader.urgency === 'live' ? this.#live : this.#others).waiting.add(reader);
+    this.#ask();
   }
 
   /** Removes a reader from the queue. */
   cancel(reader: Reader): void {
-    this.routine.delete(reader);
-    this.live.waiting.delete(reader);
-    this.others.waiting.delete(reader);
-    this.ask();
+    this.#routine.delete(reader);
+    this.#live.waiting.delete(reader);
+    this.#others.waiting.delete(reader);
+    this.#ask();
   }
 
   /** Forgets the waiting readers. */
   close(): void {
-    this.routine.clear();
-    this.live.waiting.clear();
-    this.others.waiting.clear();
-    clearTimeout(this.routineTimer);
-    clearTimeout(this.rushTimer);
-    this.ask();
+    this.#routine.clear();
+    this.#live.waiting.clear();
+    this.#others.waiting.clear();
+    clearTimeout(this.#routineTimer);
+    clearTimeout(this.#rushTimer);
+    this.#ask();
   }
 
-  /** A reading has succeeded, or failed. */
-  ended(succeeded: boolean): void {
-    this.failures = succeeded ? 0 : this.failures + 1;
-  }
-
-  /** A reading has ended. */
-  release(kind: Kind): void {
+  /** A reading has ended. @param isSuccess undefined if it was cancelled */
+  release(kind: Kind, isSuccess?: boolean): void {
+    if (isSuccess !== undefined) this.#failures = isSuccess ? 0 : this.#failures + 1;
     kind.running--;
-    this.ask();
+    this.#ask();
   }
 
-  private nextRoutine(): void {
-    this.routineTimer = undefined;
-    const [reader] = this.routine;
+  #nextRoutine(): void {
+    this.#routineTimer = undefined;
+    const [reader] = this.#routine;
     if (!reader) return;
-    this.routine.delete(reader);
-    this.others.waiting.add(reader);
-    this.routineTimer = setTimeout(() => this.nextRoutine(), ROUTINE_PAUSE);
-    this.ask();
+    this.#routine.delete(reader);
+    this.#others.waiting.add(reader);
+    this.#routineTimer = setTimeout(() => this.#nextRoutine(), ROUTINE_PAUSE);
+    this.#ask();
   }
 
   /** Requests as many turns as there are readings that could begin. */
-  private ask(): void {
-    const { asked, live, others } = this;
-    const free = AT_ONCE - live.running - others.running;
-    const ready = Math.min(free, live.ready + others.ready);
-    const due = ready > 0 && this.isDeferred() ? 0 : ready;
+  #ask(): void {
+    const asked = this.#asked;
+    const free = AT_ONCE - this.#live.running - this.#others.running;
+    const ready = Math.min(free, this.#live.ready + this.#others.ready);
+    const due = ready > 0 && this.#isDeferred() ? 0 : ready;
     while (asked.length > due) asked.pop()?.cancel();
     while (asked.length < due) {
-      const attempt = this.pace.acquire(() => this.begin(attempt));
+      const attempt = this.#pace.acquire(() => this.#begin(attempt));
       asked.push(attempt);
     }
   }
 
   /** Whether a rush of connects goes first. If so, this asks again soon. */
-  private isDeferred(): boolean {
-    if (!this.connects?.isRush) return false;
-    this.rushTimer ??= setTimeout(() => {
-      this.rushTimer = undefined;
-      this.ask();
+  #isDeferred(): boolean {
+    if (!this.#connects?.isRush) return false;
+    this.#rushTimer ??= setTimeout(() => {
+      this.#rushTimer = undefined;
+      this.#ask();
     }, LOOK);
     return true;
   }
 
-  private begin(attempt: PacedAttempt): void {
-    this.asked.splice(this.asked.indexOf(attempt), 1);
-    const kind = this.nextKind();
+  #begin(attempt: PacedAttempt): void {
+    this.#asked.splice(this.#asked.indexOf(attempt), 1);
+    const kind = this.#nextKind();
     const [reader] = kind.waiting;
     if (!reader) return;
     kind.waiting.delete(reader);
@@ -148,44 +145,42 @@ export class ReadLimiter {
   }
 
   /** Live ones first, but every sixteenth turn is for the others, so that they get theirs even at a low rate. */
-  private nextKind(): Kind {
-    const { live, others } = this;
-    if (live.ready === 0) return others;
-    return others.ready > 0 && ++this.turns % AT_ONCE === 0 ? others : live;
+  #nextKind(): Kind {
+    const others = this.#others;
+    if (this.#live.ready === 0) return others;
+    return others.ready > 0 && ++this.#turns % AT_ONCE === 0 ? others : this.#live;
   }
 }
 
 /** The turn of a reading. The first call of any method ends it; further calls do nothing. */
 class ReadTurn implements PacedAttempt {
-  private attempt: PacedAttempt | undefined;
+  readonly #limiter: ReadLimiter;
+  readonly #kind: Kind;
+  #attempt: PacedAttempt | undefined;
 
-  constructor(
-    private readonly limiter: ReadLimiter,
-    private readonly kind: Kind,
-    attempt: PacedAttempt,
-  ) {
-    this.attempt = attempt;
+  constructor(limiter: ReadLimiter, kind: Kind, attempt: PacedAttempt) {
+    this.#limiter = limiter;
+    this.#kind = kind;
+    this.#attempt = attempt;
   }
 
   succeeded(): void {
-    if (this.attempt) this.limiter.ended(true);
-    this.end((attempt) => attempt.succeeded());
+    this.#end((attempt) => attempt.succeeded(), true);
   }
 
   failed(reason: string, retryAfter?: number): void {
-    if (this.attempt) this.limiter.ended(false);
-    this.end((attempt) => attempt.failed(reason, retryAfter));
+    this.#end((attempt) => attempt.failed(reason, retryAfter), false);
   }
 
   cancel(): void {
-    this.end((attempt) => attempt.cancel());
+    this.#end((attempt) => attempt.cancel());
   }
 
-  private end(how: (attempt: PacedAttempt) => void): void {
-    const { attempt } = this;
+  #end(how: (attempt: PacedAttempt) => void, isSuccess?: boolean): void {
+    const attempt = this.#attempt;
     if (!attempt) return;
-    this.attempt = undefined;
+    this.#attempt = undefined;
     how(attempt);
-    this.limiter.release(this.kind);
+    this.#limiter.release(this.#kind, isSuccess);
   }
 }

@@ -1,8 +1,8 @@
 import { isDeviceCloudError } from '../errors';
 import type { OpenApi } from '../api/open-api';
 import { callService, type HttpContext } from '../http/call';
-import type { CallSpec, Shape } from '../http/call-spec';
-import type { PacedAttempt } from '../http/attempt';
+import type { CallSpec, Shape } from '../http/answer';
+import type { PacedAttempt } from '../http/adaptive-limiters';
 import { HistoryRead, RecordReader, type RecordSink } from './record-reader';
 
 /**

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
-import { readAnswer, serviceText } from './answer';
-import type { CallSpec } from './call-spec';
+import { readAnswer, serviceText, type CallSpec } from './answer';
 import type { CallAborted, Deadline, Deadlines, Extension } from './deadline';
 import { isDeviceCloudError } from '../errors';
 import {
@@ -14,10 +13,9 @@ import {
   type HttpAnswer,
   type Receiver,
 } from './exchange';
-import { statusError } from './failures';
+import { statusError, transportError } from './failures';
 import type { Limiter } from './limiter';
-import type { ServiceClock } from './service-clock';
-import { transportError } from './transport-failures';
+import type { ServiceClock } from './headers';
 
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {

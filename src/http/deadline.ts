@@ -1,4 +1,4 @@
-import { readInput } from '../input/readable';
+import { readInput } from '../input/values';
 
 interface Listening {
   callbacks: Set<() => void>;

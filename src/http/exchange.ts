@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { readRetryAfter } from './retry-after';
 import { AnswerBody } from './answer-body';
+import { readRetryAfter } from './headers';
 import type { CallAborted, Deadline } from './deadline';
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,7 +1,6 @@
 import { Pool, ProxyAgent, type Dispatcher } from 'undici';
-import type { Proxy } from './proxy';
+import { refusedBy, speaksFirst, type Proxy } from './proxy';
 import type { TlsSettings } from './tls';
-import { refusedBy, speaksFirst } from './tunnel';
 
 /** The time limit for establishing a connection, in ms; a command is better refused early than late. */
 const CONNECT_TIMEOUT = 5000;

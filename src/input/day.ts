@@ -1,6 +1,6 @@
 import { invalidInput } from '../errors';
 import { show } from '../util/show';
-import { readInput } from './readable';
+import { readInput } from './values';
 
 /** The offset of the server's time zone in milliseconds: section 5.1 names Beijing time. */
 const BEIJING = 8 * 60 * 60_000;

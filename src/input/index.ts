@@ -3,14 +3,18 @@
  * node, imports only what it has to check itself: the client checks its arguments.
  */
 export { keyWarnings } from './pasted-key';
-export { dropLeadingZeros, parseChipid, parseChipids } from './chipid';
-export { parseDatatype, parseValueDatatype } from './datatype';
+export {
+  dropLeadingZeros,
+  parseChipid,
+  parseChipids,
+  inShard,
+  readShard,
+  type Shard,
+} from './chipid';
+export { parseDatatype, parseValueDatatype, parseKey, readInput } from './values';
 export { parsePeriod } from './day';
 export { parseCodes, parseDuration, parseLevel, parsePin, type LevelCodes } from './gpio';
-export { parseKey } from './key';
 export { parseFormat, pushMessage } from './push-payload';
-export { inShard, readShard, type Shard } from './shard';
-export { readInput } from './readable';
 export { invalidInput } from '../errors';
 export { PatternBudget } from '../util/bounded-pattern';
 export { decodeBase64 } from '../util/base64';

@@ -4,7 +4,7 @@ import { invalidInput } from '../errors';
 import { PUSH_FORMATS, type Charset, type PushFormat } from '../types';
 import { encodeGbk } from '../util/gbk';
 import { show } from '../util/show';
-import { readInput } from './readable';
+import { readInput } from './values';
 
 const HEX = /^[0-9a-f]*$/i;
 

@@ -1,8 +1,8 @@
 import type { ChannelListener, ChannelSubscription } from '../channel/types';
 import type { RecoverOptions } from './options';
 import type { Channels, OpenSubscription } from '../channel/channel-pool';
-import { readInput } from '../input/readable';
-import type { AdaptiveLimiter } from '../http/adaptive-limiter';
+import { readInput } from '../input/values';
+import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import { IsolatedListener } from '../channel/isolated-listener';
 import {
   HistoryFacts,

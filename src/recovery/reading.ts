@@ -1,5 +1,5 @@
 import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../http/attempt';
+import type { PacedAttempt } from '../http/adaptive-limiters';
 import type { Reader, ReadLimiter } from '../history/read-limiter';
 
 /** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */

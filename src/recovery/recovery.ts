@@ -1,6 +1,6 @@
 import type { ChannelListener, ChannelState } from '../channel/types';
 import { isDeviceCloudError } from '../errors';
-import type { PacedAttempt } from '../http/attempt';
+import type { PacedAttempt } from '../http/adaptive-limiters';
 import type { Upload } from '../types';
 import { HistoryAnswer } from './answer';
 import { Checkpoint } from './checkpoint';

@@ -14,15 +14,11 @@ export function oneLine(text: string, max: number): string {
   const clean = text.slice(0, max).replace(UNPRINTABLE, '�').replace(SPACES, ' ');
   return text.length > max ? `${clean}…` : clean;
 }
+
 function kindOf(value: object): string {
-  try {
-    if (Array.isArray(value)) return 'an array';
-    if (Buffer.isBuffer(value)) return 'a Buffer';
-    return value instanceof Date ? 'a Date' : 'an object';
-  } catch {
-    // A revoked proxy, or one that throws when its class is asked for.
-    return 'an object';
-  }
+  if (Array.isArray(value)) return 'an array';
+  if (Buffer.isBuffer(value)) return 'a Buffer';
+  return value instanceof Date ? 'a Date' : 'an object';
 }
 
 /** Shows a value from outside in an error: short, on one line, whatever it is. */

@@ -1,7 +1,7 @@
 import { invalidInput } from '../../errors';
-import { readInput } from '../../input/readable';
+import { readInput } from '../../input/values';
 import { MAX_PATTERN } from '../../util/bounded-pattern';
-import { equalJson, readPath, valueAt } from '../../util/property-path';
+import { equalJson, readPath, valueAt } from '../../util/object';
 import { oneLine, show } from '../../util/show';
 import type { RequestMatch } from './types';
 import type { UploadReading } from './upload-reading';

@@ -1,5 +1,5 @@
 import type { WatchShare } from './share';
-import { isolated } from '../../util/isolated';
+import { isolated } from '../../util/thrown';
 import type { WatchSettings } from './watch-options';
 import { EVENTS, type FleetEvent, type FleetEventName, type WatchListener } from './watch-types';
 import type { WatchedDevice } from './watched-devices';

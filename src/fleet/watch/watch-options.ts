@@ -1,6 +1,6 @@
 import { invalidInput } from '../../errors';
 import { parseChipid } from '../../input/chipid';
-import { readInput } from '../../input/readable';
+import { readInput } from '../../input/values';
 import { show } from '../../util/show';
 import { EVENT_KINDS, type FleetEventKind, type WatchOptions } from './watch-types';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { RequestRecord, Simulator } from '../../../src/simulator';
-import { USER_AGENT } from '../../../src/http/user-agent';
+import { USER_AGENT } from '../../../src/http/headers';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { httpService, json } from '../../../tooling/servers/http-service';
 import { signByHand } from '../../../tooling/sign-by-hand';

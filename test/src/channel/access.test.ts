@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChannelAccess } from '../../../src/channel/types';
-import type { PacedAttempt } from '../../../src/http/attempt';
+import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { until } from '../../../tooling/until';
 import { bareChannel } from '../support/bare-channel';

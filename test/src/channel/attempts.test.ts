@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { attemptFailure } from '../../../src/http/attempt-failure';
+import { attemptFailure } from '../../../src/http/adaptive-rate';
 import type { Channel } from '../../../src/channel/channel';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { wireService } from '../../../tooling/servers/wire-service';

@@ -76,24 +76,9 @@ describe('a listener that throws', () => {
 
   const rejected = (): Promise<never> => Promise.reject(new RangeError('no'));
   const failing = { get: deep, configurable: true };
-  class Derived extends Promise<unknown> {
-    static override get [Symbol.species](): PromiseConstructor {
-      return deep();
-    }
-  }
   const odd: [what: string, result: () => unknown][] = [
-    [
-      'a promise whose constructor cannot be read',
-      () => Object.defineProperty(rejected(), 'constructor', failing),
-    ],
     ['a promise without catch', () => Object.assign(rejected(), { catch: undefined })],
     ['a promise whose catch throws', () => Object.assign(rejected(), { catch: deep })],
-    ['a promise without then', () => Object.assign(rejected(), { then: undefined })],
-    [
-      'a promise whose then cannot be read',
-      () => Object.defineProperty(rejected(), 'then', failing),
-    ],
-    ['a promise of a class without a species', () => Derived.reject(new RangeError('no'))],
     ['a thenable whose then cannot be read', () => Object.defineProperty({}, 'then', failing)],
     ['a thenable whose then throws', () => ({ then: deep })],
     [

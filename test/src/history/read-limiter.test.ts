@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { AdaptiveLimiter } from '../../../src/http/adaptive-limiter';
-import type { PacedAttempt } from '../../../src/http/attempt';
+import { AdaptiveLimiter, type PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { ReadLimiter, type Reader } from '../../../src/history/read-limiter';
 
 type Urgency = Reader['urgency'];

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudError } from '../../../src/errors';
-import { AdaptiveLimiter, READINGS } from '../../../src/http/adaptive-limiter';
-import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
-import type { PacedAttempt } from '../../../src/http/attempt';
+import {
+  AdaptiveLimiter,
+  READINGS,
+  AdaptiveLimiters,
+  type PacedAttempt,
+} from '../../../src/http/adaptive-limiters';
 import { ReadLimiter } from '../../../src/history/read-limiter';
 import { Reading } from '../../../src/recovery/reading';
 import { retryDelay } from '../../../src/recovery/limits';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
-import type { PacedAttempt } from '../../../src/http/attempt';
-import { CONNECTS, READINGS, type AdaptiveLimiter } from '../../../src/http/adaptive-limiter';
+import {
+  AdaptiveLimiters,
+  type PacedAttempt,
+  CONNECTS,
+  READINGS,
+  type AdaptiveLimiter,
+} from '../../../src/http/adaptive-limiters';
 
 const SERVICE = 'ws://127.0.0.1:1';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createServiceClock } from '../../../src/http/service-clock';
-import { USER_AGENT } from '../../../src/http/user-agent';
+import { createServiceClock, USER_AGENT } from '../../../src/http/headers';
 import { repository } from '../../../tooling/repository';
 import { clientOf, simulator } from '../support/client';
 

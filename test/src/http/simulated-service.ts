@@ -1,6 +1,5 @@
 import { mock } from 'node:test';
-import type { PacedAttempt } from '../../../src/http/attempt';
-import { AdaptiveLimiter } from '../../../src/http/adaptive-limiter';
+import { type PacedAttempt, AdaptiveLimiter } from '../../../src/http/adaptive-limiters';
 import { ReconnectBackoff } from '../../../src/channel/reconnect-backoff';
 
 /** The outcome of an attempt: after some milliseconds it opens, or fails for a reason. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { mock } from 'node:test';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { CallOptions } from '../../../src/types';
-import { transportError } from '../../../src/http/transport-failures';
+import { transportError } from '../../../src/http/failures';
 import { clientOf, KEYS } from '../support/client';
 import { failure, failures } from '../support/failure';
 import {

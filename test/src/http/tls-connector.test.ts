@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type SecureVersion, type TLSSocket } from 'node:tls';
-import { tlsConnector } from '../../../src/http/tls-connector';
+import { tlsConnector } from '../../../src/http/tls';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { ELSEWHERE, LOOPBACK } from '../../../tooling/servers/certs';
 import { onLoopback, type Loopback } from '../../../tooling/servers/loopback';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { inShard, readShard } from '../../../src/input/shard';
+import { inShard, readShard } from '../../../src/input/chipid';
 import { partitionOf, slotOf } from '../../../src/cluster/slots';
 import { holds } from '../support/fuzz';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { DeviceCloudClient } from '../../../src/client';
-import { READINGS } from '../../../src/http/adaptive-limiter';
-import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
+import { READINGS, AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { channelService, tlsChannelService } from '../../../tooling/servers/channel-service';
 import { LOOPBACK } from '../../../tooling/servers/certs';

@@ -1,4 +1,4 @@
-import type { PacedAttempt } from '../../../src/http/attempt';
+import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { HistoryFacts } from '../../../src/history/form';
 import type { RecoveryShared } from '../../../src/recovery/deps';
 import { HistoryRead } from '../../../src/history/record-reader';

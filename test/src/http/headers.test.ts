@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { readManifest } from '../../../src/http/user-agent';
+import { readManifest } from '../../../src/http/headers';
 import { atEnd } from '../../../tooling/servers/at-end';
 
 describe('the User-Agent of a client', () => {
@@ -33,7 +33,7 @@ describe('the User-Agent of a client', () => {
     const bundle = join(folder, 'bundle.cjs');
     buildSync({
       stdin: {
-        contents: `console.log(require(${JSON.stringify(require.resolve('../../../src/http/user-agent'))}).USER_AGENT)`,
+        contents: `console.log(require(${JSON.stringify(require.resolve('../../../src/http/headers'))}).USER_AGENT)`,
         resolveDir: __dirname,
       },
       bundle: true,
