@@ -1,40 +1,79 @@
-/** Every code a {@link DeviceCloudError} can have. */
-export const ERROR_CODES = [
-  'NOT_CONFIGURED',
-  'INVALID_INPUT',
-  'BAD_REQUEST',
-  'UNAUTHORIZED',
-  'NOT_FOUND',
-  'REDIRECT',
-  'GATEWAY',
-  'SERVER_ERROR',
-  'UNEXPECTED_STATUS',
-  'TIMEOUT',
-  'UNREACHABLE',
-  'CONNECTION_LOST',
-  'INVALID_RESPONSE',
-  'NOT_ACCEPTED',
-  'QUEUE_FULL',
-  'NOT_CONNECTED',
-  'EXPIRED',
-  'NO_REPLY',
-  'NO_VALUE',
-] as const;
+/** What a failure means, whichever call it ended. */
+interface Meaning {
+  /** A command may have been carried out all the same. */
+  readonly mayHaveActed?: true;
+  /** A read that is repeated may succeed: the service, or the way to it, has failed. */
+  readonly isWorthRetry?: true;
+  /** Neither the device nor the service itself has answered: what waits for the device waits for its next sign of life. */
+  readonly isSilence?: true;
+  /** What to do, unless the call can say it more exactly. */
+  readonly advice?: string;
+}
+
+/** Every code a {@link DeviceCloudError} can have, and what it means. Nothing else decides by lists of codes. */
+export const ERRORS = {
+  NOT_CONFIGURED: {},
+  INVALID_INPUT: {},
+  BAD_REQUEST: { advice: 'Check the parameters of the call.' },
+  UNAUTHORIZED: { advice: 'The keys of the configuration are not allowed to do this.' },
+  NOT_FOUND: {},
+  REDIRECT: { advice: 'Redirects are never followed: check the address in the configuration.' },
+  GATEWAY: {
+    mayHaveActed: true,
+    isWorthRetry: true,
+    isSilence: true,
+    advice: 'A gateway of the service failed; try again later.',
+  },
+  SERVER_ERROR: {
+    mayHaveActed: true,
+    isWorthRetry: true,
+    advice: 'The service failed; try again later.',
+  },
+  UNEXPECTED_STATUS: {
+    mayHaveActed: true,
+    advice: 'The interface does not describe this status; check the address.',
+  },
+  TIMEOUT: {
+    mayHaveActed: true,
+    isSilence: true,
+    advice: 'Try again later, or set a longer time-out.',
+  },
+  UNREACHABLE: {
+    isWorthRetry: true,
+    isSilence: true,
+    advice: 'Check the address, the network, TLS and proxy settings.',
+  },
+  CONNECTION_LOST: { mayHaveActed: true, isWorthRetry: true, isSilence: true },
+  INVALID_RESPONSE: {
+    mayHaveActed: true,
+    advice: "Check that the address is the service's, and no proxy or portal answers in its place.",
+  },
+  NOT_ACCEPTED: { mayHaveActed: true },
+  QUEUE_FULL: {
+    advice: 'It answers more slowly than commands arrive: send fewer, or limit their rate.',
+  },
+  NOT_CONNECTED: { advice: 'Check the keys, the address and the network.' },
+  EXPIRED: {
+    advice: 'Check the power and the network of the device, or give the command more time.',
+  },
+  NO_REPLY: {
+    mayHaveActed: true,
+    advice: 'Compare the reply, as a listener shows it, with what the request waits for.',
+  },
+  NO_VALUE: {},
+} as const satisfies Record<string, Meaning>;
 
 /** The stable name of a kind of failure. */
-export type ErrorCode = (typeof ERROR_CODES)[number];
+export type ErrorCode = keyof typeof ERRORS;
 
-/** Codes that leave it open whether a command was carried out. */
-const MAY_HAVE_ACTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'GATEWAY',
-  'SERVER_ERROR',
-  'UNEXPECTED_STATUS',
-  'TIMEOUT',
-  'CONNECTION_LOST',
-  'INVALID_RESPONSE',
-  'NOT_ACCEPTED',
-  'NO_REPLY',
-]);
+/** Every code a {@link DeviceCloudError} can have. */
+export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
+
+/** The code may be one of a newer copy of the package. */
+const meaningOf = (code: ErrorCode): Meaning => (ERRORS as Record<string, Meaning>)[code] ?? {};
+
+/** The same in each copy of the package that a process has loaded, where `instanceof` differs. */
+const BRAND = Symbol.for('device-cloud.DeviceCloudError');
 
 /**
  * The one error of this package. `code` is stable; `message` names the call and the device, repeats
@@ -42,7 +81,7 @@ const MAY_HAVE_ACTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * may carry a signed URL.
  */
 export class DeviceCloudError extends Error {
-  /** Identifies the class where `instanceof` cannot, for example across two copies of the package. */
+  /** Identifies the class where {@link isDeviceCloudError} cannot, as in JSON. */
   override readonly name = 'DeviceCloudError';
   /** Which kind of failure it is. */
   readonly code: ErrorCode;
@@ -50,34 +89,45 @@ export class DeviceCloudError extends Error {
   declare readonly statusCode?: number;
   /** Of `NOT_CONFIGURED`: the npm package that has to be installed. */
   declare readonly missingPackage?: string;
-  readonly #uncertain: boolean;
+  /** Of a command: whether it may have been carried out all the same. If false, it certainly was not. */
+  readonly uncertain: boolean;
 
   /** @param uncertain default: as the code says */
   constructor(
     code: ErrorCode,
     message: string,
     statusCode?: number,
-    uncertain = MAY_HAVE_ACTED.has(code),
+    uncertain = meaningOf(code).mayHaveActed === true,
   ) {
     super(message);
     this.code = code;
+    this.uncertain = uncertain;
     if (statusCode !== undefined) this.statusCode = statusCode;
-    this.#uncertain = uncertain;
-  }
-
-  /** Of a command: whether it may have been carried out all the same. If false, it certainly was not. */
-  get uncertain(): boolean {
-    return this.#uncertain;
   }
 }
+// Not in the class: the types of two copies would not be compatible.
+Object.defineProperty(DeviceCloudError.prototype, BRAND, { value: true });
 
-/** Whether a value is a {@link DeviceCloudError}, of one of the given codes if any are given. */
-export function isDeviceCloudError(
+/**
+ * Whether a value is a {@link DeviceCloudError}, of one of the given codes if any are given. It may be an error of
+ * another copy of the package.
+ */
+export function isDeviceCloudError<C extends ErrorCode>(
   value: unknown,
-  ...codes: ErrorCode[]
-): value is DeviceCloudError {
-  return value instanceof DeviceCloudError && (codes.length === 0 || codes.includes(value.code));
+  ...codes: C[]
+): value is DeviceCloudError & { readonly code: C } {
+  if (!(value instanceof Error) || !(BRAND in value)) return false;
+  const { code } = value as Error as DeviceCloudError;
+  return codes.length === 0 || (codes as ErrorCode[]).includes(code);
 }
+
+/** Whether a read that has failed may succeed if it is repeated. */
+export const isWorthRetry = (error: unknown): boolean =>
+  isDeviceCloudError(error) && meaningOf(error.code).isWorthRetry === true;
+
+/** Whether a call has ended without an answer of the device or of the service itself. */
+export const isSilence = (error: unknown): boolean =>
+  isDeviceCloudError(error) && meaningOf(error.code).isSilence === true;
 
 /** The error for settings that are missing or invalid. Nothing was opened. */
 export function notConfigured(message: string): DeviceCloudError {

@@ -1,5 +1,5 @@
 import { TimerQueue } from '../channel/timer-queue';
-import { isDeviceCloudError } from '../errors';
+import { isSilence } from '../errors';
 import type { Place } from './device-queue';
 import type { CommandCaller, DeviceQueues } from './device-queues';
 import type { When } from '../types';
@@ -79,7 +79,7 @@ export class DeviceCommands {
 
   /** A command that went through the queue without this class, the push of a request, has failed. */
   failed(chipid: string, error: unknown): void {
-    if (isUnanswered(error)) this.#held.lost(chipid);
+    if (isSilence(error)) this.#held.lost(chipid);
     this.#onError?.(chipid, error);
   }
 
@@ -95,7 +95,7 @@ export class DeviceCommands {
 
   /** Calls `lost` if a call got no answer: before the queue starts its next command. */
   #unanswered(chipid: string, error: unknown, signal: AbortSignal | undefined): void {
-    if (!signal?.aborted && isUnanswered(error)) this.#held.lost(chipid);
+    if (!signal?.aborted && isSilence(error)) this.#held.lost(chipid);
   }
 
   /** A command that its caller aborted says nothing about the device. */
@@ -103,10 +103,6 @@ export class DeviceCommands {
     if (!signal?.aborted) this.#onError?.(chipid, error);
   }
 }
-
-/** Whether a call ended without an answer of the service itself. */
-const isUnanswered = (error: unknown): boolean =>
-  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE');
 
 /**
  * Makes the commands of an application.

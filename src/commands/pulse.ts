@@ -1,4 +1,4 @@
-import { DeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError } from '../errors';
 import { callService, callWithin, type HttpContext } from '../http/call';
 import { abortReason, createDeadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
@@ -81,7 +81,7 @@ export class Pulses {
     try {
       answer = await this.#setBack(pulse, seconds, signal);
     } catch (error) {
-      if (!(error instanceof DeviceCloudError)) throw error;
+      if (!isDeviceCloudError(error)) throw error;
       const left = failed || error.uncertain ? 'may have been left' : 'was left';
       const end = `${pin} ${left} at ${name(pulse.level)}.`;
       throw cut
@@ -108,7 +108,7 @@ export class Pulses {
       const { warning } = await callService(this.http, set, seconds, signal);
       return { warning };
     } catch (error) {
-      if (!(error instanceof DeviceCloudError)) throw error;
+      if (!isDeviceCloudError(error)) throw error;
       if (error.uncertain) return { failed: error };
       throw withEnd(error, `The pulse did not begin: pin ${pin} was left as it was.`, false);
     }

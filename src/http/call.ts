@@ -3,7 +3,7 @@ import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
 import { readAnswer, serviceText, type CallSpec } from './answer';
 import type { CallAborted, Deadline, Deadlines, Extension } from './deadline';
-import { isDeviceCloudError } from '../errors';
+import { isWorthRetry } from '../errors';
 import {
   exchange,
   failureOf,
@@ -145,9 +145,6 @@ function pause(ms: number, deadline: Deadline): Promise<void> {
 const mayRepeat = ({ call, paced }: Pick<CallSpec<unknown>, 'call' | 'paced'>): boolean =>
   call.reach === 'cloud' && !paced;
 
-const worthRepeating = (error: unknown): boolean =>
-  isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR');
-
 /** The bytes of an answer that is read while it arrives that must come in each time-out after the first … */
 const PROGRESS = 64 * 1024;
 /** … and how many time-outs it may take: ten minutes with that of 15 s, for 200 MB at 3 Mbit/s. */
@@ -179,7 +176,7 @@ async function attempts<T>(
     try {
       return await attempt(http, spec, deadline, false);
     } catch (error) {
-      if (failed === RETRIES || !worthRepeating(error) || spec.reader?.hasBegun) throw error;
+      if (failed === RETRIES || !isWorthRetry(error) || spec.reader?.hasBegun) throw error;
       if (!deadline.ended)
         await pause(backoff(failed, RETRY_BASE, RETRY_CAP, http.random), deadline);
       if (deadline.ended) throw error;

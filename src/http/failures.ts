@@ -1,4 +1,4 @@
-import { DeviceCloudError, type ErrorCode } from '../errors';
+import { DeviceCloudError, ERRORS, type ErrorCode } from '../errors';
 import { oneLine } from '../util/show';
 import type { Failure } from './exchange';
 
@@ -44,22 +44,22 @@ function notFoundAdvice({ api, ofDevice }: Call): string {
 const gatewayAdvice = (call: Call): string =>
   call.reach === 'device'
     ? 'A gateway of the service reports a failure; the device may be offline.'
-    : 'A gateway of the service failed; try again later.';
+    : ERRORS.GATEWAY.advice;
 
 function ofStatus(call: Call, statusCode: number): StatusMeaning {
   if (statusCode >= 300 && statusCode < 400) {
-    return ['REDIRECT', 'Redirects are never followed: check the address in the configuration.'];
+    return ['REDIRECT', ERRORS.REDIRECT.advice];
   }
-  if (statusCode === 400) return ['BAD_REQUEST', 'Check the parameters of the call.'];
+  if (statusCode === 400) return ['BAD_REQUEST', ERRORS.BAD_REQUEST.advice];
   if (statusCode === 401) return ['UNAUTHORIZED', UNAUTHORIZED[call.api]];
   if (statusCode === 403) {
-    return ['UNAUTHORIZED', 'The keys of the configuration are not allowed to do this.'];
+    return ['UNAUTHORIZED', ERRORS.UNAUTHORIZED.advice];
   }
   if (statusCode === 404) return ['NOT_FOUND', notFoundAdvice(call)];
   if (statusCode === 502 || statusCode === 504) return ['GATEWAY', gatewayAdvice(call)];
   return statusCode >= 500
-    ? ['SERVER_ERROR', 'The service failed; try again later.']
-    : ['UNEXPECTED_STATUS', 'The interface does not describe this status; check the address.'];
+    ? ['SERVER_ERROR', ERRORS.SERVER_ERROR.advice]
+    : ['UNEXPECTED_STATUS', ERRORS.UNEXPECTED_STATUS.advice];
 }
 
 /** The uncertainty after a call whose answer is missing or a failure. */
@@ -98,9 +98,6 @@ export function statusError(
   );
 }
 
-const NOT_THE_SERVICE =
-  "Check that the address is the service's, and no proxy or portal answers in its place.";
-
 /**
  * The error for an answer that is not what the interface describes.
  * @param more `said`, the answer's `msg` without secrets; `advice`, what to do about it
@@ -109,7 +106,7 @@ export function answerError(
   call: Call,
   what: string,
   statusCode: number,
-  { said, advice = NOT_THE_SERVICE }: { said?: string; advice?: string } = {},
+  { said, advice = ERRORS.INVALID_RESPONSE.advice }: { said?: string; advice?: string } = {},
 ): DeviceCloudError {
   const words = said === undefined || said === '' ? '' : `; the service says ${quote(said)}`;
   return new DeviceCloudError(
@@ -160,7 +157,7 @@ function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): st
         ? 'The device is probably offline; whether it acted is unknown.'
         : 'Whether the device acted is unknown. A longer time-out may show whether it is offline.',
     command: 'Whether it was carried out is unknown.',
-    cloud: 'Try again later, or set a longer time-out.',
+    cloud: ERRORS.TIMEOUT.advice,
   };
   return `${detail ?? `no answer within ${seconds} s`}. ${advice[call.reach]}`;
 }
@@ -181,10 +178,7 @@ function unreachable({ origin, proxy }: Route, detail: string): string {
     );
   }
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  return (
-    `${origin} could not be reached${through} (${detail}). ` +
-    'Check the address, the network, TLS and proxy settings.'
-  );
+  return `${origin} could not be reached${through} (${detail}). ` + ERRORS.UNREACHABLE.advice;
 }
 
 /**

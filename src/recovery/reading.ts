@@ -1,4 +1,4 @@
-import { isDeviceCloudError } from '../errors';
+import { isDeviceCloudError, isWorthRetry } from '../errors';
 import type { PacedAttempt } from '../http/adaptive-limiters';
 import type { Reader, ReadLimiter } from '../history/read-limiter';
 
@@ -7,8 +7,7 @@ export const SILENT_TRIES = 2;
 
 /** Whether another try may succeed: the service, or the way to it, failed or is overloaded. */
 export const isPassing = (error: unknown): boolean =>
-  isDeviceCloudError(error, 'UNREACHABLE', 'CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR') ||
-  (isDeviceCloudError(error) && error.statusCode === 429);
+  isWorthRetry(error) || (isDeviceCloudError(error) && error.statusCode === 429);
 
 /** Reads a history when its turn has come. */
 export interface ReadingOwner {

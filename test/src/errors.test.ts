@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as library from '../../src';
-import { DeviceCloudError, ERROR_CODES, invalidInput, isDeviceCloudError } from '../../src/errors';
+import {
+  DeviceCloudError,
+  ERROR_CODES,
+  type ErrorCode,
+  invalidInput,
+  isDeviceCloudError,
+  isSilence,
+  isWorthRetry,
+} from '../../src/errors';
 import { errorCode } from '../../src/http/exchange';
 
 describe('the error of this package', () => {
@@ -21,6 +32,52 @@ describe('the error of this package', () => {
     assert.ok(!isDeviceCloudError(error, 'TIMEOUT'));
     assert.ok(!isDeviceCloudError(Object.assign(new Error('x'), { code: 'INVALID_INPUT' })));
     assert.ok(!isDeviceCloudError(undefined));
+  });
+
+  it('has its code as its type, once that was checked', () => {
+    const error: unknown = new DeviceCloudError('GATEWAY', 'no answer', 504);
+    assert.ok(isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY'));
+    const code: 'TIMEOUT' | 'GATEWAY' = error.code;
+    assert.equal(code, 'GATEWAY');
+  });
+
+  it('is recognised across two copies of the package', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'copy-'));
+    after(() => rmSync(folder, { recursive: true }));
+    const copy = join(folder, 'errors.js');
+    copyFileSync(require.resolve('../../src/errors'), copy);
+    const other = (await import(copy)) as typeof import('../../src/errors');
+    const error = other.invalidInput('bad');
+    assert.ok(!(error instanceof DeviceCloudError), 'it is of another copy');
+    assert.ok(isDeviceCloudError(error, 'INVALID_INPUT'));
+    assert.ok(!isDeviceCloudError(error, 'TIMEOUT'));
+    assert.ok(other.isDeviceCloudError(invalidInput('bad')));
+    assert.ok(isSilence(new other.DeviceCloudError('TIMEOUT', 'no answer')));
+  });
+
+  it('has `uncertain` in JSON, also if it is not what the code usually means', () => {
+    const json = (error: DeviceCloudError): unknown => JSON.parse(JSON.stringify(error));
+    const [name, code] = ['DeviceCloudError', 'TIMEOUT'] as const;
+    const sent = new DeviceCloudError(code, 'no answer');
+    assert.deepEqual(json(sent), { name, code, uncertain: true });
+    const unsent = new DeviceCloudError(code, 'no connection', undefined, false);
+    assert.deepEqual(json(unsent), { name, code, uncertain: false });
+    assert.equal({ ...sent }.uncertain, true);
+  });
+
+  it('says by its code what that means for a command, for a read and for the device', () => {
+    const such = (is: (error: DeviceCloudError) => boolean): ErrorCode[] =>
+      ERROR_CODES.filter((code) => is(new DeviceCloudError(code, ''))).sort();
+    assert.deepEqual(
+      such(({ uncertain }) => uncertain),
+      [
+        ...['CONNECTION_LOST', 'GATEWAY', 'INVALID_RESPONSE', 'NOT_ACCEPTED', 'NO_REPLY'],
+        ...['SERVER_ERROR', 'TIMEOUT', 'UNEXPECTED_STATUS'],
+      ],
+    );
+    const passing = ['CONNECTION_LOST', 'GATEWAY', 'SERVER_ERROR', 'UNREACHABLE'];
+    assert.deepEqual(such(isWorthRetry), passing);
+    assert.deepEqual(such(isSilence), ['CONNECTION_LOST', 'GATEWAY', 'TIMEOUT', 'UNREACHABLE']);
   });
 
   it('has the codes of the contract', () => {
