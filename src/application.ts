@@ -1,6 +1,7 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings } from './channel/options';
 import { Channels } from './channel/channel-pool';
+import { TimerQueue } from './channel/timer-queue';
 import {
   CONNECTS,
   READINGS,
@@ -10,10 +11,10 @@ import {
 } from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
-import { createDeviceQueues, type DeviceQueues } from './commands/device-queues';
+import { Queues } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
-import { createDeviceCommands, type DeviceCommands } from './commands/device-commands';
+import { DeviceCommands } from './commands/waiting';
 import { createFleet } from './fleet/create-fleet';
 import type { Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
@@ -29,7 +30,7 @@ import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
-import type { CommandLock } from './commands/command-lock';
+import type { CommandLock } from './commands/lock';
 import type { Sharing } from './cluster/sharing';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
@@ -60,7 +61,7 @@ export interface Application {
   settings: Settings;
   options: ClientOptions;
   http: HttpContext;
-  queues: DeviceQueues;
+  queues: Queues;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Seconds a call may take. */
@@ -116,7 +117,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const deadlines = createDeadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
   let commands: DeviceCommands | undefined;
-  const queues = createDeviceQueues(settings.deviceGap, explain, (key, waiting, running) => {
+  const queues = new Queues(settings.deviceGap, explain, (key, waiting, running) => {
     if (!CHIPID.test(key)) return;
     registry.onQueue(key, waiting + (commands?.waiting(key) ?? 0), running);
   });
@@ -178,7 +179,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     const channelPush = sharing?.channelPush ?? createChannelPush(channels, deadlines);
     const following = sharing ? { recover: sharing.follow } : listening;
     const pulses = new Pulses(http, api, explain);
-    const turns = createDeviceQueues(0, explain);
+    const turns = new Queues(0, explain);
     const requests = new Requests({
       ...{ listening: following, deadlines, queues, turns, exclusive: sharing?.exclusive },
       onPushError: (chipid, error) => commands?.failed(chipid, error),
@@ -216,11 +217,9 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   );
   if (open) {
     const { channels } = open;
-    commands = createDeviceCommands(queues, registry, {
+    commands = new DeviceCommands({
+      ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
       channels: sharing ? { join: sharing.follow } : channels,
-      list: fleet.poller,
-      now,
-      explain,
     });
   }
 

@@ -1,8 +1,7 @@
 import { invalidInput } from './errors';
-import type { CommandWait } from './commands/device-commands';
-import { Place } from './commands/device-queue';
-import type { DeviceQueues } from './commands/device-queues';
-import { isolatedProgress, type Progress } from './commands/progress';
+import { semaphoreOf, type Semaphore } from './commands/many';
+import { isolatedProgress, type Progress } from './commands/outcome';
+import type { CommandWait } from './commands/waiting';
 import { parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -27,6 +26,12 @@ export interface Limits {
   progress: Progress | undefined;
 }
 
+/** The limits of a call to a device. */
+export interface DeviceLimits extends Limits {
+  /** Shared by the calls of `callEach`. */
+  semaphore: Semaphore | undefined;
+}
+
 /** Seconds that a command waits for its device unless its caller says otherwise. */
 const EXPIRES = 3600;
 
@@ -36,30 +41,6 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
   if (typeof onProgress === 'function')
     return isolatedProgress((progress) => onProgress.call(options, progress) as unknown);
   throw invalidInput(`onProgress must be a function, but is ${show(onProgress)}.`);
-}
-
-/**
- * Reads the place of a call to a device.
- * @param queues to which it must belong
- * @throws DeviceCloudError `INVALID_INPUT`
- */
-export function readPlace(
-  options: CallOptions | undefined,
-  device: string,
-  { when }: CommandWait,
-  queues: DeviceQueues,
-): Place | undefined {
-  return readInput('options object', () => {
-    const place: unknown = options?.place;
-    if (place === undefined || place === null) return undefined;
-    if (!(place instanceof Place) || !queues.has(place) || place.isUsed)
-      throw invalidInput('place must be one that callEach has given to this call alone.');
-    if (place.chipid !== device)
-      throw invalidInput(`The place is that of a call to device ${place.chipid}.`);
-    if (when !== 'now')
-      throw invalidInput('A call with a place cannot wait for its device: when must be now.');
-    return place;
-  });
 }
 
 const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
@@ -73,16 +54,15 @@ const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
  * @param usual the time-out in seconds if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
-export const readDeviceLimits = (options: CallOptions | undefined, usual: number): Limits =>
+export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
   readInput('options object', () => limitsOf(options, usual));
 
-/** Reads the same for a call that does not go through the queue of one device, and so cannot have a place. */
-export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
-  readInput('options object', () => {
-    const place: unknown = options?.place;
-    if (place === undefined || place === null) return limitsOf(options, usual);
-    throw invalidInput('Only a single call that reaches a device can have a place.');
-  });
+/** Reads the same for a call to a device. */
+export const readDeviceLimits = (options: CallOptions | undefined, usual: number): DeviceLimits =>
+  readInput('options object', () => ({
+    ...limitsOf(options, usual),
+    semaphore: semaphoreOf(options),
+  }));
 
 /** How many calls of `callEach` run side by side unless its caller says otherwise. */
 const AT_ONCE = 16;
@@ -92,7 +72,7 @@ export interface EachOptions<O> {
   atOnce: number;
   limits: Limits;
   /** The options of each call. */
-  each: Omit<O, 'atOnce' | 'onProgress' | 'place'>;
+  each: Omit<O, 'atOnce' | 'onProgress'>;
 }
 
 /**
@@ -110,14 +90,8 @@ export function readEachOptions<O extends CallOptions>(
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)
       throw invalidInput(`atOnce must be a whole number from 1, but is ${show(atOnce)}.`);
-    const {
-      atOnce: _,
-      onProgress: _progress,
-      place: _place,
-      ...others
-    } = { ...options } as O & {
-      atOnce?: number;
-    };
+    const given = { ...options } as O & { atOnce?: number };
+    const { atOnce: _, onProgress: _progress, ...others } = given;
     // As they were read: an option may be inherited.
     const { seconds: timeout, signal } = limits;
     const each = { ...others, timeout, ...(signal && { signal }) };

@@ -26,10 +26,9 @@ import {
   readEachOptions,
   readFormat,
   readLimits,
-  readPlace,
   readRecovery,
   readWait,
-  type Limits,
+  type DeviceLimits,
 } from './call-options';
 import { CALLS, type Interfaces } from './calls';
 import { readRequest } from './request-options';
@@ -43,9 +42,9 @@ import { parseCodes, readLevels } from './input/gpio';
 import { DeviceCloudError, invalidInput } from './errors';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
-import { CALLING, type Progress } from './commands/progress';
+import { callEach } from './commands/many';
+import { CALLING } from './commands/outcome';
 import { openApiMissing } from './api/open-api';
-import { CallBatch } from './commands/call-batch';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-reading';
 import type { ServerApi } from './api/server-api';
@@ -243,13 +242,12 @@ export class DeviceCloudClient {
   }
 
   /**
-   * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), a few side by side. Each call has
-   * its place in the order of all commands to its device from the beginning, although it is made later.
+   * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), and sends to a few side by side.
+   * Each call is made at once, so that it has its place in the order of all commands to its device.
    * @param chipids the devices
-   * @param call makes the call to one of them, once its turn has come, with the options that it is given:
-   * `(chipid, options) => client.push(chipid, 'on', options)`. It makes one call, and that at once: a place that was not
-   * used when it returns is given up
-   * @param options `atOnce`, how many calls run side by side, default 16; all others are those of each call
+   * @param call makes the call to one of them with the options that it is given:
+   * `(chipid, options) => client.push(chipid, 'on', options)`
+   * @param options `atOnce`, to how many devices it sends side by side, default 16; all others are passed to each call
    * @returns the result of each call, in the order of the devices: it is not an error if some of them fail
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if an argument is wrong: nothing was sent
    */
@@ -262,18 +260,10 @@ export class DeviceCloudClient {
     if (typeof call !== 'function')
       throw invalidInput(`call must be a function, but is ${show(call)}.`);
     const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
-    const { commands } = this.#application;
-    if (!commands) throw openApiMissing();
-    const { signal, progress } = limits;
-    // Shows that a call runs rather than that another one waits.
-    const onProgress: Progress | undefined =
-      progress && ((now) => progress(now.state === 'waiting' && batch.isRunning ? CALLING : now));
-    const more = { ...each, ...(onProgress && { onProgress }) };
-    const batch = new CallBatch({
-      ...{ commands, chipids: devices, atOnce, caller: { signal, progress: onProgress } },
-      call: (chipid, place) => call(chipid, { place, ...more } as unknown as O),
-    });
-    return batch.run();
+    this.#open();
+    return callEach(devices, atOnce, limits.progress, (chipid, shared) =>
+      call(chipid, { ...each, ...shared } as unknown as O),
+    );
   }
 
   /**
@@ -387,7 +377,7 @@ export class DeviceCloudClient {
   ): Promise<Answer<ResultAnswer>> {
     const { device, pulse } = CALLS.pulseGpio(this.#interfaces, chipid, pin, level, options);
     const { pulses } = this.#open();
-    const work = ({ seconds, signal }: Limits): Promise<Answer<ResultAnswer>> =>
+    const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
     return this.#onDevice(device, work, options, ({ seconds }) => pulses.longest(pulse, seconds));
   }
@@ -601,7 +591,7 @@ export class DeviceCloudClient {
     const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
     const caller = { signal, progress };
     const call = exclusive ? () => exclusive(deviceid, seconds * 1000, caller, work) : work;
-    return queues.run(deviceid, call, caller);
+    return queues.call(deviceid, call, caller);
   }
 
   /**
@@ -616,7 +606,7 @@ export class DeviceCloudClient {
     try {
       const { device, spec } = prepare();
       const { http } = this.#application;
-      const call = ({ seconds, signal }: Limits): Promise<Answer<T>> =>
+      const call = ({ seconds, signal }: DeviceLimits): Promise<Answer<T>> =>
         callService(http, spec, seconds, signal);
       return this.#onDevice(device, call, options);
     } catch (error) {
@@ -641,19 +631,18 @@ export class DeviceCloudClient {
    */
   #onDevice<T>(
     device: string,
-    work: (limits: Limits) => Promise<T>,
+    work: (limits: DeviceLimits) => Promise<T>,
     options: CommandOptions | undefined,
-    longest = ({ seconds }: Limits): number => seconds * 1000,
+    longest = ({ seconds }: DeviceLimits): number => seconds * 1000,
   ): Promise<T> {
     // Checked now, not when the commands before it have ended.
     const limits = readDeviceLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    const { commands, exclusive, queues } = this.#application;
+    const { commands, exclusive } = this.#application;
     if (!commands) throw openApiMissing();
-    const place = readPlace(options, device, wait, queues);
     const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    return commands.run(device, command, limits, wait, place);
+    return commands.run(device, command, limits, wait);
   }
 }
 

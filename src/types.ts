@@ -35,14 +35,6 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Is called whenever what the call waits for changes; what it throws is ignored. */
   onProgress?: (progress: CallProgress) => void;
-  /** The place of the call in the queue of its device: `callEach` of the client gives it. */
-  place?: QueuePlace;
-}
-
-/** The place of a call in the queue of its device. It can be used once. */
-export interface QueuePlace {
-  /** The device. */
-  readonly chipid: string;
 }
 
 /**

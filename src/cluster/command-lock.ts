@@ -1,4 +1,4 @@
-import { notSent } from '../commands/device-queues';
+import { notSent } from '../commands/outcome';
 import { backoff } from '../util/backoff';
 import type { Clock } from './clock';
 import type { Store } from './store';

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster';
-import type { CommandLock } from '../commands/command-lock';
-import { AWAITING_CLUSTER, CALLING } from '../commands/progress';
+import type { CommandLock } from '../commands/lock';
+import { AWAITING_CLUSTER, CALLING } from '../commands/outcome';
 
 /** How long a command waits for those of other processes, in ms: long enough for several without an answer. */
 const PATIENCE = 60_000;

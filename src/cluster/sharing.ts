@@ -7,7 +7,7 @@ import type { ClusterMember } from './types';
 import type { Deadlines } from '../http/deadline';
 import type { Listening } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
-import type { CommandLock } from '../commands/command-lock';
+import type { CommandLock } from '../commands/lock';
 import { ExclusiveCommands } from './exclusive';
 import { Followed } from './followed';
 import { Passing } from './passing';

@@ -1,8 +1,8 @@
 import { KeptSubscriptions } from '../../channel/kept-subscriptions';
 import { DeviceCloudError } from '../../errors';
 import type { Deadline, Deadlines } from '../../http/deadline';
-import { MAX_WAITING, type DeviceQueues } from '../device-queues';
-import type { CommandLock } from '../command-lock';
+import { MAX_WAITING, type Queues } from '../queue';
+import type { CommandLock } from '../lock';
 import type { Listening } from '../../recovery/listen';
 import type { RecoverOptions } from '../../recovery/options';
 import type { Answer, Charset, PushAnswer } from '../../types';
@@ -30,13 +30,13 @@ interface RequestsDeps {
   listening: Pick<Listening, 'recover'>;
   deadlines: Deadlines;
   /** Those of all commands. */
-  queues: DeviceQueues;
+  queues: Queues;
   /** Keeps pushes and the commands of other processes apart, with a cluster. */
   exclusive?: CommandLock | undefined;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;
   /** For requests that take any upload, of which a device has one at a time. */
-  turns: DeviceQueues;
+  turns: Queues;
 }
 
 /** The requests of one application: a push to a device, and the upload that answers it. */
@@ -60,7 +60,7 @@ export class Requests {
   run(request: Request): Promise<Reply> {
     const { chipid, matcher, signal, onProgress: progress } = request;
     const run = (): Promise<Reply> => this.#run(request);
-    return matcher.takesAny ? this.#deps.turns.run(chipid, run, { signal, progress }) : run();
+    return matcher.takesAny ? this.#deps.turns.call(chipid, run, { signal, progress }) : run();
   }
 
   /** Releases the channels. The deadlines and the queues, which end first, end every request. */
@@ -110,7 +110,7 @@ export class Requests {
         device.isReady ? this.#push(device, request) : undefined;
       const caller = { signal, progress: onProgress };
       const turn = exclusive ? () => exclusive(chipid, timeout * 1000, caller, push) : push;
-      const pending = await queues.run(chipid, turn, caller);
+      const pending = await queues.call(chipid, turn, caller);
       if (pending) return pending;
     }
   }

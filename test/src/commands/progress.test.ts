@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { commands } from '../support/commands';
-import { isolatedProgress } from '../../../src/commands/progress';
+import { isolatedProgress } from '../../../src/commands/outcome';
 import type { CallProgress } from '../../../src/types';
 import { settled } from '../../../tooling/until';
 
@@ -11,7 +11,7 @@ const lineOf = (all: readonly CallProgress[]): string =>
 function watched(world: ReturnType<typeof commands>, signal?: AbortSignal): CallProgress[] {
   const seen: CallProgress[] = [];
   const progress = (each: CallProgress): void => void seen.push(each);
-  void world.queues.run('1', () => Promise.resolve(), { signal, progress }).catch(() => undefined);
+  void world.queues.call('1', () => Promise.resolve(), { signal, progress }).catch(() => undefined);
   return seen;
 }
 
@@ -47,7 +47,7 @@ describe('the progress of a command', () => {
     });
     const command = (): Promise<string> => Promise.resolve('done');
     const all = [thrower, rejecter, meddler].map((progress) =>
-      world.queues.run('1', command, { progress }),
+      world.queues.call('1', command, { progress }),
     );
     void world.run('1', 'unwanted', controller.signal).catch(() => undefined);
     await world.end('a');

@@ -1,5 +1,5 @@
 import { mock } from 'node:test';
-import { createDeviceQueues } from '../../../src/commands/device-queues';
+import { Command as QueuedCommand, Queues } from '../../../src/commands/queue';
 import { isDeviceCloudError } from '../../../src/errors';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
@@ -39,7 +39,7 @@ export const GAP_PASSES = 50;
 
 /** The queue of src, driven by steps. */
 export function createQueueWorld(gap: number) {
-  const order = createDeviceQueues(gap);
+  const order = new Queues(gap);
   const commands: Command[] = [];
   const started: number[] = [];
 
@@ -60,7 +60,9 @@ export function createQueueWorld(gap: number) {
       command.running = manual<string>();
       return command.running.promise;
     };
-    order.run(device, start, { signal: command.abort.signal, counted }).then(settle, settle);
+    const queued = new QueuedCommand(device, start, { signal: command.abort.signal });
+    queued.isCounted = counted;
+    order.run(queued).then(settle, settle);
   };
 
   const acts: { [Kind in QueueStep['kind']]: (step: Extract<QueueStep, { kind: Kind }>) => void } =

@@ -1,7 +1,7 @@
 import type { ChannelListener } from '../../../src/channel/types';
 import { DeviceCloudError } from '../../../src/errors';
 import { createDeadlines } from '../../../src/http/deadline';
-import { createDeviceQueues } from '../../../src/commands/device-queues';
+import { Queues } from '../../../src/commands/queue';
 import type { RecoveringChannel } from '../../../src/recovery/listen';
 import type { RecoverOptions } from '../../../src/recovery/options';
 import { matcherOf } from '../../../src/commands/reply/matcher';
@@ -50,7 +50,7 @@ export class ReplyWorld {
   readonly sent: Asked[] = [];
   uploads = 0;
   readonly #deadlines = createDeadlines();
-  readonly #queues = createDeviceQueues(0);
+  readonly #queues = new Queues(0);
   readonly #requests: Requests;
   readonly #missed: { key: number; number: number }[] = [];
   readonly #channel = { state: 'connected' as 'connected' | 'disconnected', reason: undefined };
@@ -76,7 +76,7 @@ export class ReplyWorld {
       listening: { recover },
       deadlines: this.#deadlines,
       queues: this.#queues,
-      turns: createDeviceQueues(0),
+      turns: new Queues(0),
       onPushError: () => undefined,
     });
   }

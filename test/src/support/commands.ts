@@ -1,14 +1,14 @@
-import { createDeviceQueues, type QueueObserver } from '../../../src/commands/device-queues';
+import { Queues, type QueueObserver } from '../../../src/commands/queue';
 import { manual, type Manual } from './manual';
 import { settled } from '../../../tooling/until';
 
 /** Commands that a test ends by hand, noted as they start. */
 export function commands(gap = 0, observer?: QueueObserver) {
-  const queues = createDeviceQueues(gap, undefined, observer);
+  const queues = new Queues(gap, undefined, observer);
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
   const run = (chipid: string, name: string, signal?: AbortSignal): Promise<string> =>
-    queues.run(
+    queues.call(
       chipid,
       () => {
         started.push(name);

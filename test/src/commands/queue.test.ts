@@ -29,7 +29,7 @@ describe('the queue of a device', () => {
   it('continues after a command that failed, or threw at once', async () => {
     const { queues, started, running, run } = commands();
     const failed = run('1', 'a');
-    const threw = queues.run('1', () => {
+    const threw = queues.call('1', () => {
       throw new Error('at once');
     });
     const next = run('1', 'b');

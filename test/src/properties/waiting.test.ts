@@ -3,7 +3,7 @@ import { mock } from 'node:test';
 import fc from 'fast-check';
 import { isDeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { WHENS, type When } from '../../../src/types';
-import { heldWorld, type HeldEvent } from '../commands/held-world';
+import { waitingWorld, type WaitingEvent } from '../commands/waiting-world';
 import { holds } from '../support/fuzz';
 import { settled } from '../../../tooling/until';
 
@@ -53,7 +53,7 @@ interface Command {
 
 /** The world, driven by steps. */
 function driven(gap: number) {
-  const world = heldWorld(gap);
+  const world = waitingWorld(gap);
   const commands: Command[] = [];
   const runningOn = (name: string): Command | undefined =>
     commands.find((each) => each.device === name && world.running.has(each.name));
@@ -107,8 +107,8 @@ function driven(gap: number) {
   return { world, commands, act, finish };
 }
 
-/** Checks each start of a held command against what happened before it. */
-function checkStarts(events: readonly HeldEvent[], commands: readonly Command[]): void {
+/** Checks each start of a waiting command against what happened before it. */
+function checkStarts(events: readonly WaitingEvent[], commands: readonly Command[]): void {
   const startedAt = new Map<string, number>();
   events.forEach((event, index) => {
     if (event.kind !== 'start') return;
@@ -156,7 +156,7 @@ function checkSettlements(commands: readonly Command[], started: readonly string
 
 const steps = fc.array(step, { maxLength: 60, size: 'max' });
 
-describe('held commands, whatever devices, lists, callers and clocks do', () => {
+describe('waiting commands, whatever devices, lists, callers and clocks do', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
-import type {
-  CallOptions,
-  CommandOptions,
-  DeviceCloudClient,
-  RequestOptions,
-} from '../../../src/index';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallOptions, CommandOptions, DeviceCloudClient } from '../../../src/index';
 import type { Simulator } from '../../../src/simulator';
 import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
-import { until } from '../../../tooling/until';
+import { settled, until } from '../../../tooling/until';
+import { Semaphore } from '../../../src/commands/many';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;
 
@@ -42,27 +39,36 @@ describe('calls to several devices', () => {
     assert.deepEqual(texts(B), ['first', 'later', 'more']);
   });
 
-  it('run at most atOnce side by side, and those that fail do not end the others', async () => {
-    await start(5);
-    let [running, most] = [0, 0];
+  it('send at most atOnce side by side, and those that fail do not end the others', async () => {
+    service.fail('hang', { times: 2 });
     const chipids = Array.from({ length: 20 }, (_, index) => 10_000_001 + (index % 3));
-    const results = await client.callEach(
+    const batch = client.callEach(
       chipids,
-      async (chipid, options) => {
-        most = Math.max(most, ++running);
-        try {
-          return await client.push(chipid, chipid === B ? '\ud800' : 'x', options);
-        } finally {
-          running--;
-        }
-      },
-      { atOnce: 2 },
+      // Options that are copied have the limit, too.
+      (chipid, options) => client.push(chipid, chipid === B ? '\ud800' : 'x', { ...options }),
+      { atOnce: 2, timeout: 0.3 },
     );
-    assert.equal(most, 2);
+    await until(() => service.requests.length === 2);
+    await delay(100);
+    assert.equal(service.requests.length, 2);
     assert.deepEqual(
-      results.map((result) => code(result) === 'INVALID_INPUT'),
-      chipids.map((chipid) => String(chipid) === B),
+      (await batch).map(code).map((each) => (typeof each === 'string' ? each : 'sent')),
+      chipids.map((chipid, index) => {
+        if (String(chipid) === B) return 'INVALID_INPUT';
+        return index < 3 ? 'TIMEOUT' : 'sent';
+      }),
     );
+  });
+
+  it('may each send several commands, one after the other', async () => {
+    const both = (chipid: string, options: CallOptions): Promise<unknown> =>
+      push('a')(chipid, options).then(() => push('b')(chipid, options));
+    await client.callEach([A, B, C], both, { atOnce: 1 });
+    assert.deepEqual([A, B, C].map(texts), [
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
   });
 
   it('have the other options of all', async () => {
@@ -70,8 +76,7 @@ describe('calls to several devices', () => {
     await client.callEach([A], (_, options) => Promise.resolve(seen.push(options)), {
       ...{ atOnce: 3, timeout: 7, format: 'HEX' as const },
     });
-    assert.equal(seen[0]?.place?.chipid, A);
-    assert.deepEqual({ ...seen[0], place: 0 }, { place: 0, timeout: 7, format: 'HEX' });
+    assert.deepEqual(Object.fromEntries(Object.entries(seen[0]!)), { timeout: 7, format: 'HEX' });
   });
 
   it('that are not made hold up nothing', async () => {
@@ -143,19 +148,12 @@ describe('calls to several devices', () => {
     assert.deepEqual(texts(A), ['y']);
   });
 
-  it('may be made without their places, at the end of the queue', async () => {
+  it('may be made without these options, and inside of each other', async () => {
     const later = client.callEach([A], (chipid) => client.push(chipid, 'second'));
     const inside = client.callEach([B], (chipid) => client.callEach([chipid], push('inside')));
     await Promise.all([later, inside]);
     assert.deepEqual([texts(A), texts(B)], [['second'], ['inside']]);
   });
-
-  for (const place of [undefined, null]) {
-    it(`have their places although the options have ${String(place)}`, async () => {
-      const options = { place } as unknown as CallOptions;
-      assert.deepEqual(statuses(await client.callEach([A], push('x'), options)), ['fulfilled']);
-    });
-  }
 
   it('have inherited options', async () => {
     const inherited = { signal: AbortSignal.abort('enough'), atOnce: 0 };
@@ -190,7 +188,6 @@ describe('calls to several devices', () => {
     ['an atOnce that is text', [[A], push('x'), { atOnce: '2' }]],
     ['a time to wait for the device', [[A], push('x'), { when: 'online' }]],
     ['a signal of another type', [[A], push('x'), { signal: 1 }]],
-    ['a place of its own', [[A], push('x'), { place: { chipid: A } }]],
   ] as const) {
     it(`with ${what} send nothing`, async () => {
       const callEach = client.callEach.bind(client) as (...args: unknown[]) => Promise<unknown>;
@@ -199,40 +196,26 @@ describe('calls to several devices', () => {
       await client.push(A, 'y');
     });
   }
+});
 
-  describe('have places that', () => {
-    /** Makes a call to `A` with the place of a batch. @returns the code with which it failed */
-    const misused = (use: (options: CommandOptions) => Promise<unknown>): Promise<unknown> =>
-      client.callEach([A], (_, options) => use(options)).then(([result]) => code(result));
-    afterEach(async () => void (await client.push(A, 'the queue is free')));
-
-    it('can be used once', async () => {
-      const twice = (options: CommandOptions): Promise<unknown> =>
-        client.push(A, 'x', options).then(() => client.push(A, 'y', options));
-      assert.equal(await misused(twice), 'INVALID_INPUT');
-      let late: CommandOptions = {};
-      await misused((options) => Promise.resolve((late = options)));
-      await failure(client.push(A, 'x', late), 'INVALID_INPUT');
-    });
-
-    it('are for a call to that device that is made now', async () => {
-      assert.equal(await misused((options) => client.push(B, 'x', options)), 'INVALID_INPUT');
-      const later = (options: CommandOptions) =>
-        client.push(A, 'x', { ...options, when: 'online' });
-      assert.equal(await misused(later), 'INVALID_INPUT');
-      const all = (options: CommandOptions) => client.pushToApp('x', options);
-      assert.equal(await misused(all), 'INVALID_INPUT');
-      assert.equal(await misused((options) => client.devices(options)), 'INVALID_INPUT');
-      const server = (options: CommandOptions) => client.serverUpdate(A, {}, options);
-      assert.equal(await misused(server), 'INVALID_INPUT');
-      const request = ({ place }: CommandOptions) =>
-        client.request(A, 'x', { place, match: 'next' } as RequestOptions);
-      assert.equal(await misused(request), 'INVALID_INPUT');
-    });
-
-    it('belong to one client', async () => {
-      const other = clientOf(service.baseUrl);
-      assert.equal(await misused((options) => other.push(A, 'x', options)), 'INVALID_INPUT');
-    });
+describe('the semaphore of several calls', () => {
+  it('lets some run, and the others in the order of arrival, also after one that failed', async () => {
+    const semaphore = new Semaphore(2);
+    const [begun, seen]: [number[], number[]] = [[], []];
+    let running = 0;
+    const all = Array.from({ length: 9 }, (_, index) =>
+      semaphore.run(async () => {
+        begun.push(index);
+        seen.push(++running);
+        await settled(index);
+        running--;
+        if (index % 2) throw new Error('failed');
+      }),
+    );
+    assert.deepEqual([begun, semaphore.isBusy], [[0, 1], true]);
+    await Promise.allSettled(all);
+    assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    assert.equal(Math.max(...seen), 2);
+    assert.equal(semaphore.isBusy, false);
   });
 });

@@ -1,4 +1,4 @@
-import type { CommandCaller } from './device-queues';
+import type { Caller } from './queue';
 
 /**
  * Runs a command to a device while no other process sends one to it.
@@ -8,6 +8,6 @@ import type { CommandCaller } from './device-queues';
 export type CommandLock = <T>(
   chipid: string,
   longest: number,
-  caller: CommandCaller,
+  caller: Caller,
   command: () => Promise<T>,
 ) => Promise<T>;

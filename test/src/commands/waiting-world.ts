@@ -2,20 +2,18 @@ import { mock } from 'node:test';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/types';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
-import { DeviceCommands } from '../../../src/commands/device-commands';
-import { HeldCommands, type Listing } from '../../../src/commands/held-commands';
-import { createDeviceQueues } from '../../../src/commands/device-queues';
-import { abortReason } from '../../../src/http/deadline';
+import { Queues } from '../../../src/commands/queue';
+import { DeviceCommands, type Listing } from '../../../src/commands/waiting';
 import type { CallProgress, When } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
 
 /** What happened, in order: signs of a device, a call without an answer, and commands. */
-export type HeldEvent =
+export type WaitingEvent =
   | { kind: 'upload' | 'listing' | 'lost'; device: string }
   | { kind: 'run' | 'start' | 'end'; device: string; name: string };
 
-type Note = (event: HeldEvent) => void;
+type Note = (event: WaitingEvent) => void;
 
 /** A list of online devices that a test sets. */
 export class FakeList {
@@ -92,26 +90,26 @@ export interface Fate {
 }
 
 /** Commands to devices whose lists, uploads, answers and clock a test has in its hand. Mock `setTimeout` first. */
-export function heldWorld(gap = 0) {
+export function waitingWorld(gap = 0) {
   let clock = 1000;
   const now = (): number => clock;
-  const events: HeldEvent[] = [];
-  const note = (event: HeldEvent): void => void events.push(event);
+  const events: WaitingEvent[] = [];
+  const note = (event: WaitingEvent): void => void events.push(event);
   const list = new FakeList(now, note);
   const channels = new FakeChannels(note);
   const loads: string[] = [];
-  const queues = createDeviceQueues(gap);
+  const queues = new Queues(gap);
   const timers = new TimerQueue(now);
-  const onChange = (chipid: string): void => void loads.push(`${chipid}:${held.waiting(chipid)}`);
-  const held = new HeldCommands({
-    ...{ channels, queues, timers, list, now, explain: abortReason, onChange },
-  });
-  const commands = new DeviceCommands(queues, held);
+  const registry = {
+    onQueue: (chipid: string): void => void loads.push(`${chipid}:${commands.waiting(chipid)}`),
+    onError: (): void => undefined,
+  };
+  const commands = new DeviceCommands({ channels, queues, timers, list, now, registry });
   const started: string[] = [];
   const running = new Map<string, Manual<string>>();
 
   return {
-    ...{ events, list, channels, loads, queues, timers, held, started, running },
+    ...{ events, list, channels, loads, queues, timers, started, running },
     run(
       name: string,
       when: When,
@@ -155,7 +153,7 @@ export function heldWorld(gap = 0) {
       await settled(3);
     },
     close(): void {
-      held.close();
+      commands.close();
       queues.close();
     },
     /** What is kept: devices with an open channel, users of the list, timers, queues. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { MAX_HELD_IN_ALL } from '../../../src/commands/held-commands';
+import { MAX_WAITING_IN_ALL } from '../../../src/commands/waiting';
 import type { CallProgress } from '../../../src/types';
 import { failure, failures } from '../support/failure';
 import { settled } from '../../../tooling/until';
-import { heldWorld } from './held-world';
+import { waitingWorld } from './waiting-world';
 
 const states = ({ progress }: { progress: readonly { state: string }[] }): string =>
   progress.map(({ state }) => state).join(' ');
@@ -14,7 +14,7 @@ describe('a command that waits for its device', () => {
   afterEach(() => mock.timers.reset());
 
   it('with `online` is sent at once if the list has the device, without opening its channel', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.list.online = ['1'];
     const { promise } = world.run('a', 'online');
     await settled();
@@ -28,9 +28,9 @@ describe('a command that waits for its device', () => {
   for (const [sign, show] of [
     ['is listed', (world) => world.list.refresh()],
     ['uploads', (world) => world.channels.upload('1')],
-  ] satisfies [string, (world: ReturnType<typeof heldWorld>) => void][])
+  ] satisfies [string, (world: ReturnType<typeof waitingWorld>) => void][])
     it(`with \`online\` goes when the device ${sign}; until then channel and list are watched`, async () => {
-      const world = heldWorld();
+      const world = waitingWorld();
       const fate = world.run('a', 'online');
       await settled();
       world.list.refresh();
@@ -44,7 +44,7 @@ describe('a command that waits for its device', () => {
     });
 
   it('with `upload` is sent in the same turn as the next upload, and not because the device is listed', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.list.online = ['1'];
     world.run('a', 'upload');
     world.run('b', 'online', { device: '2' });
@@ -57,7 +57,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('keeps waiting while the list cannot be read, and notices uploads also while a reading hangs', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.list.isBroken = true;
     world.run('a', 'online');
     await settled();
@@ -73,7 +73,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('is sent in the order of arrival, one at a time; a listing counts for `online` only', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const fates = [
       world.run('u1', 'upload'),
       world.run('o1', 'online'),
@@ -95,7 +95,7 @@ describe('a command that waits for its device', () => {
 
   for (const code of ['TIMEOUT', 'GATEWAY', 'CONNECTION_LOST', 'UNREACHABLE'] as const)
     it(`waits for the next sign of life after an earlier one ended with ${code}`, async () => {
-      const world = heldWorld();
+      const world = waitingWorld();
       const fates = ['a', 'b', 'c'].map((name) => world.run(name, 'upload'));
       world.channels.upload('1');
       // During the call, so it may have been before the device fell asleep.
@@ -110,7 +110,7 @@ describe('a command that waits for its device', () => {
     });
 
   it('is sent after an earlier one that the service refused, or that its caller aborted', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const controller = new AbortController();
     world.run('a', 'upload');
     world.run('b', 'upload', { signal: controller.signal });
@@ -123,7 +123,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('also waits for the next sign of life after one sent `now` got no answer', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.run('now', 'now');
     world.run('a', 'upload');
     world.channels.upload('1');
@@ -134,7 +134,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('ignores a list that was read before the device was lost', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.list.online = ['1'];
     world.run('a', 'online');
     world.run('b', 'online');
@@ -151,7 +151,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('reads the list once more if the reading that it joins began before the device was lost', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.list.online = ['1'];
     world.run('a', 'online');
     await settled();
@@ -176,7 +176,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('is overtaken by one sent `now`', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.run('held', 'upload');
     world.run('now', 'now');
     assert.deepEqual(world.started, ['now']);
@@ -186,7 +186,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('expires as EXPIRED, also in the queue after its release, but not once its call has begun', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.run('now', 'now');
     const waiting = world.run('waiting', 'online', { expires: 10 });
     const queued = world.run('queued', 'upload', { expires: 20 });
@@ -206,7 +206,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('ends as UNREACHABLE if it is aborted, waiting or queued, without affecting others', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const [first, second] = [new AbortController(), new AbortController()];
     const waiting = world.run('a', 'upload', { signal: first.signal });
     const queued = world.run('b', 'upload', { signal: second.signal });
@@ -226,7 +226,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('is not sent if its caller aborts it just as its turn comes', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const controller = new AbortController();
     const onProgress = ({ state }: { state: string }): void => {
       if (state === 'calling') controller.abort();
@@ -239,7 +239,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('leaves nothing behind if it is aborted while it is removed from the queue', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const controller = new AbortController();
     world.list.online = ['1'];
     world.run('a', 'online');
@@ -260,7 +260,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('can wait with 99 others of a device, besides those in the queue; the next is QUEUE_FULL', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const names = Array.from({ length: 100 }, (_, index) => `held ${index}`);
     const fates = names.map((name) => world.run(name, 'upload'));
     const { message } = await failure(world.run('one more', 'upload').promise, 'QUEUE_FULL');
@@ -275,9 +275,9 @@ describe('a command that waits for its device', () => {
   });
 
   it('is refused above a limit for all devices', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const expires = 1;
-    for (let index = 0; index < MAX_HELD_IN_ALL; index++)
+    for (let index = 0; index < MAX_WAITING_IN_ALL; index++)
       world.run('held', 'upload', { device: String(index >> 4), expires });
     await failure(world.run('one more', 'upload', { device: '9999' }).promise, 'QUEUE_FULL');
     await world.pass(1);
@@ -285,7 +285,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('ends with the client, and later ones end at once', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     const fates = ['a', 'b'].map((name) => world.run(name, 'online'));
     world.run('now', 'now');
     fates.push(world.run('c', 'upload', { device: '2' }));
@@ -302,7 +302,7 @@ describe('a command that waits for its device', () => {
   });
 
   it('is counted as waiting until it is in the queue', async () => {
-    const world = heldWorld();
+    const world = waitingWorld();
     world.run('a', 'upload');
     world.run('b', 'upload');
     world.channels.upload('1');

@@ -1,0 +1,276 @@
+/**
+ * A command acts at most once.
+ *
+ *     waits for its device ⇄ is in its device's queue → has begun → has ended
+ *               └────────────────────────┴→ is refused: certainly not sent
+ *
+ * {@link Queues.run} carries it out, from its arrival to its end. Its work, which sends it, is called in one place, in
+ * `#begin`, and only there it stops waiting; once it has begun, nothing leads back. A failure is never a reason to begin again:
+ * it may have acted all the same, which `uncertain` of its error says. What waits behind it begins after its end: one
+ * command at a time per device, in the order of arrival. Devices do not wait for each other.
+ */
+import type { DeviceCloudError } from '../errors';
+import { abortReason, onAbort } from '../http/deadline';
+import type { Semaphore } from './many';
+import { CALLING, CLOSED, notSent, queueFull, type Progress } from './outcome';
+
+/** The most commands that may wait in the queue of a device; the next one fails with `QUEUE_FULL`. */
+export const MAX_WAITING = 100;
+
+/** The caller of a command, who may abort it and is shown what it waits for. */
+export interface Caller {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: Progress | undefined;
+  /** Limits how many commands of a call to several devices run side by side. */
+  readonly semaphore?: Semaphore | undefined;
+}
+
+/** Own code, which never throws: is called with how many commands of a device wait in its queue and run. */
+export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
+
+/** The queue of a device, which exists while a command runs, or while there is a gap to keep after it. */
+class DeviceQueue {
+  running: 0 | 1 = 1;
+  /** Ends the gap between two commands. */
+  timer: NodeJS.Timeout | undefined;
+  pending: Command[] = [];
+}
+
+/** A command on its way to its device. A class with plain fields, since there may be thousands. */
+export class Command<T = unknown> {
+  /** Whether it has begun, or was refused: it cannot be either any more. */
+  isSettled = false;
+  /** In which it is pending, or has its turn. */
+  queue: DeviceQueue | undefined;
+  /** Whether the commands before it have ended, so that those behind it wait for it. */
+  hasTurn = false;
+  /** Whether it counts towards the limit of the queue. */
+  isCounted = true;
+  /** The number of commands before it, as last shown. */
+  ahead = -1;
+  /** Of a command that has to wait: begins it. */
+  onTurn: (() => void) | undefined;
+  reject: ((error: unknown) => void) | undefined;
+  ignoreSignal: (() => void) | undefined;
+  /** Own code: is called when it has begun, or was refused. */
+  onSettled: (() => void) | undefined;
+
+  /**
+   * @param work sends it
+   * @param onFailure own code, which never throws: is called before the next command begins if this one has failed
+   */
+  constructor(
+    readonly chipid: string,
+    readonly work: () => Promise<T>,
+    readonly caller: Caller,
+    readonly onFailure?: (command: Command, error: unknown) => void,
+  ) {}
+
+  /** It no longer waits. */
+  settle(): void {
+    this.isSettled = true;
+    this.ignoreSignal?.();
+    this.onSettled?.();
+  }
+}
+
+const NO_CALLER: Caller = {};
+
+/** The queues of the devices of an application. */
+export class Queues {
+  readonly #gap: number;
+  readonly #explain: (signal: AbortSignal) => string;
+  readonly #observer: QueueObserver | undefined;
+  readonly #queues = new Map<string, DeviceQueue>();
+
+  /**
+   * @param gap milliseconds between the end of a command and the start of the next one to the device
+   * @param explain why a signal aborted, without secrets
+   */
+  constructor(gap: number, explain = abortReason, observer?: QueueObserver) {
+    this.#gap = gap;
+    this.#explain = explain;
+    this.#observer = observer;
+  }
+
+  /** Devices with a command that runs or is pending, or with a gap to keep. */
+  get size(): number {
+    return this.#queues.size;
+  }
+
+  /** How many commands of a device are pending, and how many run: 0 or 1. */
+  load(chipid: string): { waiting: number; running: number } {
+    const queue = this.#queues.get(chipid);
+    return { waiting: queue?.pending.length ?? 0, running: queue?.running ?? 0 };
+  }
+
+  /**
+   * Carries a command out when all earlier ones of its device have ended.
+   * @param hold of a command that has to wait for its device: keeps it until it {@link add}s it, or refuses it
+   * @throws DeviceCloudError `QUEUE_FULL` if 100 wait already, `UNREACHABLE` if it was aborted or the queues closed before it
+   * began; what its work throws
+   */
+  async run<T>(command: Command<T>, hold?: (command: Command) => void): Promise<T> {
+    const { chipid, caller } = command;
+    const { signal } = caller;
+    try {
+      this.#checkSignal(command);
+      if (!hold && !this.#queues.has(chipid)) {
+        this.#occupy(command);
+        return await this.#begin(command);
+      }
+      // First, since the signal may be invalid.
+      command.ignoreSignal =
+        signal &&
+        onAbort(signal, () => this.refuse(command, notSent(chipid, this.#explain(signal))));
+      const outcome = this.#outcomeOf(command);
+      if (hold) hold(command);
+      else this.add(command);
+      return await outcome;
+    } catch (error) {
+      command.onFailure?.(command, error);
+      throw error;
+    } finally {
+      if (command.hasTurn) this.#release(command);
+    }
+  }
+
+  /** As {@link run}, for a command that nothing but its queue has to know. */
+  call<T>(chipid: string, work: () => Promise<T>, caller = NO_CALLER): Promise<T> {
+    return this.run(new Command(chipid, work, caller));
+  }
+
+  /** Puts a command that waits at the end of its device's queue. It begins at once if there is none. */
+  add(command: Command): void {
+    const { chipid } = command;
+    const queue = this.#queues.get(chipid);
+    if (!queue) {
+      this.#occupy(command);
+      command.onTurn?.();
+    } else if (command.isCounted && isFull(queue)) {
+      this.refuse(command, queueFull(chipid, `${MAX_WAITING} commands wait for this device`));
+    } else {
+      queue.pending.push(command);
+      command.queue = queue;
+      this.#changed(chipid, queue);
+    }
+  }
+
+  /** Removes a command from its queue, so that it can be added again. */
+  withdraw(command: Command): void {
+    const { chipid, queue } = command;
+    const index = queue?.pending.indexOf(command) ?? -1;
+    if (!queue || index < 0) return;
+    queue.pending.splice(index, 1);
+    command.queue = undefined;
+    command.ahead = -1;
+    this.#changed(chipid, queue);
+  }
+
+  /** Ends a command, unless it has begun. */
+  refuse(command: Command, error: DeviceCloudError): void {
+    if (command.isSettled) return;
+    command.settle();
+    this.withdraw(command);
+    command.reject?.(error);
+  }
+
+  /** Refuses every pending command and clears the timers. The caller ends those that run. */
+  close(): void {
+    const all = [...this.#queues];
+    // Cleared first, since refusing a command may add others.
+    this.#queues.clear();
+    for (const [chipid, queue] of all) {
+      clearTimeout(queue.timer);
+      const { pending } = queue;
+      queue.pending = [];
+      for (const command of pending) this.refuse(command, notSent(chipid, CLOSED));
+    }
+  }
+
+  /** Settles as the work of a command does, which begins when its turn has come. */
+  #outcomeOf<T>(command: Command<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      command.reject = reject;
+      command.onTurn = () => {
+        // What was called meanwhile may have refused it.
+        if (command.isSettled) return;
+        try {
+          resolve(this.#begin(command));
+        } catch (error) {
+          command.reject?.(error);
+        }
+      };
+    });
+  }
+
+  /** The one place where a command is sent. */
+  #begin<T>(command: Command<T>): Promise<T> {
+    command.settle();
+    const { progress, semaphore } = command.caller;
+    progress?.(CALLING);
+    this.#checkSignal(command);
+    if (!semaphore) return command.work();
+    return semaphore.run(() => {
+      this.#checkSignal(command);
+      return command.work();
+    });
+  }
+
+  #checkSignal({ chipid, caller: { signal } }: Command): void {
+    if (signal?.aborted) throw notSent(chipid, this.#explain(signal));
+  }
+
+  /** Gives a command a queue in which it is the first. */
+  #occupy(command: Command): void {
+    const { chipid } = command;
+    command.queue = new DeviceQueue();
+    command.hasTurn = true;
+    this.#queues.set(chipid, command.queue);
+    this.#observer?.(chipid, 0, 1);
+  }
+
+  /** A command that had its turn has ended. */
+  #release({ chipid, queue }: Command): void {
+    // After a close, another queue may have begun.
+    if (!queue || this.#queues.get(chipid) !== queue) return;
+    if (this.#gap === 0) {
+      this.#startNext(chipid, queue);
+    } else {
+      queue.running = 0;
+      queue.timer = setTimeout(() => this.#startNext(chipid, queue), this.#gap);
+      this.#changed(chipid, queue);
+    }
+  }
+
+  #startNext(chipid: string, queue: DeviceQueue): void {
+    const next = queue.pending.shift();
+    queue.running = next ? 1 : 0;
+    if (next) next.hasTurn = true;
+    else this.#queues.delete(chipid);
+    this.#changed(chipid, queue);
+    next?.onTurn?.();
+  }
+
+  #changed(chipid: string, queue: DeviceQueue): void {
+    // What was called meanwhile may have ended this queue and begun another.
+    if ((this.#queues.get(chipid) ?? queue) !== queue) return;
+    this.#observer?.(chipid, queue.pending.length, queue.running);
+    if (queue.pending.length > 0) showPlaces(queue);
+  }
+}
+
+const isFull = ({ pending }: DeviceQueue): boolean =>
+  pending.length >= MAX_WAITING &&
+  pending.filter(({ isCounted }) => isCounted).length >= MAX_WAITING;
+
+/** Shows each caller how many commands are before its own, if that has changed. A caller may add and abort commands. */
+function showPlaces({ pending, running }: DeviceQueue): void {
+  pending.forEach((command, index) => {
+    const { progress } = command.caller;
+    const ahead = index + running;
+    if (!progress || command.isSettled || ahead === command.ahead) return;
+    command.ahead = ahead;
+    progress({ state: 'waiting', ahead });
+  });
+}

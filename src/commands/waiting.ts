@@ -1,0 +1,305 @@
+import type { Timed, TimerQueue } from '../channel/timer-queue';
+import type { ChannelListener, ChannelSubscription } from '../channel/types';
+import { isSilence, type DeviceCloudError } from '../errors';
+import type { When } from '../types';
+import { AWAITING_DEVICE, CLOSED, expired, notSent, queueFull } from './outcome';
+import { Command, type Caller, type Queues } from './queue';
+
+/** The most commands that may wait for one device to show itself. */
+const MAX_WAITING = 100;
+
+/**
+ * The most that may wait for all devices of an application together: two for each of the 10,000 devices
+ * that the fleet remembers. They and the messages behind them then take some 50 MB.
+ */
+export const MAX_WAITING_IN_ALL = 20_000;
+
+const FEWER = 'Send fewer, or let them expire sooner.';
+
+/** Seconds between two readings of the list while a command waits for a device to be in it. */
+const REFRESH = 60;
+
+/** Milliseconds since a reading of the list began, up to which it says who is online now. */
+const FRESH = 2000;
+
+/** The longest that a reading is assumed to take, in ms: beyond it, the clock was set. */
+const LONGEST_READING = 60_000;
+
+/** Milliseconds that a command may take to find its device in the list before its channel is opened. */
+const CHECK = 500;
+
+/** When a command is sent. */
+export interface CommandWait {
+  readonly when: When;
+  /** Seconds that it waits for its device; `now` does not wait. */
+  readonly expires: number;
+}
+
+/** A reading of the list of online devices. */
+export interface Listing {
+  /** When its request began, in ms. */
+  at: number;
+  devices: { has(chipid: string): boolean };
+}
+
+/** What commands need of their application. */
+export interface DeviceCommandsDeps {
+  queues: Queues;
+  channels: { join(chipid: string, listener: ChannelListener): ChannelSubscription };
+  /** The reading of the list that the application shares. */
+  list: {
+    poll(seconds: number, user: { onReading(reading: Listing): void }): () => void;
+    read(maxAge?: number): Promise<Listing>;
+  };
+  timers: TimerQueue;
+  /** This machine's clock, in ms. */
+  now: () => number;
+  /** Own code, which never throws. */
+  registry: {
+    /** The number of commands of a device that wait, for it or in its queue, or run has changed. */
+    onQueue(chipid: string, waiting: number, running: number): void;
+    /** A command has failed that its caller did not abort. */
+    onError(chipid: string, error: unknown): void;
+  };
+}
+
+/** A device for which commands wait. */
+class Device {
+  /** All that have not begun, in the order of arrival; some may be in its queue. */
+  readonly all: WaitingCommand[] = [];
+  subscription: ChannelSubscription | undefined;
+  /** When a call to it got no answer, on the clock of the timers. */
+  lostAt = -Infinity;
+
+  constructor(readonly chipid: string) {}
+}
+
+/** A command that waits for its device, and then in the device's queue. A class with plain fields, since there may be thousands. */
+class WaitingCommand implements Timed {
+  due = 0;
+  index = -1;
+  /** Whether the channel of its device is open for it, and the list read. */
+  isWatched = false;
+
+  constructor(
+    readonly command: Command,
+    readonly device: Device,
+    readonly wait: CommandWait,
+    readonly expiresAt: number,
+    readonly owner: DeviceCommands,
+  ) {}
+
+  /** Whether it waits for its device, and not in the queue. */
+  get isWaiting(): boolean {
+    return !this.command.isSettled && this.command.queue === undefined;
+  }
+
+  onDue(): void {
+    this.owner.onDue(this);
+  }
+}
+
+/**
+ * All commands to devices of the open API. They are sent at once, or wait until their device shows itself: `online` by the list of
+ * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
+ * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
+ */
+export class DeviceCommands {
+  readonly #deps: DeviceCommandsDeps;
+  /** Those for which a command waits. */
+  readonly #devices = new Map<string, Device>();
+  #size = 0;
+  #listUsers = 0;
+  #leaveList: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(deps: DeviceCommandsDeps) {
+    this.#deps = deps;
+  }
+
+  /** How many commands wait for a device and are not in its queue. */
+  waiting(chipid: string): number {
+    let count = 0;
+    for (const { isWaiting } of this.#devices.get(chipid)?.all ?? []) if (isWaiting) count++;
+    return count;
+  }
+
+  /**
+   * Carries a command out: `now` in its device's queue, the others after the device has shown itself.
+   * @param work sends it; it is called at most once
+   * @throws DeviceCloudError `QUEUE_FULL`, `EXPIRED` or `UNREACHABLE` if it never began; what its work throws
+   */
+  run<T>(chipid: string, work: () => Promise<T>, caller: Caller, wait: CommandWait): Promise<T> {
+    const { queues } = this.#deps;
+    const command = new Command(chipid, work, caller, this.#onFailure);
+    if (wait.when === 'now') return queues.run(command);
+    return queues.run(command, (held) => this.#hold(held, wait));
+  }
+
+  /** A call to a device has failed: a command's, or the push of a request. */
+  failed(chipid: string, error: unknown): void {
+    if (isSilence(error)) this.#lost(chipid);
+    this.#deps.registry.onError(chipid, error);
+  }
+
+  /** Ends the commands that wait. Those in the queues are ended with the queues. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { all } of [...this.#devices.values()])
+      for (const { command } of [...all])
+        this.#deps.queues.refuse(command, notSent(command.chipid, CLOSED));
+  }
+
+  /** The time of a command for finding its device in the list has passed, or it has expired. */
+  onDue(waiting: WaitingCommand): void {
+    const { timers, queues } = this.#deps;
+    const { command, wait, expiresAt } = waiting;
+    if (timers.now() >= expiresAt) {
+      queues.refuse(command, expired(command.chipid, wait.expires));
+    } else {
+      timers.set(waiting, expiresAt);
+      this.#watch(waiting);
+    }
+  }
+
+  /** A command that its caller aborted says nothing about the device. */
+  readonly #onFailure = ({ chipid, caller, hasTurn }: Command, error: unknown): void => {
+    if (caller.signal?.aborted) return;
+    if (hasTurn) this.failed(chipid, error);
+    else this.#deps.registry.onError(chipid, error);
+  };
+
+  /** Keeps a command until its device shows itself. */
+  #hold(command: Command, wait: CommandWait): void {
+    const { queues, timers } = this.#deps;
+    const { chipid } = command;
+    const device = this.#devices.get(chipid) ?? new Device(chipid);
+    const refusal = this.#refusalOf(device);
+    if (refusal) {
+      queues.refuse(command, refusal);
+      return;
+    }
+    const now = timers.now();
+    const expiresAt = now + wait.expires * 1000;
+    const waiting = new WaitingCommand(command, device, wait, expiresAt, this);
+    command.isCounted = false;
+    command.onSettled = () => this.#remove(waiting);
+    device.all.push(waiting);
+    this.#devices.set(chipid, device);
+    this.#size++;
+    timers.set(waiting, wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt);
+    this.#changed(chipid);
+    command.caller.progress?.(AWAITING_DEVICE);
+    if (wait.when === 'online') void this.#findInList(waiting);
+    else this.#watch(waiting);
+  }
+
+  /** Why one more command cannot wait for a device. */
+  #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
+    const full = (count: number, whom: string): DeviceCloudError =>
+      queueFull(chipid, `${count} commands wait for ${whom}`, FEWER);
+    if (this.#isClosed) return notSent(chipid, CLOSED);
+    if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device');
+    return this.#size < MAX_WAITING_IN_ALL
+      ? undefined
+      : full(MAX_WAITING_IN_ALL, 'devices of this application');
+  }
+
+  /** A command has begun, or was refused. */
+  #remove(waiting: WaitingCommand): void {
+    const { device, isWatched, wait } = waiting;
+    device.all.splice(device.all.indexOf(waiting), 1);
+    this.#size--;
+    this.#deps.timers.remove(waiting);
+    if (isWatched && wait.when === 'online') this.#watchList(-1);
+    if (device.all.length === 0) {
+      device.subscription?.release();
+      this.#devices.delete(device.chipid);
+    }
+    this.#changed(device.chipid);
+  }
+
+  /** The device has shown itself. The first command may begin at once, and its caller may add others: these do not count. */
+  #release(device: Device, isListed = false): void {
+    for (const waiting of [...device.all])
+      if (waiting.isWaiting && (!isListed || waiting.wait.when === 'online'))
+        this.#deps.queues.add(waiting.command);
+  }
+
+  /** A call to a device got no answer: it counts as gone until it shows itself. */
+  #lost(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device) return;
+    const { queues, timers } = this.#deps;
+    device.lostAt = timers.now();
+    for (const waiting of [...device.all]) {
+      const { command } = waiting;
+      if (command.isSettled || !command.queue) continue;
+      queues.withdraw(command);
+      // Those behind it saw their places change, and may have ended it.
+      if (!waiting.isWaiting) continue;
+      this.#watch(waiting);
+      command.caller.progress?.(AWAITING_DEVICE);
+    }
+  }
+
+  /** Opens the channel of the device and has the list read while a command waits. */
+  #watch(waiting: WaitingCommand): void {
+    if (!waiting.isWaiting) return;
+    const { device, isWatched, wait } = waiting;
+    // A live upload is a sign of life for every command. Replayed ones do not reach this listener.
+    device.subscription ??= this.#deps.channels.join(device.chipid, {
+      onUpload: () => this.#release(device),
+    });
+    if (isWatched) return;
+    waiting.isWatched = true;
+    if (wait.when === 'online') this.#watchList(1);
+  }
+
+  #watchList(change: 1 | -1): void {
+    this.#listUsers += change;
+    if (this.#listUsers === 0) {
+      this.#leaveList?.();
+      this.#leaveList = undefined;
+    } else {
+      this.#leaveList ??= this.#deps.list.poll(REFRESH, {
+        onReading: (reading) => {
+          for (const device of this.#devices.values()) this.#show(reading, device);
+        },
+      });
+    }
+  }
+
+  /** Reads the list once. The channel is opened for the command only after that, or if it takes long. */
+  async #findInList(waiting: WaitingCommand): Promise<void> {
+    const { list, timers } = this.#deps;
+    const { device } = waiting;
+    try {
+      const sinceLost = timers.now() - device.lostAt;
+      let reading = await list.read(Math.floor(Math.min(FRESH, sinceLost)));
+      // That reading began before the device was lost. The next one does not.
+      if (this.#isOutdated(reading, device)) reading = await list.read();
+      this.#show(reading, device);
+    } catch {
+      // Without a list the command waits.
+    }
+    this.#watch(waiting);
+  }
+
+  #show(reading: Listing, device: Device): void {
+    if (reading.devices.has(device.chipid) && !this.#isOutdated(reading, device))
+      this.#release(device, true);
+  }
+
+  /** Whether a reading began before a call to the device got no answer. */
+  #isOutdated({ at }: Listing, { lostAt }: Device): boolean {
+    const age = Math.min(Math.max(0, this.#deps.now() - at), LONGEST_READING);
+    return age >= this.#deps.timers.now() - lostAt;
+  }
+
+  #changed(chipid: string): void {
+    const { queues, registry } = this.#deps;
+    const { waiting, running } = queues.load(chipid);
+    registry.onQueue(chipid, waiting + this.waiting(chipid), running);
+  }
+}
