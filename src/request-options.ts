@@ -1,9 +1,9 @@
 import { parseDatatype, readInput } from './input/values';
+import { isolatedProgress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
 import type { Request } from './commands/reply/requests';
-import type { RequestOptions } from './commands/reply/types';
+import type { RequestOptions, RequestProgress } from './commands/reply/types';
 import { readTimeout } from './settings';
-import { catchRejection } from './util/thrown';
 
 /** Seconds from sending the push of a request until its reply. */
 const REPLY_TIMEOUT = 30;
@@ -23,13 +23,7 @@ export function readRequest(
       replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT),
       datatype: parseDatatype(datatype),
       recover: { encoding: recover?.encoding, zone: recover?.zone },
-      onProgress(progress) {
-        try {
-          catchRejection(onProgress?.(progress), () => undefined);
-        } catch {
-          // Progress is only for display: the request continues.
-        }
-      },
+      onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
     };
   });
 }

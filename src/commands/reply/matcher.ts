@@ -1,10 +1,53 @@
 import { invalidInput } from '../../errors';
 import { readInput } from '../../input/values';
-import { MAX_PATTERN } from '../../util/bounded-pattern';
+import type { Charset, Datatype, Upload } from '../../types';
+import { MAX_PATTERN, PatternBudget } from '../../util/bounded-pattern';
+import { decodeUpload, uploadText } from '../../util/decode';
 import { equalJson, readPath, valueAt } from '../../util/object';
 import { oneLine, show } from '../../util/show';
 import type { RequestMatch } from './types';
-import type { UploadReading } from './upload-reading';
+
+/** An upload that may answer several requests: what each reads of it is worked out once. */
+export class UploadReading {
+  /** When it arrived, on the clock of `performance.now`. */
+  readonly arrived = performance.now();
+  /** The time for all patterns that judge it. */
+  readonly patterns = new PatternBudget();
+  readonly #decoded = new Map<Datatype, { value: unknown } | undefined>();
+  readonly #verdicts = new Map<string, boolean>();
+
+  constructor(
+    readonly upload: Upload,
+    readonly charset: Charset = 'utf-8',
+  ) {}
+
+  /** The decoded body, or undefined if it is not of that type. */
+  decoded(datatype: Datatype): { value: unknown } | undefined {
+    if (this.#decoded.has(datatype)) return this.#decoded.get(datatype);
+    let decoded: { value: unknown } | undefined;
+    try {
+      decoded = { value: decodeUpload(this.upload.body, datatype, this.charset) };
+    } catch {
+      // Not JSON, or too deep: it answers no request that expects JSON.
+    }
+    this.#decoded.set(datatype, decoded);
+    return decoded;
+  }
+
+  /** The body as text; undefined if it is not text. */
+  text(): string | undefined {
+    return uploadText(this.upload.body, this.charset);
+  }
+
+  /** What `judge` says, asked once for each key. */
+  once(key: string, judge: () => boolean): boolean {
+    const known = this.#verdicts.get(key);
+    if (known !== undefined) return known;
+    const verdict = judge();
+    this.#verdicts.set(key, verdict);
+    return verdict;
+  }
+}
 
 /** Judges whether an upload answers a request. It may throw, or its promise reject. */
 export interface Matcher {

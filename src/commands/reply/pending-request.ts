@@ -1,12 +1,11 @@
-import { DeviceCloudError, isDeviceCloudError } from '../../errors';
+import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../../errors';
 import type { CallAborted, Deadline } from '../../http/deadline';
 import type { Answer, Datatype, PushAnswer } from '../../types';
 import { PatternFailed } from '../../util/bounded-pattern';
+import { oneLine } from '../../util/show';
 import { thrownText } from '../../util/thrown';
-import type { Matcher } from './matcher';
-import { noReply, Tally } from './tally';
+import type { Matcher, UploadReading } from './matcher';
 import type { Reply } from './types';
-import type { UploadReading } from './upload-reading';
 
 /** Milliseconds that a condition may take to judge one upload: those behind it wait. */
 const PATIENCE = 5000;
@@ -23,7 +22,49 @@ export interface Wanted {
 
 /** Whether it is unknown if a push arrived: then a reply shows that it did. */
 const isUnknown = (error: unknown): boolean =>
-  isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY', 'CONNECTION_LOST') && error.uncertain;
+  isSilence(error) && isDeviceCloudError(error) && error.uncertain;
+
+const MAX_ERROR = 200;
+
+/** Counts what came while a request waited, so that its error can say why nothing was the reply. */
+class Tally {
+  /** Uploads that were judged. */
+  judged = 0;
+  /** Those of them that are not of the datatype. */
+  undecodable = 0;
+  /** Those on which the condition failed, and how it did the last time. */
+  failed = 0;
+  failure = '';
+  /** Recovered uploads that may be older than the request. */
+  older = 0;
+  /** Uploads for which there was no room while others were judged. */
+  dropped = 0;
+
+  /** What came, as a sentence. */
+  text(wanted: string, datatype: string): string {
+    if (this.judged + this.older + this.dropped === 0) {
+      return 'No upload came: check that the device answers with an upload, and how long it takes.';
+    }
+    const parts = [`Of ${count(this.judged)} none ${wanted || 'is a reply'}`];
+    if (this.undecodable > 0) parts.push(`${this.undecodable} could not be decoded as ${datatype}`);
+    if (this.failed > 0) {
+      parts.push(`on ${this.failed} the condition failed (${oneLine(this.failure, MAX_ERROR)})`);
+    }
+    if (this.older > 0) {
+      parts.push(`${count(this.older)} that may be older than the request did not count`);
+    }
+    if (this.dropped > 0) {
+      parts.push(`${count(this.dropped)} came faster than they could be judged`);
+    }
+    return `${parts.join('; ')}. ${ERRORS.NO_REPLY.advice}`;
+  }
+}
+
+const count = (uploads: number): string => (uploads === 1 ? '1 upload' : `${uploads} uploads`);
+
+/** The error for a request whose push was accepted, and whose reply did not come. */
+const noReply = (name: string, why: string): DeviceCloudError =>
+  new DeviceCloudError('NO_REPLY', `${name} was accepted, but ${why}`);
 
 /**
  * A request whose push is being sent, or has been: it ends once the outcome of the push is known and an

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { matcherOf } from '../../../../src/commands/reply/matcher';
+import { matcherOf, UploadReading } from '../../../../src/commands/reply/matcher';
 import type { RequestMatch } from '../../../../src/commands/reply/types';
-import { UploadReading } from '../../../../src/commands/reply/upload-reading';
 import { PatternFailed } from '../../../../src/util/bounded-pattern';
 import { thrown } from '../../support/failure';
 
