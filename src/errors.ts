@@ -1,6 +1,6 @@
 /** What a failure means, whichever call it ended. */
 interface Meaning {
-  /** A command may have been carried out all the same. */
+  /** A command may have been carried out. */
   readonly mayHaveActed?: true;
   /** A read that is repeated may succeed: the service, or the way to it, has failed. */
   readonly isWorthRetry?: true;
@@ -89,7 +89,7 @@ export class DeviceCloudError extends Error {
   declare readonly statusCode?: number;
   /** Of `NOT_CONFIGURED`: the npm package that has to be installed. */
   declare readonly missingPackage?: string;
-  /** Of a command: whether it may have been carried out all the same. If false, it certainly was not. */
+  /** Of a command: whether it may have been carried out. If false, it certainly was not. */
   readonly uncertain: boolean;
 
   /** @param uncertain default: as the code says */

@@ -37,7 +37,7 @@ export function semaphoreOf(options: object | undefined): Semaphore | undefined 
   return given instanceof Semaphore ? given : undefined;
 }
 
-/** The options that `callEach` adds to those of each call. */
+/** The options that `callEach` adds to the options of each call. */
 export interface SharedOptions {
   onProgress?: (progress: CallProgress) => void;
 }
@@ -45,7 +45,7 @@ export interface SharedOptions {
 /**
  * Calls several devices. All calls are made at once, so that each has its place in the queue of its device, and send
  * their commands a few side by side, in the order in which their turns come.
- * @param progress shows what one of them waits for while none runs
+ * @param progress shows what a call waits for; while one of them runs, only that
  * @returns the result of each, in the order of the devices
  */
 export function callEach<T>(

@@ -2,12 +2,12 @@
  * A command acts at most once.
  *
  *     waits for its device ⇄ is in its device's queue → has begun → has ended
- *               └────────────────────────┴→ is refused: certainly not sent
+ *               └──────────────────┴→ is refused: certainly not sent
  *
- * {@link Queues.run} carries it out, from its arrival to its end. Its work, which sends it, is called in one place, in
- * `#begin`, and only there it stops waiting; once it has begun, nothing leads back. A failure is never a reason to begin again:
- * it may have acted all the same, which `uncertain` of its error says. What waits behind it begins after its end: one
- * command at a time per device, in the order of arrival. Devices do not wait for each other.
+ * {@link Queues.run} carries a command out, from its arrival to its end. Its work, which sends it, is called in one place,
+ * `#begin`, and once it has begun, nothing leads back: a failure is no reason to begin again, since the device may have
+ * acted (`uncertain` of the error). The next command of the device begins after its end: one at a time, in the
+ * order of arrival. Devices do not wait for each other.
  */
 import type { DeviceCloudError } from '../errors';
 import { abortReason, onAbort } from '../http/deadline';
@@ -140,7 +140,7 @@ export class Queues {
     return this.run(new Command(chipid, work, caller));
   }
 
-  /** Puts a command that waits at the end of its device's queue. It begins at once if there is none. */
+  /** Puts a command that waits at the end of its device's queue. It begins at once if the device has no queue. */
   add(command: Command): void {
     const { chipid } = command;
     const queue = this.#queues.get(chipid);

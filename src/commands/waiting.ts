@@ -106,7 +106,7 @@ class WaitingCommand implements Timed {
  */
 export class DeviceCommands {
   readonly #deps: DeviceCommandsDeps;
-  /** Those for which a command waits. */
+  /** The devices for which a command waits. */
   readonly #devices = new Map<string, Device>();
   #size = 0;
   #listUsers = 0;
@@ -142,7 +142,7 @@ export class DeviceCommands {
     this.#deps.registry.onError(chipid, error);
   }
 
-  /** Ends the commands that wait. Those in the queues are ended with the queues. */
+  /** Ends the commands that have waited for their device. The other ones end with the queues. */
   close(): void {
     this.#isClosed = true;
     for (const { all } of [...this.#devices.values()])
@@ -236,7 +236,7 @@ export class DeviceCommands {
       const { command } = waiting;
       if (command.isSettled || !command.queue) continue;
       queues.withdraw(command);
-      // Those behind it saw their places change, and may have ended it.
+      // The callers behind it saw their places change, and may have aborted it.
       if (!waiting.isWaiting) continue;
       this.#watch(waiting);
       command.caller.progress?.(AWAITING_DEVICE);

@@ -86,7 +86,7 @@ function compile(pattern: unknown): RegExp {
     );
   }
   try {
-    // Those that make each run continue where the last one ended make no sense here.
+    // Without the flags that make each run continue where the last one ended.
     return new RegExp(source, isRegExp ? pattern.flags.replace(/[gy]/g, '') : '');
   } catch {
     throw invalidInput(`The pattern ${show(source)} is not a regular expression.`);

@@ -30,9 +30,9 @@ const MAX_ERROR = 200;
 class Tally {
   /** Uploads that were judged. */
   judged = 0;
-  /** Those of them that are not of the datatype. */
+  /** Judged uploads that are not of the datatype. */
   undecodable = 0;
-  /** Those on which the condition failed, and how it did the last time. */
+  /** Judged uploads on which the condition failed, and how it did the last time. */
   failed = 0;
   failure = '';
   /** Recovered uploads that may be older than the request. */
@@ -67,8 +67,8 @@ const noReply = (name: string, why: string): DeviceCloudError =>
   new DeviceCloudError('NO_REPLY', `${name} was accepted, but ${why}`);
 
 /**
- * A request whose push is being sent, or has been: it ends once the outcome of the push is known and an
- * upload has answered it, or none can any more.
+ * A request whose push is being sent, or has been. It ends once the outcome of the push is known and either an upload has
+ * answered it or no upload can.
  */
 export class PendingRequest {
   /** Settles with the reply; it may be left alone. */

@@ -41,7 +41,7 @@ export interface Request extends Wanted {
 interface RequestsDeps {
   listening: Pick<Listening, 'recover'>;
   deadlines: Deadlines;
-  /** Those of all commands. */
+  /** The queues of all commands. */
   queues: Queues;
   /** Keeps pushes and the commands of other processes apart, with a cluster. */
   exclusive?: CommandLock | undefined;
@@ -53,6 +53,8 @@ interface RequestsDeps {
 
 /** The channel of one device, as its requests use it, and those that wait for an upload. */
 class DeviceRequests implements ChannelListener {
+  /** The number of its requests, without those that wait for their turn. */
+  running = 0;
   readonly #chipid: string;
   readonly #charset: Charset;
   readonly #channel: RecoveringChannel;
@@ -60,7 +62,7 @@ class DeviceRequests implements ChannelListener {
   /** Uploads are judged, and requests expire, one after another: a condition may have to be waited for. */
   #last: Promise<void> = Promise.resolve();
   readonly #backlog = { uploads: 0, bytes: 0 };
-  /** Oldest first. Replaced, never changed: an upload may still be judged for those of its arrival. */
+  /** Oldest first. Replaced, never changed: an upload may still be judged for the requests of its arrival. */
   #open: readonly PendingRequest[] = [];
   #waiting: (() => void)[] = [];
   #ready = false;
@@ -212,8 +214,6 @@ export class Requests {
   readonly #deps: RequestsDeps;
   readonly #channels = new KeptSubscriptions<DeviceRequests>();
   readonly #turns = new TurnLimit();
-  /** How many requests each device has, without those that wait for their turn. */
-  readonly #running = new Map<string, number>();
 
   constructor(deps: RequestsDeps) {
     this.#deps = deps;
@@ -221,7 +221,7 @@ export class Requests {
 
   /**
    * Waits for the device's channel, pushes, and waits for the upload that answers.
-   * @throws DeviceCloudError that of the push; `NOT_CONNECTED`, `QUEUE_FULL` and `UNREACHABLE` if nothing
+   * @throws DeviceCloudError the error of the push; `NOT_CONNECTED`, `QUEUE_FULL` and `UNREACHABLE` if nothing
    * was sent; `NO_REPLY` if the push was accepted and no upload answered it; `CONNECTION_LOST` if it is
    * aborted after the push was sent
    */
@@ -239,23 +239,19 @@ export class Requests {
 
   async #run(request: Request): Promise<Reply> {
     const { chipid } = request;
-    const running = this.#running.get(chipid) ?? 0;
-    if (running > MAX_WAITING)
-      throw queueFull(chipid, `${MAX_WAITING} requests wait for this device`, FEWER, 'request');
     const device = this.#channels.use(
       chipid,
       () => new DeviceRequests(request, this.#deps.listening, this.#turns),
     );
-    this.#running.set(chipid, running + 1);
     try {
+      if (device.running++ > MAX_WAITING)
+        throw queueFull(chipid, `${MAX_WAITING} requests wait for this device`, FEWER, 'request');
       const pending = await this.#send(device, request);
       if (pending.isAwaiting) request.onProgress({ state: 'awaiting-reply' });
       return await pending.reply;
     } finally {
+      device.running--;
       this.#channels.leave(chipid, device);
-      const left = (this.#running.get(chipid) ?? 1) - 1;
-      if (left > 0) this.#running.set(chipid, left);
-      else this.#running.delete(chipid);
     }
   }
 

@@ -43,7 +43,7 @@ export interface RequestOptions {
   replyTimeout?: number;
   /** How uploads are decoded, default `auto-detect`. One that cannot be decoded is no reply. */
   datatype?: Datatype;
-  /** How uploads that the channel missed are read: those of the first request to a device count. */
+  /** How uploads that the channel missed are read: the options of the first request to a device count. */
   recover?: Pick<RecoverOptions, 'encoding' | 'zone'>;
   /** Aborts the request; the error shows its `reason`. */
   signal?: AbortSignal;
