@@ -1,22 +1,15 @@
 import { createChannelPush, type ChannelPush } from './channel/push';
-import { channelSettings } from './channel/options';
-import { Channels } from './channel/channel-pool';
+import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
-import {
-  CONNECTS,
-  READINGS,
-  type AdaptiveLimiter,
-  type Paced,
-  type AdaptiveLimiters,
-} from './http/adaptive-limiters';
+import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
+import type { AdaptiveLimiters } from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { deviceLister, type ListDevices } from './api/device-list';
 import { Queues } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
-import { createFleet } from './fleet/create-fleet';
-import type { Fleet } from './fleet/fleet';
+import { createFleet, type Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
 import { historyStreamer, type StreamHistory } from './history/stream-history';
 import { createListening, type Listen, type Listening } from './recovery/listen';

@@ -19,13 +19,12 @@ export type {
   ChannelState,
   ChannelListener,
   ChannelView,
-} from './channel/types';
-export type { DeviceSnapshot, Fleet, FleetChanges } from './fleet/fleet';
-export type { FleetError, ReportedError } from './fleet/device';
+} from './channel/listener';
+export type { Fleet } from './fleet/fleet';
+export type { DeviceSnapshot, FleetChanges, FleetError, ReportedError } from './fleet/device';
 export type { LatestSource, LatestUpload } from './fleet/latest';
 export type { HistoryOptions } from './fleet/latest-history';
-export type { ListUser } from './fleet/list-poller';
-export type { ListReading } from './fleet/list-reading';
+export type { ListUser, ListReading } from './fleet/list-poller';
 export type {
   FleetEvent,
   FleetEventKind,

@@ -1,13 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFrame } from './frames';
 import type { Upload } from '../types';
-import type { PacedAttempt, AdaptiveLimiter } from '../http/adaptive-limiters';
-import type { IsolatedListener } from './isolated-listener';
+import type { PacedAttempt } from '../http/adaptive-limiters';
+import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import { PingAnswers } from './keepalive';
+import {
+  IsolatedListener,
+  type ChannelAccess,
+  type ChannelListener,
+  type ChannelObserver,
+  type ChannelState,
+  type ChannelView,
+} from './listener';
 import { ReconnectBackoff } from './reconnect-backoff';
 import { readRetryAfter } from '../http/headers';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
-import type { ChannelAccess, ChannelObserver, ChannelState, ChannelView } from './types';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -16,7 +23,7 @@ export interface ChannelSettings extends ConnectionSettings {
   /** The address with a fresh signature (section 4.3). */
   url: (chipid: string) => string;
   limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
-  /** With a cluster: whether the device's channel may be opened here. */
+  /** Whether the device's channel may be opened here; default: always. */
   access?: ((chipid: string) => ChannelAccess) | undefined;
   /** This machine's clock, in ms. */
   now: () => number;
@@ -46,7 +53,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   readonly #settings: ChannelSettings;
   readonly #answers = new PingAnswers();
   /** Replaced, never changed: a listener may join, leave or close the channel from a callback. */
-  #listeners: readonly IsolatedListener[] = [];
+  #listeners: readonly ChannelListener[] = [];
   /** Made when a connection first ends. */
   #backoff: ReconnectBackoff | undefined;
   #connection: Connection | undefined;
@@ -55,9 +62,9 @@ export class Channel implements ChannelView, ConnectionEvents {
   #attempt: PacedAttempt | undefined;
   /** Flaws of uploads that this connection has reported. */
   #flaws: string[] | undefined;
-  /** Waits until the cluster allows it to connect. */
+  /** Waits until it may connect. */
   #isHeld = false;
-  #closed = false;
+  #isClosed = false;
 
   /** Starts to connect. */
   constructor(chipid: string, settings: ChannelSettings) {
@@ -71,14 +78,14 @@ export class Channel implements ChannelView, ConnectionEvents {
     return this.#listeners.length;
   }
 
-  /** @param listener one for each call, even if several represent the same object */
-  join(listener: IsolatedListener): void {
+  /** @param listener one for each call; never throws */
+  join(listener: ChannelListener): void {
     this.#listeners = [...this.#listeners, listener];
   }
 
   /** Calls nothing of this listener from now on. It may have left already. */
-  leave(listener: IsolatedListener): void {
-    listener.release();
+  leave(listener: ChannelListener): void {
+    if (listener instanceof IsolatedListener) listener.release();
     this.#listeners = this.#listeners.filter((each) => each !== listener);
   }
 
@@ -98,7 +105,7 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   /** Connects or stops connecting, after what {@link ChannelSettings.access} returns has changed. */
   checkAccess(): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const access = this.#access;
     if (access === 'open') {
       if (this.#isHeld) this.#startAttempt();
@@ -107,11 +114,10 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   /** Closes it permanently, without a call of any listener. */
   close(): void {
-    if (!this.#closed) this.#settings.observer?.onClosed(this.#chipid);
-    this.#closed = true;
+    if (!this.#isClosed) this.#settings.observer?.onClosed(this.#chipid);
+    this.#isClosed = true;
     this.state = 'disconnected';
-    for (const listener of this.#listeners) listener.release();
-    this.#listeners = [];
+    for (const listener of this.#listeners) this.leave(listener);
     this.#clearTimers();
     this.#connection?.close();
   }
@@ -139,7 +145,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
-      for (const listener of this.#listeners) listener.onGap();
+      this.#each((listener) => listener.onGap?.());
       this.#report(frame.fault);
     }
   }
@@ -199,12 +205,12 @@ export class Channel implements ChannelView, ConnectionEvents {
 
   #scheduleReconnect(reason: string, openFor: number): void {
     // A listener may have closed the channel from `onFault`.
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.reason = reason;
     this.#attempt = undefined;
     this.#backoff ??= new ReconnectBackoff(this.#settings.random);
-    const refused = reason === '401' || reason === '403';
-    const pause = refused ? this.#backoff.slowPause() : this.#backoff.pause(openFor);
+    const isRefused = reason === '401' || reason === '403';
+    const pause = isRefused ? this.#backoff.slowPause() : this.#backoff.pause(openFor);
     this.#reconnectTimer = setTimeout(() => this.#startAttempt(), pause);
     this.#setState('disconnected');
   }
@@ -217,21 +223,26 @@ export class Channel implements ChannelView, ConnectionEvents {
   #setState(state: ChannelState): void {
     this.state = state;
     this.#settings.observer?.onState(this.#chipid, state, this.reason);
-    for (const listener of this.#listeners) listener.onState(state, this.reason);
+    this.#each((listener) => listener.onState?.(state, this.reason));
+  }
+
+  /** Calls each listener, unless a callback of one before it made it leave. */
+  #each(call: (listener: ChannelListener) => void): void {
+    for (const listener of this.#listeners) if (this.#listeners.includes(listener)) call(listener);
   }
 
   #deliver(upload: Upload): void {
-    let shared = false;
+    let isShared = false;
     for (const listener of this.#listeners) {
-      if (!listener.hasUploadCallback) continue;
+      if (!listener.onUpload || !this.#listeners.includes(listener)) continue;
       // The first gets the bytes themselves; each of the others a copy, since a flow may change them.
-      listener.onUpload(shared ? { ...upload, body: Buffer.from(upload.body) } : upload);
-      shared = true;
+      listener.onUpload(isShared ? { ...upload, body: Buffer.from(upload.body) } : upload);
+      isShared = true;
     }
   }
 
   #report(fault: string): void {
-    for (const listener of this.#listeners) listener.onFault(fault);
+    this.#each((listener) => listener.onFault?.(fault));
   }
 
   /** Once per connection: a service writes the field in the same way in each upload. */

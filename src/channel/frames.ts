@@ -54,7 +54,7 @@ function idOf(value: unknown): string | undefined {
   return typeof text === 'string' && DIGITS.test(text) ? dropLeadingZeros(text) : undefined;
 }
 
-/** Whether the bytes can be a JSON object, from the first one that is not white space. */
+/** Whether the bytes can be a JSON object, from the first byte that is not white space. */
 function beginsObject(data: Buffer): boolean {
   let at = 0;
   // White space of JSON.
@@ -88,9 +88,10 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
 
 /**
  * Reads one frame of a channel. `data_upload` is the type that section 6 names; the public server of 2016 sends
- * `uart_trans` with the same fields. Other types are ignored, since the service may grow. An upload without its bytes or its device, or of another device, is a fault; one whose
- * timestamp or appid is missing or invalid is still an upload. A frame that cannot be an event is
- * recognized by its first bytes and its size, so that a flood of them costs little.
+ * `uart_trans` with the same fields. Other types are ignored, since the service may grow. An upload without its
+ * bytes or its device, or of another device, is a fault; an upload whose timestamp or appid is missing or invalid
+ * is emitted all the same. A frame that cannot be an event is recognized by its first bytes and its size, so that a
+ * flood of them costs little.
  * @param data the frame's text as UTF-8
  * @param now this machine's clock, in ms: the time of an upload without one
  */

@@ -12,29 +12,30 @@ const SILENT_ENDS = 5;
  * across reconnects, and forgets it after several connections in a row without an answer.
  */
 export class PingAnswers {
-  #expected = false;
+  #areExpected = false;
   #silentEnds = 0;
 
-  get expected(): boolean {
-    return this.#expected;
+  get areExpected(): boolean {
+    return this.#areExpected;
   }
 
   /** A ping was answered. */
   answered(): void {
-    this.#expected = true;
+    this.#areExpected = true;
     this.#silentEnds = 0;
   }
 
   /** A connection was ended because of silence. */
   silent(): void {
-    if (++this.#silentEnds >= SILENT_ENDS) this.#expected = false;
+    if (++this.#silentEnds >= SILENT_ENDS) this.#areExpected = false;
   }
 }
 
-/** The connection, as {@link Keepalive} uses it. */
-export interface KeptAlive {
+/** The connection, as its keepalive and its flushes use it. */
+export interface Pinger {
   sendHeartbeat(): void;
-  ping(): void;
+  /** Sends a ping, and returns its number: each is higher than the one before. */
+  ping(): number;
   /** The peer, which is known to answer pings, has been silent for too long. */
   silent(): void;
 }
@@ -58,15 +59,15 @@ export interface KeepaliveSettings {
 export class Keepalive implements Timed {
   due = 0;
   index = -1;
-  readonly #connection: KeptAlive;
+  readonly #connection: Pinger;
   readonly #settings: KeepaliveSettings;
   readonly #answers: PingAnswers;
   #heartbeatAt = Infinity;
   #pingAt = Infinity;
-  #heard = true;
+  #hasHeard = true;
   #missed = 0;
 
-  constructor(connection: KeptAlive, settings: KeepaliveSettings, answers: PingAnswers) {
+  constructor(connection: Pinger, settings: KeepaliveSettings, answers: PingAnswers) {
     this.#connection = connection;
     this.#settings = settings;
     this.#answers = answers;
@@ -83,7 +84,7 @@ export class Keepalive implements Timed {
 
   /** A frame of any kind has arrived. */
   heard(): void {
-    this.#heard = true;
+    this.#hasHeard = true;
   }
 
   stop(): void {
@@ -112,13 +113,99 @@ export class Keepalive implements Timed {
 
   /** Asked once before each ping. */
   #isSilent(): boolean {
-    this.#missed = this.#heard ? 0 : this.#missed + 1;
-    this.#heard = false;
-    return this.#missed >= MISSES && this.#answers.expected;
+    this.#missed = this.#hasHeard ? 0 : this.#missed + 1;
+    this.#hasHeard = false;
+    return this.#missed >= MISSES && this.#answers.areExpected;
   }
 
   #schedule(): void {
     const next = Math.min(this.#heartbeatAt, this.#pingAt);
     if (next < Infinity) this.#settings.timers.set(this, next);
+  }
+}
+
+interface Flush {
+  ping: number;
+  flushed: () => void;
+}
+
+/** Milliseconds to wait for a pong before deciding whether it is worth waiting longer. */
+const PATIENCE = 5000;
+
+/**
+ * Finds out when everything that the peer had sent has arrived: it answers pings in order, so a pong
+ * comes after what was sent before it. A peer that is known to answer pings and then falls silent has
+ * flushed nothing: the network may have stalled, and what it still delivers later would arrive a second time
+ * after a recovery. If it stays silent, its connection ends. A peer that has never answered a ping
+ * (the interface mentions none) is waited for no longer than {@link PATIENCE}.
+ */
+export class FlushQueue {
+  readonly #connection: Pick<Pinger, 'ping'>;
+  readonly #answers: PingAnswers;
+  readonly #isWatched: boolean;
+  #pending: Flush[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #round = 0;
+  #hasHeard = false;
+
+  /**
+   * @param answers whether pongs are to be expected
+   * @param isWatched whether silence ends the connection; if not, a pong is not waited for very long
+   */
+  constructor(connection: Pick<Pinger, 'ping'>, answers: PingAnswers, isWatched: boolean) {
+    this.#connection = connection;
+    this.#answers = answers;
+    this.#isWatched = isWatched;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  /** @param flushed is called once: when the peer has answered, or its connection has ended */
+  add(flushed: () => void): void {
+    this.#pending.push({ ping: this.#connection.ping(), flushed });
+    if (this.#pending.length === 1) this.#watch();
+  }
+
+  /** A frame of any kind has arrived. */
+  heard(): void {
+    this.#hasHeard = true;
+  }
+
+  /**
+   * A ping was answered. A peer may answer only the last of several (RFC 6455, 5.5.3): its pong also
+   * answers the earlier ones.
+   * @param ping its number
+   */
+  pong(ping: number): void {
+    const flushed = this.#pending.filter((flush) => flush.ping <= ping);
+    if (flushed.length === 0) return;
+    this.#pending = this.#pending.filter((flush) => flush.ping > ping);
+    clearTimeout(this.#timer);
+    if (this.#pending.length > 0) this.#watch();
+    for (const flush of flushed) flush.flushed();
+  }
+
+  /** The connection has ended: nothing more arrives. */
+  end(): void {
+    this.pong(Infinity);
+  }
+
+  #watch(): void {
+    this.#round = 0;
+    this.#timer = setTimeout(() => this.#look(), PATIENCE);
+  }
+
+  #look(): void {
+    // Frames still arrive, long after the ping, but no pong: this peer no longer answers.
+    const isIgnored = this.#round > 0 && this.#hasHeard;
+    if (!this.#isWatched || !this.#answers.areExpected || isIgnored) {
+      this.end();
+      return;
+    }
+    this.#round++;
+    this.#hasHeard = false;
+    this.#timer = setTimeout(() => this.#look(), PATIENCE);
   }
 }

@@ -1,8 +1,7 @@
-import type { Channels, OpenSubscription } from './channel-pool';
+import { type Channels, type OpenSubscription, KeptSubscriptions } from './pool';
 import type { CallAborted, Deadline, Deadlines } from '../http/deadline';
 import { DeviceCloudError } from '../errors';
-import { IsolatedListener } from './isolated-listener';
-import { KeptSubscriptions } from './kept-subscriptions';
+import type { ChannelListener } from './listener';
 
 /** Pushes over the channels of an application (section 6, `msgpush`). */
 export interface ChannelPush {
@@ -56,8 +55,8 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
     new Promise((resolve, reject) => {
       const { channel } = subscription;
       const { seconds } = deadline;
-      let sending = false;
-      const watcher = new IsolatedListener({ onState: trySend });
+      let isSending = false;
+      const watcher: ChannelListener = { onState: trySend };
 
       function settle(error?: DeviceCloudError): void {
         deadline.clear();
@@ -66,8 +65,8 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
         else resolve();
       }
       function trySend(): void {
-        if (sending) return;
-        sending = channel.push(bytes, (error) =>
+        if (isSending) return;
+        isSending = channel.push(bytes, (error) =>
           settle(error ? broken(chipid, undefined, seconds) : undefined),
         );
       }
@@ -75,7 +74,7 @@ export function createChannelPush(channels: Channels, deadlines: Deadlines): Cha
       channel.join(watcher);
       deadline.listen((end) =>
         settle(
-          sending
+          isSending
             ? broken(chipid, end, seconds)
             : notConnected(chipid, end.detail ?? channel.reason),
         ),

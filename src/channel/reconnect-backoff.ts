@@ -10,9 +10,9 @@ const PER_DOUBLING = 4000;
 /**
  * How long a channel waits before it reconnects: full jitter, that is, anything between 0 and a limit.
  * The limit doubles with each attempt from 1 s up to 60 s, and falls with the time that the last
- * connection was open: it is at most 60 s after one that ended at once, and half as much for every 4 s
- * of one that lasted. So a connection that is cut every 20 s costs a second or two each time, while a
- * service that accepts and closes sees an attempt every 30 s on average, as one that is down does.
+ * connection was open: it is at most 60 s after a connection that ended at once, and halves for every 4 s
+ * that the connection lasted. So a connection that is cut every 20 s costs a second or two each time, while a
+ * service that accepts and closes sees an attempt every 30 s on average, as a service that is down does.
  */
 export class ReconnectBackoff {
   readonly #random: () => number;

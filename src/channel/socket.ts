@@ -1,10 +1,13 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ClientOptions } from 'ws';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import WebSocket, { type ClientOptions, type RawData } from 'ws';
 import { errorCode } from '../http/exchange';
-import { ChannelSocket, type SocketListener } from './channel-socket';
-import { FlushQueue } from './flush';
-import { Keepalive, type KeepaliveSettings, type KeptAlive, type PingAnswers } from './keepalive';
-import type { TurnShare } from './turn-share';
+import {
+  FlushQueue,
+  Keepalive,
+  type KeepaliveSettings,
+  type PingAnswers,
+  type Pinger,
+} from './keepalive';
 
 /** The settings of a connection. */
 export interface ConnectionSettings extends KeepaliveSettings {
@@ -25,6 +28,48 @@ export interface ConnectionEvents {
    */
   ended(reason: string, openFor: number, refusal?: IncomingHttpHeaders): void;
 }
+
+/**
+ * Frames that the connections of an application may read before the event loop has to turn, besides one of each. On a
+ * single channel, a turn for each frame would cost a fifth of the CPU time of an upload.
+ */
+const BEFORE_A_TURN = 16;
+
+/** Decides which frames are read in the same turn as the one before, so that a flood stops neither timers nor other connections. */
+export class TurnShare {
+  #left = BEFORE_A_TURN;
+
+  /** @returns whether one more frame may be read before the event loop turns */
+  acquire(): boolean {
+    if (this.#left === 0) return false;
+    if (--this.#left === 0) setImmediate(() => (this.#left = BEFORE_A_TURN));
+    return true;
+  }
+}
+
+/** The largest frame that is read, in bytes. */
+const MAX_FRAME = 16 * 1024 * 1024;
+
+/**
+ * Fragments of a message, and reads of a fragment, at most. Each costs some hundred bytes until the
+ * message is whole, even an empty one: 16 MiB in single bytes would need gigabytes.
+ */
+const MAX_PARTS = 16 * 1024;
+
+/** Options of every connection: they limit its memory, the size of its frames and its waits. */
+const OPTIONS: ClientOptions & { closeTimeout: number } = {
+  maxPayload: MAX_FRAME,
+  maxFragments: MAX_PARTS,
+  maxBufferedChunks: MAX_PARTS,
+  perMessageDeflate: false,
+  followRedirects: false,
+  // If all frames of a read were handled in one turn of the event loop, a peer that sends small frames at
+  // full speed would stop timers and every other connection. But a few may be read: see {@link TurnShare}.
+  allowSynchronousEvents: false,
+  // A peer that does not end the connection after the closing handshake keeps it no longer than this.
+  closeTimeout: 2000,
+  autoPong: false,
+};
 
 const HANDSHAKE_TIMEOUT = 15_000;
 const GOING_AWAY = 1001;
@@ -51,19 +96,19 @@ const HEARTBEAT = JSON.stringify({ type: 'heartbeat' });
 const ignore = (): void => undefined;
 
 /** One WebSocket, from its handshake to its end: handshake deadline, heartbeats, pings, silence. */
-export class Connection implements KeptAlive, SocketListener {
+export class Connection implements Pinger {
   readonly #socket: ChannelSocket;
   readonly #events: ConnectionEvents;
   readonly #answers: PingAnswers;
   readonly #turns: TurnShare;
   readonly #keepalive: Keepalive;
-  readonly #watched: boolean;
+  readonly #isWatched: boolean;
   #flushes: FlushQueue | undefined;
   #handshakeTimer: NodeJS.Timeout | undefined;
   #reason: string | undefined;
   #refusal: IncomingHttpHeaders | undefined;
   #openedAt: number | undefined;
-  #closed = false;
+  #isClosed = false;
   #pings = 0;
 
   /**
@@ -82,9 +127,9 @@ export class Connection implements KeptAlive, SocketListener {
     this.#events = events;
     this.#answers = answers;
     this.#turns = settings.turns;
-    this.#watched = settings.ping > 0;
+    this.#isWatched = settings.ping > 0;
     this.#keepalive = new Keepalive(this, settings, answers);
-    // Not that of ws, which starts with the TCP connection: through a dead proxy there never is one.
+    // Not the timeout of ws, which starts with the TCP connection: through a dead proxy there never is one.
     this.#handshakeTimer = setTimeout(() => this.#end('ETIMEDOUT'), HANDSHAKE_TIMEOUT);
   }
 
@@ -113,13 +158,13 @@ export class Connection implements KeptAlive, SocketListener {
 
   /** @param flushed is called once everything that the peer has sent so far has arrived, or can no longer arrive */
   flush(flushed: () => void): void {
-    this.#flushes ??= new FlushQueue(this, this.#answers, this.#watched);
+    this.#flushes ??= new FlushQueue(this, this.#answers, this.#isWatched);
     this.#flushes.add(flushed);
   }
 
   /** Ends it at once; no event is called from now on. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#clear();
     this.#socket.close(GOING_AWAY);
     this.#socket.terminate();
@@ -135,7 +180,9 @@ export class Connection implements KeptAlive, SocketListener {
   }
 
   onOpen(): void {
-    this.#clearHandshake();
+    clearTimeout(this.#handshakeTimer);
+    // A timer that has ended would keep its memory as long as the connection lives.
+    this.#handshakeTimer = undefined;
     this.#openedAt = performance.now();
     this.#keepalive.start();
     this.#events.opened();
@@ -144,7 +191,7 @@ export class Connection implements KeptAlive, SocketListener {
   onMessage(data: Buffer, isBinary: boolean): void {
     this.#heard();
     // Frames that had arrived before the close are still read, in later turns.
-    if (!this.#closed) this.#events.frame(data, isBinary);
+    if (!this.#isClosed) this.#events.frame(data, isBinary);
   }
 
   onPing(data: Buffer): void {
@@ -165,7 +212,7 @@ export class Connection implements KeptAlive, SocketListener {
 
   onClose(code: number): void {
     this.#clear();
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const openFor = this.#openedAt === undefined ? 0 : performance.now() - this.#openedAt;
     this.#events.ended(this.#reason ?? String(code), openFor, this.#refusal);
   }
@@ -181,14 +228,74 @@ export class Connection implements KeptAlive, SocketListener {
     this.#socket.terminate();
   }
 
-  #clearHandshake(): void {
-    clearTimeout(this.#handshakeTimer);
-    this.#handshakeTimer = undefined;
-  }
-
   #clear(): void {
-    this.#clearHandshake();
+    clearTimeout(this.#handshakeTimer);
     this.#keepalive.stop();
     this.#flushes?.end();
   }
+}
+
+/** A field of ws that its types do not have. */
+interface WithReceiver {
+  readonly _receiver?: { _allowSynchronousEvents?: boolean };
+}
+
+/**
+ * The WebSocket of a connection. Its handlers are the same functions for all sockets, since closures would cost each
+ * socket 64 bytes per event.
+ */
+class ChannelSocket extends WebSocket {
+  constructor(
+    url: string,
+    options: ClientOptions,
+    readonly connection: Connection,
+  ) {
+    super(url, { ...OPTIONS, ...options });
+    // The handler of errors is never removed: one may come late, after the close.
+    this.on('error', onError).on('open', onOpen).on('close', onClose);
+    this.on('unexpected-response', onRefusal);
+  }
+
+  /**
+   * Says, during an event, whether the next frame that has arrived is read in this turn of the event loop. ws has an option
+   * for all frames or none, which its receiver looks up for each. If a later version does not, none is.
+   */
+  readNext(inThisTurn: boolean): void {
+    const { _receiver: receiver } = this as unknown as WithReceiver;
+    if (receiver) receiver._allowSynchronousEvents = inThisTurn;
+  }
+}
+
+/** The types of ws say only that `this` is a WebSocket. */
+const connectionOf = (socket: WebSocket): Connection => (socket as ChannelSocket).connection;
+
+function onError(this: WebSocket, error: Error): void {
+  connectionOf(this).onError(error);
+}
+
+function onRefusal(this: WebSocket, _request: ClientRequest, answer: IncomingMessage): void {
+  connectionOf(this).onRefusal(answer);
+}
+
+/** Adds the other handlers only now: with a sixth event, the table of an emitter doubles its size. */
+function onOpen(this: WebSocket): void {
+  this.off('open', onOpen).off('unexpected-response', onRefusal);
+  this.on('message', onMessage).on('ping', onPing).on('pong', onPong);
+  connectionOf(this).onOpen();
+}
+
+function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
+  connectionOf(this).onMessage(data as Buffer, isBinary);
+}
+
+function onPing(this: WebSocket, data: Buffer): void {
+  connectionOf(this).onPing(data);
+}
+
+function onPong(this: WebSocket, data: Buffer): void {
+  connectionOf(this).onPong(data);
+}
+
+function onClose(this: WebSocket, code: number): void {
+  connectionOf(this).onClose(code);
 }

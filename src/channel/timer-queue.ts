@@ -86,27 +86,28 @@ export class TimerQueue {
     timed.index = index;
   }
 
-  /** Moves it up or down to where it belongs. */
-  #restore(timed: Timed): void {
-    let { index } = timed;
-    const swap = (other: Timed): void => {
-      const { index: to } = other;
-      this.#place(other, index);
-      index = to;
-    };
-    for (let up = this.#parent(index); up && up.due > timed.due; up = this.#parent(index)) swap(up);
-    for (let down = this.#child(index); down && down.due < timed.due; down = this.#child(index)) {
-      swap(down);
-    }
-    this.#place(timed, index);
+  #swap(one: Timed, other: Timed): void {
+    const { index } = one;
+    this.#place(one, other.index);
+    this.#place(other, index);
   }
 
-  #parent(index: number): Timed | undefined {
+  /** Moves it up or down to where it belongs. */
+  #restore(timed: Timed): void {
+    for (let up = this.#above(timed); up && up.due > timed.due; up = this.#above(timed)) {
+      this.#swap(up, timed);
+    }
+    for (let down = this.#below(timed); down && down.due < timed.due; down = this.#below(timed)) {
+      this.#swap(down, timed);
+    }
+  }
+
+  #above({ index }: Timed): Timed | undefined {
     return index > 0 ? this.#heap[(index - 1) >> 1] : undefined;
   }
 
-  /** Of the two entries below, the one with the earlier deadline. */
-  #child(index: number): Timed | undefined {
+  /** The entry below with the earlier deadline. */
+  #below({ index }: Timed): Timed | undefined {
     const left = this.#heap[2 * index + 1];
     const right = this.#heap[2 * index + 2];
     return left && right && right.due < left.due ? right : left;

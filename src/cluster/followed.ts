@@ -1,12 +1,12 @@
-import type { Channels } from '../channel/channel-pool';
+import type { Channels } from '../channel/pool';
 import type { Upload } from '../types';
-import { IsolatedListener } from '../channel/isolated-listener';
-import type {
-  ChannelListener,
-  ChannelState,
-  ChannelSubscription,
-  ChannelView,
-} from '../channel/types';
+import {
+  IsolatedListener,
+  type ChannelListener,
+  type ChannelState,
+  type ChannelSubscription,
+  type ChannelView,
+} from '../channel/listener';
 import type { Cluster } from './cluster';
 import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';

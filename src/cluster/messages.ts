@@ -1,4 +1,4 @@
-import type { ChannelState } from '../channel/types';
+import type { ChannelState } from '../channel/listener';
 
 /** How long a request for a device's uploads lasts, and how often it is repeated, in ms. */
 export const WANTED = { lasts: 15_000, again: 5000 };

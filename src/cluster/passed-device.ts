@@ -1,5 +1,5 @@
 import type { Upload } from '../types';
-import type { ChannelListener, ChannelState } from '../channel/types';
+import type { ChannelListener, ChannelState } from '../channel/listener';
 import type { Bus } from './bus';
 import type { Cluster } from './cluster';
 import { uploadToText } from './upload-text';

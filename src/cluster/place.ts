@@ -1,4 +1,4 @@
-import type { IsolatedListener } from '../channel/isolated-listener';
+import type { IsolatedListener } from '../channel/listener';
 import type { Deliver } from '../recovery/options';
 
 /** A listener of a device, and where its uploads are delivered. */

@@ -1,5 +1,5 @@
 import type { Bus } from './bus';
-import type { KnownUpload, OtherLatest } from '../fleet/known-upload';
+import type { KnownUpload, OtherLatest } from '../fleet/latest';
 import type { Cluster } from './cluster';
 import { decodeBase64 } from '../util/base64';
 import { isChipid } from './messages';

@@ -1,4 +1,4 @@
-import { KeptSubscriptions } from '../channel/kept-subscriptions';
+import { KeptSubscriptions } from '../channel/pool';
 import { broken, notConnected, type ChannelPush } from '../channel/push';
 import type { Bus } from './bus';
 import type { Cluster } from './cluster';
@@ -6,7 +6,7 @@ import { DeviceCloudError, isDeviceCloudError, type ErrorCode } from '../errors'
 import type { Deadline, Deadlines } from '../http/deadline';
 import { decodeBase64 } from '../util/base64';
 import { oneLine } from '../util/show';
-import type { ChannelListener } from '../channel/types';
+import type { ChannelListener } from '../channel/listener';
 import type { Followed } from './followed';
 import { isChipid } from './messages';
 

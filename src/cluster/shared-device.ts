@@ -1,11 +1,11 @@
-import type { Channels } from '../channel/channel-pool';
+import type { Channels } from '../channel/pool';
 import type { Upload } from '../types';
 import type {
   ChannelListener,
   ChannelState,
   ChannelSubscription,
   ChannelView,
-} from '../channel/types';
+} from '../channel/listener';
 import type { Cluster } from './cluster';
 import type { Listening, RecoverHere } from '../recovery/listen';
 import type { Position } from '../recovery/position';

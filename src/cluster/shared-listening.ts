@@ -1,6 +1,5 @@
-import { IsolatedListener } from '../channel/isolated-listener';
-import type { ChannelSubscription, ChannelView } from '../channel/types';
-import type { Channels } from '../channel/channel-pool';
+import { IsolatedListener, type ChannelSubscription, type ChannelView } from '../channel/listener';
+import type { Channels } from '../channel/pool';
 import type { Cluster } from './cluster';
 import { invalidInput } from '../errors';
 import { parseForm } from '../history/form';

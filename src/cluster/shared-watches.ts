@@ -1,5 +1,5 @@
 import type { Bus } from './bus';
-import type { SharedWatch, WatchedState, WatchPlace, WatchShare } from '../fleet/watch/share';
+import type { SharedWatch, WatchedState, WatchPlace, WatchShare } from '../fleet/watch/watch-types';
 import type { Cluster } from './cluster';
 
 /** Milliseconds in which changes are collected. */

@@ -1,6 +1,6 @@
-import type { Channels } from '../channel/channel-pool';
+import type { Channels } from '../channel/pool';
 import { createChannelPush, type ChannelPush } from '../channel/push';
-import type { ChannelListener } from '../channel/types';
+import type { ChannelListener } from '../channel/listener';
 import { clusterOf } from './join';
 import type { Cluster } from './cluster';
 import type { ClusterMember } from './types';
@@ -11,7 +11,7 @@ import type { CommandLock } from '../commands/lock';
 import { ExclusiveCommands } from './exclusive';
 import { Followed } from './followed';
 import { Passing } from './passing';
-import type { KnownUpload } from '../fleet/known-upload';
+import type { KnownUpload } from '../fleet/latest';
 import { RemoteLatest } from './remote-latest';
 import { RemotePush } from './remote-push';
 import { SharedListening } from './shared-listening';

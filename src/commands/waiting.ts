@@ -1,5 +1,5 @@
 import type { Timed, TimerQueue } from '../channel/timer-queue';
-import type { ChannelListener, ChannelSubscription } from '../channel/types';
+import type { ChannelListener, ChannelSubscription } from '../channel/listener';
 import { isSilence, type DeviceCloudError } from '../errors';
 import type { When } from '../types';
 import { AWAITING_DEVICE, CLOSED, expired, notSent, queueFull } from './outcome';

@@ -1,4 +1,4 @@
-import type { ChannelState } from '../channel/types';
+import type { ChannelState } from '../channel/listener';
 import type { ErrorCode } from '../errors';
 import type { KeptUpload } from './latest';
 
@@ -16,6 +16,46 @@ export interface FleetError {
 export interface ReportedError extends FleetError {
   /** Null for an error of reading the list. */
   chipid: string | null;
+}
+
+/** What is known of a device at a moment; times in ms by this clock. */
+export interface DeviceSnapshot {
+  /** Its chip number, as digits. */
+  chipid: string;
+  /** Null until a list has shown it, and for a device without a name. */
+  name: string | null;
+  /** Whether it is listed, or has uploaded since the list was read; null if nothing says so. */
+  online: boolean | null;
+  /** Whether the latest list of online devices has it; null before the first. */
+  listed: boolean | null;
+  /** Since when `listed` is so. */
+  since: number | null;
+  /** When its last live upload arrived. */
+  lastUpload: number | null;
+  /** Its channel; null if none is open. */
+  channel: { state: ChannelState; reason: string | null } | null;
+  /** How often its channel came back after it had been lost. */
+  reconnects: number;
+  /** Uploads that were recovered, each counted once. */
+  recovered: number;
+  /** Commands that wait for their turn. */
+  waiting: number;
+  /** Commands that have been sent and not answered. */
+  running: number;
+  /** The last error of a call to it. */
+  lastError: FleetError | null;
+}
+
+/** What has changed since a revision. */
+export interface FleetChanges {
+  /** To ask with the next time. */
+  revision: number;
+  /** Devices that have changed. */
+  devices: DeviceSnapshot[];
+  /** Chip numbers of devices that are no longer known. */
+  removed: string[];
+  /** Whether `devices` are all that are known: forget any others. */
+  complete: boolean;
 }
 
 /** What is known of one device. Plain fields, since there are up to 10,000 devices; times in ms by this clock. */
@@ -61,7 +101,42 @@ export class FleetDevice {
   constructor(readonly chipid: string) {}
 
   /** Whether it has a channel or commands, so that it is forgotten after all others. */
-  get inUse(): boolean {
+  get isInUse(): boolean {
     return this.channelState !== null || this.waiting > 0 || this.running > 0;
+  }
+
+  /** Since when it is listed or not, or the service has said otherwise. */
+  get since(): number | null {
+    const { listed, listedSince, refreshed, refreshedAt } = this;
+    return refreshed === null || refreshed === listed ? listedSince : refreshedAt;
+  }
+
+  /**
+   * Whether it is listed, or has uploaded since the list was read; null if nothing says so.
+   * @param readAt when the request of the latest list began
+   */
+  isOnline(readAt: number | null): boolean | null {
+    const { listed, refreshed, refreshedAt, lastUpload } = this;
+    const known = refreshed ?? listed;
+    const at = refreshed === null ? readAt : refreshedAt;
+    if (at === null || known === true) return known;
+    return lastUpload !== null && lastUpload >= at ? true : known;
+  }
+
+  /** @param readAt as for {@link isOnline} */
+  snapshot(readAt: number | null): DeviceSnapshot {
+    const { chipid, listed, since, lastUpload, channelState, channelReason } = this;
+    const { reconnects, recovered, waiting, running, lastError } = this;
+    return {
+      ...{ chipid, name: this.name ?? null, online: this.isOnline(readAt), listed, since },
+      ...{ lastUpload, reconnects, recovered, waiting, running },
+      channel: channelState && { state: channelState, reason: channelReason ?? null },
+      // Without its chip number, and a copy: the caller may change it.
+      lastError: lastError && {
+        code: lastError.code,
+        message: lastError.message,
+        at: lastError.at,
+      },
+    };
   }
 }

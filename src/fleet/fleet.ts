@@ -1,74 +1,35 @@
-import type { ChannelState } from '../channel/types';
+import type { ListDevices } from '../api/device-list';
 import { openApiMissing } from '../api/open-api';
 import { invalidInput } from '../errors';
+import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
+import type { Listening } from '../recovery/listen';
 import type { Chipid } from '../types';
 import { show } from '../util/show';
-import type { FleetDevice, FleetError, ReportedError } from './device';
-import type { LatestUpload } from './latest';
+import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';
+import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
-import type { LatestReader } from './latest-reader';
-import type { ListPoller, ListUser } from './list-poller';
-import type { ListReading } from './list-reading';
+import { LatestReader } from './latest-reader';
+import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import type { FleetRegistry } from './registry';
-import type { KnownUpload, OtherLatest } from './known-upload';
-import type { FleetWatch, WatchListener, WatchOptions } from './watch/watch-types';
-import type { Watches } from './watch/watches';
+import { Watch } from './watch/watch';
+import { readWatchOptions } from './watch/watch-options';
+import type { FleetWatch, WatchListener, WatchOptions, WatchShare } from './watch/watch-types';
 
 /** What the fleet is made of. */
-export interface FleetParts {
+interface FleetParts {
   registry: FleetRegistry;
   poller: ListPoller;
   /** Undefined without the keys of the open API. */
   histories: LatestReader | undefined;
-  watches: Watches;
   /** The service's clock, in ms. */
   serviceNow: () => number;
   /** How histories are written, unless a caller says otherwise. */
   historyOptions: HistoryOptions;
-  /** What the other processes of a cluster know. */
-  remote?: OtherLatest | undefined;
-}
-
-/** What is known of a device at a moment; times in ms by this clock. */
-export interface DeviceSnapshot {
-  /** Its chip number, as digits. */
-  chipid: string;
-  /** Null until a list has shown it, and for a device without a name. */
-  name: string | null;
-  /** Whether it is listed, or has uploaded since the list was read; null if nothing says so. */
-  online: boolean | null;
-  /** Whether the latest list of online devices has it; null before the first. */
-  listed: boolean | null;
-  /** Since when `listed` is so. */
-  since: number | null;
-  /** When its last live upload arrived. */
-  lastUpload: number | null;
-  /** Its channel; null if none is open. */
-  channel: { state: ChannelState; reason: string | null } | null;
-  /** How often its channel came back after it had been lost. */
-  reconnects: number;
-  /** Uploads that were recovered, each counted once. */
-  recovered: number;
-  /** Commands that wait for their turn. */
-  waiting: number;
-  /** Commands that have been sent and not answered. */
-  running: number;
-  /** The last error of a call to it. */
-  lastError: FleetError | null;
-}
-
-/** What has changed since a revision. */
-export interface FleetChanges {
-  /** To ask with the next time. */
-  revision: number;
-  /** Devices of which anything has changed. */
-  devices: DeviceSnapshot[];
-  /** Chip numbers of devices that are no longer known. */
-  removed: string[];
-  /** Whether `devices` are all that are known: forget any others. */
-  complete: boolean;
+  /** What the other processes know. */
+  remote: OtherLatest | undefined;
+  watch: (options: WatchOptions, listener: WatchListener) => FleetWatch;
 }
 
 /**
@@ -77,35 +38,15 @@ export interface FleetChanges {
  * one seen longest ago is forgotten first.
  */
 export class Fleet {
-  readonly #registry: FleetRegistry;
-  readonly #poller: ListPoller;
-  readonly #histories: LatestReader | undefined;
-  readonly #watches: Watches;
-  readonly #serviceNow: () => number;
-  readonly #historyOptions: HistoryOptions;
-  readonly #remote: FleetParts['remote'];
+  readonly #parts: FleetParts;
 
-  constructor({
-    registry,
-    poller,
-    histories,
-    watches,
-    serviceNow,
-    historyOptions,
-    remote,
-  }: FleetParts) {
-    this.#historyOptions = historyOptions;
-    this.#remote = remote;
-    this.#registry = registry;
-    this.#poller = poller;
-    this.#histories = histories;
-    this.#watches = watches;
-    this.#serviceNow = serviceNow;
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
   }
 
   /** All devices that are known. */
   snapshot(): DeviceSnapshot[] {
-    return Array.from(this.#registry.devices(), (device) => this.#show(device));
+    return this.#parts.registry.snapshot();
   }
 
   /**
@@ -113,8 +54,8 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   device(chipid: Chipid): DeviceSnapshot | undefined {
-    const device = this.#registry.get(parseChipid(chipid));
-    return device && this.#show(device);
+    const { registry } = this.#parts;
+    return registry.get(parseChipid(chipid))?.snapshot(registry.readAt);
   }
 
   /**
@@ -122,17 +63,17 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
-    return this.#registry.get(parseChipid(chipid))?.name;
+    return this.#parts.registry.get(parseChipid(chipid))?.name;
   }
 
   /**
    * The latest upload of a device that a listener has received, live or recovered; undefined if there is none.
-   * An older one that is recovered never replaces a newer one. At most 16 KiB of a body are kept.
+   * A recovered upload never replaces a newer one. At most 16 KiB of a body are kept.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   latest(chipid: Chipid): LatestUpload | undefined {
-    const device = this.#registry.get(parseChipid(chipid));
-    return device?.latest?.toLatest(device.chipid, this.#serviceNow());
+    const device = this.#parts.registry.get(parseChipid(chipid));
+    return device?.latest?.toLatest(device.chipid, this.#parts.serviceNow());
   }
 
   /**
@@ -145,57 +86,56 @@ export class Fleet {
    */
   async readLatest(chipid: Chipid, options?: HistoryOptions): Promise<LatestUpload | undefined> {
     const device = parseChipid(chipid);
-    const settings = readHistoryOptions(options, this.#historyOptions);
-    if (!this.#histories) throw openApiMissing();
-    const latest = await this.#histories.read(device, settings);
-    return latest?.toLatest(device, this.#serviceNow());
+    const settings = readHistoryOptions(options, this.#parts.historyOptions);
+    const { histories } = this.#parts;
+    if (!histories) throw openApiMissing();
+    const latest = await histories.read(device, settings);
+    return latest?.toLatest(device, this.#parts.serviceNow());
   }
 
   /** The latest uploads of all devices that have one. */
   *latestAll(): Generator<LatestUpload> {
-    const now = this.#serviceNow();
-    for (const { chipid, latest } of [...this.#registry.devices()])
+    const now = this.#parts.serviceNow();
+    for (const { chipid, latest } of [...this.#parts.registry.devices()])
       if (latest) yield latest.toLatest(chipid, now);
   }
 
   /**
-   * As {@link latest}, with what the other processes of a cluster have received; those that do not answer within
-   * 1.5 s are left out. Without a cluster it is the same.
+   * As {@link latest}, with what other processes that share the application have received; those that do not answer within
+   * 1.5 s are left out. With one process it is the same.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   async findLatest(chipid: Chipid): Promise<LatestUpload | undefined> {
     const device = parseChipid(chipid);
     const known = this.latest(device);
-    if (!this.#remote) return known;
-    return this.#newest([...(known ? [known] : []), ...(await this.#remote.ask(device))]).get(
-      device,
-    );
+    const { remote } = this.#parts;
+    if (!remote) return known;
+    return this.#newest([...(known ? [known] : []), ...(await remote.ask(device))]).get(device);
   }
 
-  /** As {@link latestAll}, with what the other processes of a cluster have received: see {@link findLatest}. */
+  /** As {@link latestAll}, with what other processes that share the application have received: see {@link findLatest}. */
   async findLatestAll(): Promise<Iterable<LatestUpload>> {
-    if (!this.#remote) return this.latestAll();
-    const remote = await this.#remote.ask();
+    if (!this.#parts.remote) return this.latestAll();
+    const remote = await this.#parts.remote.ask();
     return this.#newest([...this.latestAll(), ...remote]).values();
   }
 
   /** Grows with each change: what {@link changesSince} would answer. */
   get revision(): number {
-    return this.#registry.revision;
+    return this.#parts.registry.revision;
   }
 
   /** The latest 20 errors of calls to devices and of polling the list, the newest first. */
   errors(): ReportedError[] {
-    return this.#registry.errors.map((error) => ({ ...error }));
+    return this.#parts.registry.errors.map((error) => ({ ...error }));
   }
 
   /**
-   * The devices of which anything has changed since an earlier answer, for a display that is kept up to date.
+   * The devices that have changed since an earlier answer, for a display that is kept up to date.
    * @param revision of that answer; 0: all devices
    */
   changesSince(revision: number): FleetChanges {
-    const changes = this.#registry.changesSince(revision);
-    return { ...changes, devices: changes.devices.map((device) => this.#show(device)) };
+    return this.#parts.registry.changesSince(revision);
   }
 
   /**
@@ -205,7 +145,7 @@ export class Fleet {
    * @throws DeviceCloudError as for `devices` of the client
    */
   async readList(maxAge = 0): Promise<ListReading> {
-    return this.#poller.read(maxAge);
+    return this.#parts.poller.read(maxAge);
   }
 
   /**
@@ -225,7 +165,7 @@ export class Fleet {
     if (typeof user !== 'object' || (user as unknown) === null) {
       throw invalidInput(`A user of the list must be an object, but is ${show(user)}.`);
     }
-    return this.#poller.poll(seconds, user);
+    return this.#parts.poller.poll(seconds, user);
   }
 
   /**
@@ -235,12 +175,12 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
    */
   watch(options: WatchOptions, listener: WatchListener): FleetWatch {
-    return this.#watches.start(options, listener);
+    return this.#parts.watch(options, listener);
   }
 
   /** Of each device the newest, by the service's time; of two that are equal the first. */
   #newest(uploads: readonly KnownUpload[]): Map<string, LatestUpload> {
-    const now = this.#serviceNow();
+    const now = this.#parts.serviceNow();
     const newest = new Map<string, LatestUpload>();
     for (const upload of uploads) {
       const before = newest.get(upload.chipid);
@@ -249,27 +189,70 @@ export class Fleet {
     }
     return newest;
   }
+}
 
-  #show(device: FleetDevice): DeviceSnapshot {
-    const { chipid, listed, lastUpload, channelState, channelReason } = device;
-    const { reconnects, recovered, waiting, running, lastError } = device;
+interface FleetDeps extends Pick<FleetParts, 'registry' | 'historyOptions' | 'remote'> {
+  http: HttpContext;
+  /** Seconds that a reading of the list may take. */
+  timeout: number;
+  /** This machine's clock, in ms. */
+  now: () => number;
+  /** Which process emits the events of a watch. */
+  share: WatchShare | undefined;
+}
+
+/** Reads the list and the histories; undefined without the appid and the app key. */
+interface Sources {
+  listDevices: ListDevices;
+  listening: Listening;
+}
+
+/** What is known of the devices of an application, and what reads more of them: their list, their histories. */
+export function createFleet(
+  { http, registry, timeout, now, historyOptions, remote, share }: FleetDeps,
+  sources: Sources | undefined,
+): { fleet: Fleet; poller: ListPoller; close: () => void } {
+  const poller = new ListPoller({
+    async list(signal) {
+      if (!sources) throw openApiMissing();
+      return (await sources.listDevices(http, timeout, signal)).body;
+    },
+    onReading: (reading) => registry.applyList(reading),
+    onReadError: (error) => registry.onReadError(error),
+    now,
+  });
+  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
+  const histories = sources && new LatestReader(sources.listening.shared, registry);
+  const watches = new Set<FleetWatch>();
+
+  const watch: FleetParts['watch'] = (options, listener) => {
+    const settings = readWatchOptions(options);
+    if (typeof listener !== 'object' || (listener as unknown) === null) {
+      throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
+    }
+    if (!sources) throw openApiMissing();
+    const { appid } = sources.listening.shared;
+    const started = new Watch({ appid, registry, poller, now, share }, settings, listener);
+    watches.add(started);
     return {
-      chipid,
-      name: device.name ?? null,
-      online: this.#registry.isOnline(device),
-      listed,
-      since: this.#registry.since(device),
-      lastUpload,
-      channel: channelState && { state: channelState, reason: channelReason ?? null },
-      reconnects,
-      recovered,
-      waiting,
-      running,
-      lastError: lastError && {
-        code: lastError.code,
-        message: lastError.message,
-        at: lastError.at,
+      counts: () => started.counts(),
+      state: () => started.state(),
+      close() {
+        watches.delete(started);
+        started.close();
       },
     };
-  }
+  };
+
+  return {
+    fleet: new Fleet({ registry, poller, histories, serviceNow, historyOptions, remote, watch }),
+    poller,
+    close() {
+      for (const each of watches) each.close();
+      watches.clear();
+      registry.close();
+      poller.close();
+      histories?.close();
+    },
+  };
 }

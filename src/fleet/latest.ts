@@ -24,6 +24,15 @@ export interface LatestUpload {
   altered?: true;
 }
 
+/** The latest upload of a device, as another process may know it. */
+export type KnownUpload = Readonly<Omit<LatestUpload, 'age'>>;
+
+/** The latest uploads that other processes know. */
+export interface OtherLatest {
+  /** @param chipid of one device; default: of all */
+  ask(chipid?: string): Promise<readonly KnownUpload[]>;
+}
+
 /** An upload as it is kept: there is one for each device. */
 export class KeptUpload {
   /**

@@ -1,10 +1,78 @@
 import { DeviceCloudError } from '../errors';
+import { parseChipid } from '../input/chipid';
 import type { DeviceRecord } from '../types';
 import { isolated } from '../util/thrown';
-import { byChipid } from './list-reading';
-import type { ListReading } from './list-reading';
 
-export type { ListReading } from './list-reading';
+/** The result of one good reading of the list of online devices. */
+export interface ListReading {
+  /** When the request began, in ms by this clock. */
+  readonly at: number;
+  /** By chip number, as digits. */
+  readonly devices: ReadonlyMap<string, DeviceRecord>;
+  /** The number of records without a valid chip number, which are left out. */
+  readonly invalid: number;
+  /** Whether it was a turn of the poller: readings on demand may follow too soon to count as absences. */
+  readonly polled: boolean;
+}
+
+/** Compares times as the service writes them; they may be malformed. */
+const isNewer = (latest: unknown, other: unknown): boolean => String(latest) > String(other);
+
+/**
+ * A list in which each device is once: the public server of 2016 may list one twice, with another `latest`. The record
+ * with the newer one is kept, in the place of the first. Records without a valid chip number stay.
+ */
+export function eachOnce(records: readonly DeviceRecord[]): DeviceRecord[] {
+  const places = new Map<string, number>();
+  const unique: DeviceRecord[] = [];
+  for (const record of records) {
+    const chipid = chipidOf(record);
+    const place = chipid === undefined ? undefined : places.get(chipid);
+    if (place === undefined) {
+      if (chipid !== undefined) places.set(chipid, unique.length);
+      unique.push(record);
+    } else if (isNewer(record.latest, unique[place]?.latest)) unique[place] = record;
+  }
+  return unique;
+}
+
+/**
+ * Sorts the records of a list by their chip numbers: see {@link eachOnce}.
+ * @param statusCode of the answer, for the error
+ * @throws DeviceCloudError `INVALID_RESPONSE` if it has records, and none has a valid chip number: such a list says
+ * nothing about who is offline
+ */
+export function byChipid(
+  records: readonly DeviceRecord[],
+  statusCode?: number,
+): Pick<ListReading, 'devices' | 'invalid'> {
+  const devices = new Map<string, DeviceRecord>();
+  let invalid = 0;
+  for (const record of eachOnce(records)) {
+    const chipid = chipidOf(record);
+    if (chipid === undefined) invalid++;
+    else devices.set(chipid, record);
+  }
+  if (invalid > 0 && devices.size === 0) throw unusable(invalid, statusCode);
+  return { devices, invalid };
+}
+
+function chipidOf(record: DeviceRecord): string | undefined {
+  try {
+    return parseChipid(record.chipid);
+  } catch {
+    // A record that is no object ends here, too.
+    return undefined;
+  }
+}
+
+const unusable = (records: number, statusCode: number | undefined): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `Listing the online devices failed: ${records === 1 ? 'its only record has no' : `none of its ${records} records has a`} ` +
+      "valid chip number. Check that the address is the service's.",
+    statusCode,
+  );
 
 /** A user of the polled list. It also receives readings that others request; errors of its callbacks are isolated. */
 export interface ListUser {
@@ -14,23 +82,8 @@ export interface ListUser {
   onReadError?(error: unknown): void;
 }
 
-/** Reads the list of an application's online devices, once for all users. */
-export interface ListPoller {
-  /**
-   * Joins the polling: the shortest interval of all users counts; it stops with the last. The first reading
-   * begins at once, unless one has just begun.
-   * @param seconds from the end of a reading to the next
-   * @returns a function that leaves it
-   */
-  poll(seconds: number, user: ListUser): () => void;
-  /** Joins the reading under way, or begins one, unless the last one is at most `maxAge` ms old (default 0). */
-  read(maxAge?: number): Promise<ListReading>;
-  /** Ends it permanently. */
-  close(): void;
-}
-
 /** The dependencies of a poller. */
-export interface ListPollerDeps {
+interface ListPollerDeps {
   list: (signal: AbortSignal) => Promise<readonly DeviceRecord[]>;
   /** Is called with each reading before the users. */
   onReading: (reading: ListReading) => void;
@@ -46,14 +99,15 @@ interface Place {
   readonly user: ListUser;
 }
 
-export class SharedListPoller implements ListPoller {
+/** Reads the list of an application's online devices, once for all users. */
+export class ListPoller {
   readonly #deps: ListPollerDeps;
   readonly #abort = new AbortController();
   /** Replaced, never changed: a user may join or leave from a callback. */
   #places: readonly Place[] = [];
   #reading: Promise<ListReading> | undefined;
   /** Whether the reading under way counts as one by the poller. */
-  #polled = false;
+  #isPolled = false;
   #last: ListReading | undefined;
   /** When the last reading by the poller ended. */
   #endedAt = 0;
@@ -63,6 +117,12 @@ export class SharedListPoller implements ListPoller {
     this.#deps = deps;
   }
 
+  /**
+   * Joins the polling: the shortest interval of all users counts; it stops with the last. The first reading
+   * begins at once, unless one has just begun.
+   * @param seconds from the end of a reading to the next
+   * @returns a function that leaves it
+   */
   poll(seconds: number, user: ListUser): () => void {
     const place = { interval: seconds * 1000, user };
     if (this.#abort.signal.aborted) return () => undefined;
@@ -76,6 +136,7 @@ export class SharedListPoller implements ListPoller {
     };
   }
 
+  /** Joins the reading under way, or begins one, unless the last one is at most `maxAge` ms old. */
   read(maxAge = 0): Promise<ListReading> {
     const last = this.#last;
     if (this.#reading) return this.#reading;
@@ -83,6 +144,7 @@ export class SharedListPoller implements ListPoller {
     return this.#begin();
   }
 
+  /** Ends it permanently. */
   close(): void {
     this.#places = [];
     clearTimeout(this.#timer);
@@ -112,7 +174,7 @@ export class SharedListPoller implements ListPoller {
 
   #pollNow(): void {
     this.#timer = undefined;
-    this.#polled = true;
+    this.#isPolled = true;
     // An error is reported to the users.
     this.read().catch(() => undefined);
   }
@@ -125,8 +187,8 @@ export class SharedListPoller implements ListPoller {
 
   #ended(): void {
     this.#reading = undefined;
-    if (!this.#polled) return;
-    this.#polled = false;
+    if (!this.#isPolled) return;
+    this.#isPolled = false;
     this.#endedAt = this.#deps.now();
     this.#schedule();
   }
@@ -142,10 +204,10 @@ export class SharedListPoller implements ListPoller {
       found = byChipid(await list(signal));
       signal.throwIfAborted();
     } catch (error) {
-      if (this.#polled && !signal.aborted) this.#failed(error);
+      if (this.#isPolled && !signal.aborted) this.#failed(error);
       throw error;
     }
-    const reading: ListReading = { at, polled: this.#polled, ...found };
+    const reading: ListReading = { at, polled: this.#isPolled, ...found };
     this.#publish(reading);
     return reading;
   }
@@ -165,7 +227,7 @@ export class SharedListPoller implements ListPoller {
   #schedule(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#polled || this.#places.length === 0) return;
+    if (this.#isPolled || this.#places.length === 0) return;
     const interval = Math.min(...this.#places.map((place) => place.interval));
     const passed = Math.max(0, this.#deps.now() - this.#endedAt);
     this.#timer = setTimeout(() => this.#pollNow(), Math.max(0, interval - passed));

@@ -1,22 +1,31 @@
-import type { ChannelObserver, ChannelState } from '../channel/types';
+import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
 import type { RecoveryObserver } from '../recovery/deps';
 import type { DeviceRecord, Upload } from '../types';
 import { thrownText } from '../util/thrown';
-import { FleetDevice, type FleetError, type ReportedError } from './device';
-import type { FleetWatcher } from './watch/fleet-watcher';
+import {
+  FleetDevice,
+  type DeviceSnapshot,
+  type FleetChanges,
+  type FleetError,
+  type ReportedError,
+} from './device';
 import { isLater, KeptUpload, type LatestSource } from './latest';
-import type { ListReading } from './list-reading';
-import { Removals } from './removals';
+import type { ListReading } from './list-poller';
 
-/** What has changed since a revision. */
-export interface DeviceChanges {
-  revision: number;
-  devices: FleetDevice[];
-  /** Chip numbers of devices that were forgotten meanwhile. */
-  removed: string[];
-  /** Whether `devices` are all that there are, since nothing is known of that revision. */
-  complete: boolean;
+/**
+ * Observes what happens to devices, after the registry has been updated. It is this package's own code: it
+ * never throws. It may add and remove watchers.
+ */
+export interface FleetWatcher {
+  /** A live upload, before the listeners of the channel get it. Never a replayed one. */
+  onLive?(device: FleetDevice): void;
+  /** The state of its channel changed; null: it was closed, since its last listener has left. */
+  onState?(device: FleetDevice): void;
+  /** The first of its recoveries began. */
+  onRecovering?(device: FleetDevice): void;
+  /** The last of them ended. @param count the uploads that were recovered, each counted once */
+  onRecovered?(device: FleetDevice, count: number): void;
 }
 
 /** Devices that are known at most, and how many are forgotten at once to make room. */
@@ -43,15 +52,19 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   revision: number;
   /** When the request of the latest list began, in ms; null before the first. */
   readAt: number | null = null;
+  /** The latest errors of calls to devices and of readings of the list, the newest first. */
+  errors: readonly ReportedError[] = [];
   readonly #now: () => number;
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
-  readonly #removals = new Removals();
-  #errors: ReportedError[] = [];
+  /** Devices that were forgotten, and at which revision: as many as there can be devices. */
+  readonly #removed = new Map<string, number>();
+  /** Removals up to this revision are no longer known. */
+  #forgotten = -Infinity;
   /** Replaced, never changed. */
   #watchers: readonly FleetWatcher[] = [];
   #seen = 0;
-  #closed = false;
+  #isClosed = false;
 
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
@@ -79,32 +92,26 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     };
   }
 
-  /** Whether a device is listed, or has uploaded since the list was read; null if nothing says so. */
-  isOnline({ listed, refreshed, refreshedAt, lastUpload }: FleetDevice): boolean | null {
-    const known = refreshed ?? listed;
-    const at = refreshed === null ? this.readAt : refreshedAt;
-    if (at === null || known === true) return known;
-    return lastUpload !== null && lastUpload >= at ? true : known;
-  }
-
-  /** Since when a device is listed or not, or the service has said otherwise. */
-  since({ listed, listedSince, refreshed, refreshedAt }: FleetDevice): number | null {
-    return refreshed === null || refreshed === listed ? listedSince : refreshedAt;
-  }
-
   /** Devices that changed after a revision. For one of another registry, or 0, all devices. */
-  changesSince(revision: number): DeviceChanges {
-    const removed = this.#removals.since(revision);
-    const complete = !(revision >= this.#first && revision <= this.revision) || !removed;
-    const devices: FleetDevice[] = [];
-    for (const device of this.#devices.values())
-      if (complete || device.revision > revision) devices.push(device);
-    const gone = complete ? [] : removed.filter((chipid) => !this.#devices.has(chipid));
-    return { revision: this.revision, devices, removed: gone, complete };
+  changesSince(revision: number): FleetChanges {
+    const isKnown = revision >= this.#first && revision <= this.revision;
+    const complete = !isKnown || revision < this.#forgotten;
+    const changed = [...this.#devices.values()].filter((each) => each.revision > revision);
+    const removed = [...this.#removed].filter(([, removedAt]) => removedAt > revision);
+    return {
+      revision: this.revision,
+      devices: complete ? this.snapshot() : changed.map((each) => each.snapshot(this.readAt)),
+      removed: complete ? [] : removed.map(([chipid]) => chipid),
+      complete,
+    };
+  }
+
+  snapshot(): DeviceSnapshot[] {
+    return Array.from(this.#devices.values(), (device) => device.snapshot(this.readAt));
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.channelState = state;
     device.channelReason = reason;
@@ -118,7 +125,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onClosed(chipid: string): void {
     const device = this.#devices.get(chipid);
-    if (this.#closed || !device) return;
+    if (this.#isClosed || !device) return;
     device.channelState = null;
     device.channelReason = undefined;
     device.wasConnected = false;
@@ -127,12 +134,12 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onLive(upload: Upload, base64?: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
     device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
-    for (const watcher of this.#watchers) watcher.onLive?.(device, upload);
+    for (const watcher of this.#watchers) watcher.onLive?.(device);
   }
 
   onReplayed(upload: Upload): void {
@@ -141,7 +148,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** Records an upload of the history, which is no sign of life. */
   recordUpload(upload: Upload, source: LatestSource): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     if (isLater(upload, device.latest, device.connections, at))
@@ -149,7 +156,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onRecovering(chipid: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     if (device.recoveries++ > 0) return;
     device.emitted = 0;
@@ -157,7 +164,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   }
 
   onRecovered(chipid: string, count: number): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.emitted = Math.max(device.emitted, count);
     device.recoveries = Math.max(0, device.recoveries - 1);
@@ -168,7 +175,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** The commands to a device have changed. */
   onQueue(chipid: string, waiting: number, running: number): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.waiting = waiting;
     device.running = running;
@@ -176,34 +183,27 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   /** A call to a device has failed. */
   onError(chipid: string, error: unknown): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#touch(chipid).lastError = this.#report(chipid, error);
   }
 
   /** The service has answered whether a device is online. It is newer than a list that was asked for before. */
   onRefreshed(chipid: string, online: boolean): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.refreshed = online;
     device.refreshedAt = this.#now();
   }
 
-  /** A turn of the poller, or a reading on demand. */
-  onReading(reading: ListReading): void {
-    if (this.#closed) return;
-    this.applyList(reading);
-    for (const watcher of this.#watchers) watcher.onReading?.(reading);
-  }
-
+  /** A turn of the poller has failed. */
   onReadError(error: unknown): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     this.#report(null, error);
-    for (const watcher of this.#watchers) watcher.onReadError?.(error);
   }
 
-  /** Applies a list: its names, and which devices are listed. */
+  /** Applies a list, of the poller or read on demand: its names, and which devices are listed. */
   applyList({ at, devices }: Pick<ListReading, 'at' | 'devices'>): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     // The answer to an earlier request may come later. A clock that was set back must not stop all readings.
     const isLatest = this.readAt === null || at >= this.readAt || this.readAt > this.#now();
     const seen = ++this.#seen;
@@ -223,14 +223,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     }
   }
 
-  /** The latest errors of calls to devices and of readings of the list, the newest first. */
-  get errors(): readonly ReportedError[] {
-    return this.#errors;
-  }
-
   /** Takes in nothing more, and calls no watcher. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     this.#watchers = [];
   }
 
@@ -241,7 +236,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
       message: known ? error.message : thrownText(error),
       at: this.#now(),
     };
-    this.#errors = [{ ...reported, chipid }, ...this.#errors.slice(0, ERRORS - 1)];
+    this.errors = [{ ...reported, chipid }, ...this.errors.slice(0, ERRORS - 1)];
     return reported;
   }
 
@@ -277,6 +272,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   #add(chipid: string): FleetDevice {
     const device = new FleetDevice(chipid);
+    this.#removed.delete(chipid);
     this.#devices.set(chipid, device);
     return device;
   }
@@ -289,11 +285,18 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   #makeRoom(before: number): boolean {
     if (this.#devices.size < MAX_DEVICES) return true;
     const candidates = [...this.#devices.values()].filter(({ seen }) => seen < before);
-    candidates.sort((a, b) => Number(a.inUse) - Number(b.inUse) || a.seen - b.seen);
-    for (const { chipid } of candidates.slice(0, BATCH)) {
-      this.#devices.delete(chipid);
-      this.#removals.add(chipid, ++this.revision);
-    }
+    candidates.sort((a, b) => Number(a.isInUse) - Number(b.isInUse) || a.seen - b.seen);
+    for (const { chipid } of candidates.slice(0, BATCH)) this.#forget(chipid);
     return candidates.length > 0;
+  }
+
+  #forget(chipid: string): void {
+    this.#devices.delete(chipid);
+    this.#removed.set(chipid, ++this.revision);
+    for (const [oldest, revision] of this.#removed) {
+      if (this.#removed.size <= MAX_DEVICES) break;
+      this.#removed.delete(oldest);
+      this.#forgotten = revision;
+    }
   }
 }

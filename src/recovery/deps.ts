@@ -1,4 +1,4 @@
-import type { IsolatedListener } from '../channel/isolated-listener';
+import type { IsolatedListener } from '../channel/listener';
 import type { HistoryFacts, HistoryFormSetting } from '../history/form';
 import type { StreamHistory } from '../history/stream-history';
 import type { Upload } from '../types';

@@ -1,9 +1,12 @@
-import type { ChannelListener, ChannelSubscription } from '../channel/types';
+import {
+  type ChannelListener,
+  type ChannelSubscription,
+  IsolatedListener,
+} from '../channel/listener';
 import type { RecoverOptions } from './options';
-import type { Channels, OpenSubscription } from '../channel/channel-pool';
+import type { Channels, OpenSubscription } from '../channel/pool';
 import { readInput } from '../input/values';
 import type { AdaptiveLimiter } from '../http/adaptive-limiters';
-import { IsolatedListener } from '../channel/isolated-listener';
 import {
   HistoryFacts,
   parseForm,
@@ -147,7 +150,9 @@ export function createListening(deps: ListeningDeps): Listening {
   return {
     shared,
     listen: (chipid, listener, options) =>
-      options ? recover(chipid, listener, options) : channels.join(chipid, listener),
+      options
+        ? recover(chipid, listener, options)
+        : channels.join(chipid, new IsolatedListener(listener)),
     recover,
     get historyEncoding() {
       return facts.form;

@@ -1,4 +1,4 @@
-import type { ChannelListener, ChannelState } from '../channel/types';
+import type { ChannelListener, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../http/adaptive-limiters';
 import type { Upload } from '../types';

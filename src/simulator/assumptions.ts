@@ -9,24 +9,23 @@
  *   come method, parameters, sign, the values of parameters, and the device, in this order.
  * - 4.2, 5.2: a parameter given twice, in one place or in both, is an illegal request, since its place
  *   in the signature is not stated. `+` is a space in query and body. Lowercasing for the signature is
- *   Unicode's, as `toLowerCase`, not that of ASCII alone.
+ *   Unicode's, as `toLowerCase`, not ASCII's.
  * - 4.2, rule 4: the answer of `apps/` has no `msg`, as its row in the table has none.
  * - 4.2: a chip number with leading zeros or more than 20 digits names no device: 404.
  * - 4.2.3: the text of a `LUA` push is the source itself; neither it nor an `AT` command is run.
  * - 4.2.3, 4.2.6: a push that no device answered was pushed all the same, and is in the history; one to
- *   all devices is only in that of the devices that were online. Histories are answered whole.
+ *   all devices is only in the history of devices that were online. Histories are answered whole.
  * - 4.2.12: a device answers before it goes away for the reboot; channels stay open meanwhile.
  * - 4.2, rule 5, and 8: the User-Agent is ignored, and frequent calls reset no device.
  * - 6: an upload is in the history before it is announced, and channels get uploads in the order of ids.
  * - 2.3 to 2.5: ids are integers that grow across the application, and are decimal text for pushes.
  * - 5.1: the `:deviceid` of interface A is the chip number; a path with a final `/` is 404.
  * - 6: heartbeats are logged; a channel without any is never closed.
- * - 7: an error of interface A has the body `{msg}`, as those of interface B.
+ * - 7: an error of interface A has the body `{msg}`, as errors of interface B have.
  */
 import { PUSH_FORMATS, type PushFormat } from '../types';
-import { serverTime } from './util/time';
-import type { DeviceKind } from './sensors/kinds';
-import { toJson } from './util/json';
+import { serverTime, toJson } from './encoding';
+import type { DeviceKind } from './sensors';
 
 // ---- Time (2.3, 2.4, 2.5, 5.1, 5.2, 6)
 
@@ -54,7 +53,7 @@ export const STATUS = {
   /** A sign that is not 32 lowercase hexadecimal characters is a wrong one, not an invalid parameter. */
   malformedSign: 401,
   /**
-   * An unknown appid is treated as that of a deleted application. "The application information does not
+   * An unknown appid is treated as the appid of a deleted application. "The application information does not
    * exist", 404, is the other possible reading: the option `unknownApp` chooses.
    */
   unknownAppid: 401,
@@ -83,7 +82,7 @@ export const isMessage = (message: string | undefined): message is string => mes
 export const DEVICES_PATH = 'list';
 
 /**
- * 4.2.2: which devices are in the list of online devices. A device that sleeps, as one that is off,
+ * 4.2.2: which devices are in the list of online devices. A device that sleeps or is off
  * leaves it at once and is back as soon as it wakes. Nothing is kept for it meanwhile, its pins keep
  * their levels, and to wake is no reset.
  */
@@ -109,7 +108,7 @@ export const REFRESH_OFFLINE = { status: 'offline', msg: 'timeout' } as const;
 /** 4.2.7: both days are included, and a begin after the end is an invalid parameter. */
 export const isSpan = (begin: string, end: string): boolean => begin <= end;
 
-/** 4.2.5, 4.2.6: the order of history records, by time; those of `sync` likewise. */
+/** 4.2.5, 4.2.6: the order of history records, by time, of `sync` as well. */
 export const HISTORY_ORDER = 'oldest-first';
 
 /** 2.3 to 2.5: whether a `body` is the data as text or as Base64. */
@@ -215,26 +214,23 @@ export const CLOSE_DELETED = 1008;
 /** 4.1: the limits and defaults of `page` (from 1) and `count`. Of `/up/messages` both are required. */
 export const PAGING = { page: 1, count: 20, maxCount: 1000 } as const;
 
+/** A part of a list of interface A. */
+export interface ListPage {
+  readonly page: number;
+  readonly count: number;
+  readonly total: number;
+}
+
 /** The envelope of `/devices`: the ids are the chip numbers, as strings. */
-export const serverDevices = (
-  ids: string[],
-  page: number,
-  count: number,
-  total: number,
-): object => ({
-  page,
-  count,
-  total,
-  devices: ids,
-});
+export const serverDevices = (devices: string[], page: ListPage): object => ({ ...page, devices });
 
 /** The values of a device record. */
 interface ServerDevice {
-  chipid: string;
-  name: string | number | null;
-  online: boolean;
-  disabled: boolean;
-  vertype: number;
+  readonly chipid: string;
+  readonly name: string | number | null;
+  readonly online: boolean;
+  readonly disabled: boolean;
+  readonly settings: { readonly vertype: number };
 }
 
 /** 2.6: the record of `/devices/:deviceid`. */
@@ -243,17 +239,15 @@ export const serverDevice = (device: ServerDevice, latest: string): object => ({
   name: device.name,
   status: device.online ? 'online' : 'offline',
   disabled: device.disabled,
-  vertype: device.vertype,
+  vertype: device.settings.vertype,
   latest,
 });
 
-/** 2.6: the envelope of `/up/messages`; its records are those of `sync` (2.5). */
-export const serverUploads = (
-  records: object[],
-  page: number,
-  count: number,
-  total: number,
-): object => ({ page, count, total, messages: records });
+/** 2.6: the envelope of `/up/messages`; its records are as in `sync` (2.5). */
+export const serverUploads = (messages: object[], page: ListPage): object => ({
+  ...page,
+  messages,
+});
 
 /** 4.1: the answer to both PUT calls. */
 export const SERVER_OK = { msg: 'OK' } as const;
@@ -284,7 +278,7 @@ export function readServerChange(body: Record<string, unknown>): ServerChange | 
 
 // ---- The dialect `public-2016`, where what is known of that server leaves something open
 
-/** The application's key by default: those of that server are 32 lowercase hexadecimal digits. */
+/** The application's key by default: keys of that server are 32 lowercase hexadecimal digits. */
 export const PUBLIC_APPKEY = 'c0ffee0123456789abcdef0123456789';
 
 /** How many uploads are kept of each device by default; that server keeps all of them. */
@@ -312,7 +306,7 @@ export const PUBLIC_TEXTS = {
 /** The label of every push in the history; that it is Chinese is known. */
 export const PUBLIC_PUSH_LABEL = '推送（模拟器）';
 
-/** The zone of `latest`, which is that of a process of the server: open. */
+/** The zone of `latest`, the zone of a process of the server: open. */
 export const LATEST_ZONE = SERVER_ZONE;
 
 /** What a pin answers that the firmware does not have, such as 6: a result other than U+0000. */
@@ -346,13 +340,12 @@ export const PUBLIC_NO_ID = 'no such id (simulator)';
 
 /** The values of a device record of interface A (row 22 of what is known); the types of its fields are open. */
 interface PublicServerDevice extends ServerDevice {
-  id: number;
-  note: string;
+  readonly id: number;
+  readonly note: string;
   /** Milliseconds since 1970. */
-  createdAt: number;
-  uploads: number;
-  pushes: number;
-  appName: string;
+  readonly createdAt: number;
+  readonly uploads: readonly unknown[];
+  readonly pushes: readonly unknown[];
 }
 
 /** An entry of the list of devices: `stat` is `OK` or `DISABLED`, a chip number a string. */
@@ -370,17 +363,21 @@ export const publicServerEntry = (device: PublicServerDevice, latest: string): o
 });
 
 /** The record of one device: the entry, and what its firmware tells of itself. */
-export const publicServerRecord = (device: PublicServerDevice, latest: string): object => ({
+export const publicServerRecord = (
+  device: PublicServerDevice,
+  latest: string,
+  appName: string,
+): object => ({
   ...publicServerEntry(device, latest),
   rssi: -60,
   heap: 32_768,
   flash: 4_194_304,
   firmware: 'simulator',
-  version: String(device.vertype),
+  version: String(device.settings.vertype),
   latest_ipaddr: '127.0.0.1',
-  app_name: device.appName,
-  up_datas: device.uploads,
-  down_datas: device.pushes,
+  app_name: appName,
+  up_datas: device.uploads.length,
+  down_datas: device.pushes.length,
 });
 
 /**

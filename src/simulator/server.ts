@@ -1,16 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MAX_REQUEST_BODY, STATUS } from './assumptions';
-import { CHANNEL_PATH, createChannelServer } from './api/channel';
-import type { Aim } from './faults/faults';
-import type { Answer, Incoming } from './transport/incoming';
-import { checkLocal } from './transport/local-only';
-import { createOpenApi, OPEN_API } from './api/open-api';
-import { badRequest, notFound, Refusal } from './transport/refusal';
-import { logged, type RequestLog } from './transport/request-log';
-import { sendAnswer } from './transport/send-answer';
-import { createServerApi, SERVER_API } from './api/server-api';
-import type { Service } from './service/service';
+import { CHANNEL_PATH, createChannelServer } from './channel-api';
+import type { Aim } from './faults';
+import {
+  badRequest,
+  checkLocal,
+  notFound,
+  Refusal,
+  sendAnswer,
+  type Answer,
+  type Incoming,
+} from './http';
+import { logged, type RequestLog } from './log';
+import { createOpenApi, OPEN_API } from './open-api';
+import { createServerApi, SERVER_API } from './server-api';
+import type { Service } from './service';
 
 /** Longer than clients keep a connection, so that none is closed while a request is on its way. */
 const KEEP_ALIVE = 65_000;
@@ -41,10 +46,8 @@ const aimOf = ({ path, query, body }: Incoming): Aim => ({
     ),
 });
 
-const toAnswer = (error: unknown): Answer => {
-  if (!(error instanceof Refusal)) return { status: 500, body: { msg: 'internal error' } };
-  return { status: error.status, body: error.body, headers: error.headers };
-};
+const toAnswer = (error: unknown): Answer =>
+  error instanceof Refusal ? error : new Refusal(500, 'internal error');
 
 function createDispatch(service: Service): (request: Incoming) => Promise<Answer> {
   const openApi = createOpenApi(service);

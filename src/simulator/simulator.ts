@@ -1,23 +1,14 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { CloseOptions } from './service/channels';
-import { readDevice } from './options/device-options';
-import { createFaults, type FaultName, type FaultOptions } from './faults/faults';
 import { LATEST_ZONE, STALE_BY } from './assumptions';
-import type { Device } from './devices/device';
-import { serverTime } from './util/time';
-import type { UploadEntry } from './devices/history';
-import { numberIn, OptionError } from './options/option-readers';
-import type { DeviceOptions } from './options/device-options';
-import { LOOPBACK, readOptions, type SimulatorOptions } from './options/options';
-import { createRequestLog, type FrameRecord, type RequestRecord } from './transport/request-log';
+import type { Device, SimulatedDevice } from './device';
+import { numberIn, OptionError, readDevice, type DeviceOptions } from './device-options';
+import { serverTime } from './encoding';
+import { Faults, type FaultName, type FaultOptions } from './faults';
+import type { UploadEntry } from './history';
+import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
+import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
 import { createHttpServer } from './server';
-import {
-  createService,
-  nextReading,
-  type HistoryRewrite,
-  type UploadOptions,
-} from './service/service';
-import type { SimulatedDevice } from './devices/simulated-device';
+import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
 export interface Simulator {
@@ -106,7 +97,7 @@ export interface Simulator {
   rewriteHistory(rewrite?: HistoryRewrite): void;
   /** How many channels are open, of one device or in all. */
   channels(chipid?: string | number): number;
-  /** How many TCP connections are open, those of channels included. */
+  /** How many TCP connections are open, with those of channels. */
   sockets(): number;
   /** Ends every connection and timer. May be called again. */
   close(): Promise<void>;
@@ -132,9 +123,9 @@ const portTaken = (port: number): OptionError =>
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const settings = readOptions(options);
-  const faults = createFaults();
+  const faults = new Faults();
   const log = createRequestLog(settings.now);
-  const service = createService(settings, faults);
+  const service = new Service(settings, faults);
   const { server, connections } = createHttpServer(service, log);
   let closing: Promise<void> | undefined;
 
@@ -154,7 +145,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 
   const bodyOf = (from: Device, body: unknown): Buffer =>
-    body === undefined ? nextReading(from) : bytesOf(body);
+    body === undefined ? from.measure() : bytesOf(body);
 
   const end = async (): Promise<void> => {
     service.timers.close();

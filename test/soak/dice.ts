@@ -1,4 +1,4 @@
-import { seededRandom } from '../../src/simulator/util/random';
+import { seededRandom } from '../../src/simulator/sensors';
 
 /** Random choices that a seed repeats. */
 export interface Dice {

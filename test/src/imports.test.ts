@@ -64,7 +64,6 @@ describe('imports', () => {
 
   for (const [place, least] of [
     ['src', 10],
-    ['src/simulator', 8],
     ['nodes', 15],
     ['nodes/app', 5],
   ] as const) {

@@ -67,11 +67,6 @@ const PLACES: readonly [
   ['src', foldersOfLint(), { 'types.ts': 'util', 'errors.ts': 'util' }],
   ['src/recovery', ['reading', 'records', 'position', 'matching'], {}],
   [
-    'src/simulator',
-    ['util', 'sensors', 'transport', 'options', 'faults', 'devices', 'dialects', 'service', 'api'],
-    { 'assumptions.ts': 'sensors' },
-  ],
-  [
     'nodes/app',
     ['deployed', 'connection', 'fleet', 'explain', 'connection-test'],
     { 'app.config.ts': 'deployed', 'app-node.ts': 'deployed', 'app-rules.editor.ts': 'deployed' },

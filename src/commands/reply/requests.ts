@@ -1,5 +1,5 @@
-import { KeptSubscriptions } from '../../channel/kept-subscriptions';
-import type { ChannelListener, ChannelState } from '../../channel/types';
+import { KeptSubscriptions } from '../../channel/pool';
+import type { ChannelListener, ChannelState } from '../../channel/listener';
 import { DeviceCloudError } from '../../errors';
 import type { Deadline, Deadlines } from '../../http/deadline';
 import type { Listening, RecoveringChannel } from '../../recovery/listen';

@@ -1,132 +1,151 @@
-import type { WatchShare } from './share';
 import { isolated } from '../../util/thrown';
 import type { WatchSettings } from './watch-options';
-import { EVENTS, type FleetEvent, type FleetEventName, type WatchListener } from './watch-types';
+import {
+  EVENTS,
+  type FleetEvent,
+  type FleetEventName,
+  type WatchListener,
+  type WatchPlace,
+  type WatchShare,
+} from './watch-types';
 import type { WatchedDevice } from './watched-devices';
-
-/** The share of an emitter if several processes watch. */
-export interface EmitterShare extends Pick<WatchShare, 'mayEmit' | 'emitsForAll'> {
-  changed(chipid: string): void;
-}
 
 /**
  * Passes events to the listener of a watch, and decides which states are events: with `none` only changes,
  * with `current` also the first state of each device, once the list has been read.
  */
 export class WatchEmitter {
+  /** The place of the watch among other processes, which get its changes. */
+  place: WatchPlace | undefined;
+  readonly #appid: string;
+  readonly #settings: WatchSettings;
+  readonly #listener: WatchListener;
+  readonly #nameOf: (device: WatchedDevice) => string | null;
+  readonly #share: WatchShare | undefined;
   /** With `current`, before the first reading: states are not emitted yet. */
-  #held: boolean;
-  #closed = false;
+  #isHeld: boolean;
+  #isClosed = false;
 
+  /** @param share which process emits an event; undefined if this is the only one */
   constructor(
-    private readonly appid: string,
-    private readonly settings: WatchSettings,
-    private readonly listener: WatchListener,
-    private readonly nameOf: (device: WatchedDevice) => string | null,
-    /** With a cluster: which events this process emits, and who is to know of changes. */
-    private readonly share?: EmitterShare,
+    appid: string,
+    settings: WatchSettings,
+    listener: WatchListener,
+    nameOf: (device: WatchedDevice) => string | null,
+    share: WatchShare | undefined,
   ) {
-    this.#held = settings.start === 'current';
+    this.#appid = appid;
+    this.#settings = settings;
+    this.#listener = listener;
+    this.#nameOf = nameOf;
+    this.#share = share;
+    this.#isHeld = settings.start === 'current';
   }
 
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#isClosed;
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
   }
 
   /** @param was null if nothing was known of it */
   presenceChanged(device: WatchedDevice, was: boolean | null): void {
-    this.stateChanged();
-    this.share?.changed(device.chipid);
-    if (was !== null || this.settings.start === 'current') this.#emitPresence(device);
+    this.deviceChanged(device);
+    if (was !== null || this.#settings.start === 'current') this.#emitPresence(device);
   }
 
   channelChanged(device: WatchedDevice, was: boolean | null): void {
-    this.stateChanged();
-    this.share?.changed(device.chipid);
-    if (was !== null || this.settings.start === 'current') this.#emitChannel(device);
+    this.deviceChanged(device);
+    if (was !== null || this.#settings.start === 'current') this.#emitChannel(device);
   }
 
   /** The list has been read for the first time. */
   firstReading(devices: Iterable<WatchedDevice>): void {
     this.stateChanged();
-    if (this.settings.start === 'none') return;
-    this.#held = false;
+    if (this.#settings.start === 'none') return;
+    this.#isHeld = false;
     this.#emitFirst(devices);
   }
 
   /** Emits the first states of devices that this process holds by now and that no process has emitted. */
   catchUp(devices: Iterable<WatchedDevice>): void {
-    if (this.#held || this.settings.start === 'none') return;
+    if (this.#isHeld || this.#settings.start === 'none') return;
     this.#emitFirst(devices);
   }
 
   /** The list cannot be read: uploads show who is online all the same. */
   listFailed(devices: Iterable<WatchedDevice>): void {
-    if (!this.#held) return;
-    this.#held = false;
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
     for (const device of devices) this.#emitChannel(device);
   }
 
   emit(event: FleetEventName, device: WatchedDevice, more: Partial<FleetEvent> = {}): void {
     const { chipid, presence } = device;
-    if (!this.#mayEmit(device)) return;
+    if (!this.mayEmit(chipid)) return;
     const { online, since, lastUpload } = presence;
-    this.#pass(event, { chipid, online, name: this.nameOf(device), since, lastUpload, ...more });
+    this.#pass(event, { chipid, online, name: this.#nameOf(device), since, lastUpload, ...more });
   }
 
   /** Emits an event that concerns all devices. */
   emitForAll(event: 'known' | 'unknown', since: number | null, reason?: string): void {
-    if (this.share && !this.share.emitsForAll) return;
+    if (this.#share && !this.#share.emitsForAll) return;
     const none = { chipid: undefined, online: null, name: null, lastUpload: null };
     this.#pass(event, { ...none, since, ...(reason === undefined ? {} : { reason }) });
   }
 
+  /** Whether this process emits the events of a device. */
+  mayEmit(chipid: string): boolean {
+    return this.#share?.mayEmit(chipid) ?? true;
+  }
+
+  /** What is kept of a device has changed. */
+  deviceChanged({ chipid }: WatchedDevice): void {
+    this.stateChanged();
+    this.place?.changed(chipid);
+  }
+
   /** What is kept until the next start has changed. */
   stateChanged(): void {
-    if (!this.#closed) isolated(() => this.listener.onState?.());
+    if (!this.#isClosed) isolated(() => this.#listener.onState?.());
   }
 
   wasRead(invalid: number): void {
-    if (!this.#closed) isolated(() => this.listener.onReading?.(invalid));
+    if (!this.#isClosed) isolated(() => this.#listener.onReading?.(invalid));
   }
 
   notRead(error: unknown): void {
-    if (!this.#closed) isolated(() => this.listener.onReadError?.(error));
+    if (!this.#isClosed) isolated(() => this.#listener.onReadError?.(error));
   }
 
   #emitFirst(devices: Iterable<WatchedDevice>): void {
     for (const device of devices) {
-      if (!device.presenceEmitted) this.#emitPresence(device);
-      if (!device.channelEmitted) this.#emitChannel(device);
+      if (!device.isPresenceEmitted) this.#emitPresence(device);
+      if (!device.isChannelEmitted) this.#emitChannel(device);
     }
-  }
-
-  #mayEmit({ chipid }: WatchedDevice): boolean {
-    return this.share?.mayEmit(chipid) ?? true;
   }
 
   #emitPresence(device: WatchedDevice): void {
     const { online } = device.presence;
-    if (this.#held || online === null || !this.#mayEmit(device)) return;
-    device.presenceEmitted = true;
+    if (this.#isHeld || online === null || !this.mayEmit(device.chipid)) return;
+    device.isPresenceEmitted = true;
     this.emit(online ? 'online' : 'offline', device);
   }
 
   #emitChannel(device: WatchedDevice): void {
     const { channel } = device;
-    if (this.#held || !channel || channel.connected === null || !this.#mayEmit(device)) return;
-    device.channelEmitted = true;
+    if (this.#isHeld || !channel || channel.connected === null || !this.mayEmit(device.chipid))
+      return;
+    device.isChannelEmitted = true;
     const { connected, reason } = channel;
     if (connected) this.emit('connected', device);
     else this.emit('disconnected', device, reason === undefined ? {} : { reason });
   }
 
   #pass(event: FleetEventName, of: Omit<FleetEvent, 'event' | 'appid'>): void {
-    if (this.#closed || !this.settings.events.has(EVENTS[event])) return;
-    isolated(() => this.listener.onEvent({ event, appid: this.appid, ...of }));
+    if (this.#isClosed || !this.#settings.events.has(EVENTS[event])) return;
+    isolated(() => this.#listener.onEvent({ event, appid: this.#appid, ...of }));
   }
 }

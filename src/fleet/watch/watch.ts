@@ -3,12 +3,16 @@ import type { ListPoller, ListReading } from '../list-poller';
 import type { FleetRegistry } from '../registry';
 import { TimerQueue } from '../../channel/timer-queue';
 import { isDeviceCloudError } from '../../errors';
-import type { WatchPlace, WatchShare } from './share';
-import { ListHealth } from './watch-list';
-import { watchKey, type WatchSettings } from './watch-options';
-import { deviceOf, readState, type SavedDevice, type SavedState } from './watch-state';
-import { WatchEmitter, type EmitterShare } from './watch-emitter';
-import type { FleetWatch, WatchListener } from './watch-types';
+import { WatchEmitter } from './watch-emitter';
+import {
+  deviceOf,
+  readState,
+  watchKey,
+  type SavedDevice,
+  type SavedState,
+  type WatchSettings,
+} from './watch-options';
+import type { FleetWatch, WatchListener, WatchShare } from './watch-types';
 import { WatchedDevices, type WatchedDevice } from './watched-devices';
 
 /** What a watch observes. */
@@ -24,6 +28,33 @@ export interface WatchSource {
   readonly timers?: TimerQueue;
 }
 
+/** Readings in a row that fail before nothing is known of the devices any more. */
+const FAILURES = 3;
+
+/** Whether the list of online devices can be read. Each method returns whether that has changed. */
+class ListHealth {
+  /** Whether the list failed too often in a row. */
+  isUnknown = false;
+  /** When the first failure in a row was, or the reading that ended them, in ms. */
+  since: number | null = null;
+  #failures = 0;
+
+  read(at: number): boolean {
+    this.#failures = 0;
+    if (!this.isUnknown) return false;
+    this.isUnknown = false;
+    this.since = at;
+    return true;
+  }
+
+  failed(at: number): boolean {
+    if (this.isUnknown) return false;
+    if (this.#failures === 0) this.since = at;
+    this.isUnknown = ++this.#failures >= FAILURES;
+    return this.isUnknown;
+  }
+}
+
 /** Makes events of what the registry and the poller show. */
 export class Watch implements FleetWatch {
   readonly #source: WatchSource;
@@ -32,30 +63,34 @@ export class Watch implements FleetWatch {
   readonly #devices: WatchedDevices;
   readonly #list = new ListHealth();
   /** Whether a device that is not known was offline, rather than not looked for. */
-  #complete: boolean;
+  #isComplete: boolean;
   /** Whether the list has been read since the start. */
-  #ready = false;
+  #isReady = false;
   readonly #leave: (() => void)[] = [];
-  readonly #place: WatchPlace | undefined;
 
   constructor(source: WatchSource, settings: WatchSettings, listener: WatchListener) {
     this.#source = source;
     this.#settings = settings;
+    const { appid, share, timers = new TimerQueue() } = source;
     const nameOf = (device: WatchedDevice): string | null => this.#nameOf(device);
-    this.#emitter = new WatchEmitter(
-      source.appid,
-      settings,
-      listener,
-      nameOf,
-      this.#emitterShare(),
-    );
-    this.#devices = this.#makeDevices(source.timers ?? new TimerQueue());
-    const saved = readState(settings.state, source.appid);
-    this.#complete = saved.complete;
+    this.#emitter = new WatchEmitter(appid, settings, listener, nameOf, share);
+    this.#devices = new WatchedDevices({
+      timers,
+      chipids: settings.chipids,
+      silence: settings.silence,
+      settle: settings.events.has('channel') ? settings.settle : undefined,
+      onSilent: (chipid) => this.#silent(chipid),
+      onSettled: (chipid, was) => {
+        const device = this.#devices.get(chipid);
+        if (device) this.#emitter.channelChanged(device, was);
+      },
+    });
+    const saved = readState(settings.state, appid);
+    this.#isComplete = saved.complete;
     this.#restore(saved);
     for (const chipid of settings.chipids ?? []) this.#at(chipid);
     this.#observe();
-    this.#place = source.share?.join({
+    this.#emitter.place = share?.join({
       key: watchKey(settings),
       states: () => this.state().devices,
       apply: (state) => this.#apply(state),
@@ -71,39 +106,25 @@ export class Watch implements FleetWatch {
 
   state(): SavedState {
     const { appid } = this.#source;
-    const complete = this.#complete && this.#settings.chipids === undefined;
+    const complete = this.#isComplete && this.#settings.chipids === undefined;
     const devices = Array.from(this.#devices, (device) => {
       const { chipid, presence, silence, channel } = device;
       const { online, since } = presence;
-      const [silent, connected] = [silence?.silent ?? false, channel?.connected ?? null];
+      const [silent, connected] = [silence?.isSilent ?? false, channel?.connected ?? null];
       return [chipid, online, since, silent, connected, this.#nameOf(device)] as const;
     });
-    return { appid, complete, unknown: this.#list.unknown, devices };
+    return { appid, complete, unknown: this.#list.isUnknown, devices };
   }
 
   close(): void {
     this.#emitter.close();
-    this.#place?.leave();
+    this.#emitter.place?.leave();
     for (const leave of this.#leave) leave();
     this.#devices.stop();
   }
 
-  #makeDevices(timers: TimerQueue): WatchedDevices {
-    const { chipids, silence: limit, settle, events } = this.#settings;
-    const onSilent = ({ chipid }: { chipid: string }): void => this.#silent(chipid);
-    const onSettled = ({ chipid }: { chipid: string }, was: boolean | null): void => {
-      const device = this.#devices.get(chipid);
-      if (device) this.#emitter.channelChanged(device, was);
-    };
-    return new WatchedDevices(
-      chipids,
-      limit > 0 ? { timers, limit, onSilent } : undefined,
-      events.has('channel') ? { timers, settle, onSettled } : undefined,
-    );
-  }
-
   #restore(saved: SavedState): void {
-    this.#list.unknown = saved.unknown;
+    this.#list.isUnknown = saved.unknown;
     for (const each of saved.devices) {
       const device = this.#at(each[0]);
       // With `start: current`, the rest is found out, and emitted, anew.
@@ -117,36 +138,18 @@ export class Watch implements FleetWatch {
     device.presence.since = since;
     device.name = name;
     if (!isWhole) return;
-    if (device.silence) device.silence.silent = silent;
+    if (device.silence) device.silence.isSilent = silent;
     if (device.channel) device.channel.connected = connected;
-  }
-
-  #emitterShare(): EmitterShare | undefined {
-    const { share } = this.#source;
-    return (
-      share && {
-        mayEmit: (chipid) => share.mayEmit(chipid),
-        get emitsForAll() {
-          return share.emitsForAll;
-        },
-        changed: (chipid) => this.#place?.changed(chipid),
-      }
-    );
-  }
-
-  /** Whether this process emits the events of a device. */
-  #isMine(chipid: string): boolean {
-    return this.#source.share?.mayEmit(chipid) ?? true;
   }
 
   /** Applies the state of a device that another process holds and has emitted. */
   #apply(state: unknown): void {
     const saved = deviceOf(state);
-    if (!saved || this.#isMine(saved[0])) return;
+    if (!saved || this.#emitter.mayEmit(saved[0])) return;
     const device = this.#at(saved[0]);
     if (!device) return;
     this.#set(device, saved, true);
-    device.presenceEmitted = device.channelEmitted = true;
+    device.isPresenceEmitted = device.isChannelEmitted = true;
     this.#emitter.stateChanged();
   }
 
@@ -183,7 +186,7 @@ export class Watch implements FleetWatch {
   }
 
   #uploaded({ chipid, lastUpload }: FleetDevice): void {
-    if (!this.#isMine(chipid)) {
+    if (!this.#emitter.mayEmit(chipid)) {
       this.#devices.get(chipid)?.silence?.restart();
       return;
     }
@@ -194,30 +197,28 @@ export class Watch implements FleetWatch {
     const wasSilent = device.silence?.heard() ?? false;
     if (changed) this.#emitter.presenceChanged(device, was);
     if (!wasSilent) return;
-    this.#place?.changed(chipid);
     this.#emitter.emit('heard', device);
-    this.#emitter.stateChanged();
+    this.#emitter.deviceChanged(device);
   }
 
   #silent(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (!device?.silence) return;
-    if (!this.#isMine(chipid)) {
+    if (!this.#emitter.mayEmit(chipid)) {
       // Nothing would be emitted.
-      device.silence.silent = false;
+      device.silence.isSilent = false;
       device.silence.restart();
       return;
     }
-    this.#place?.changed(chipid);
     this.#emitter.emit('silent', device);
-    this.#emitter.stateChanged();
+    this.#emitter.deviceChanged(device);
   }
 
   #channelChanged({ chipid, channelState, channelReason }: FleetDevice): void {
     const device = this.#at(chipid);
     if (!device) return;
     // While another process emits its events, its channel counts as closed on purpose.
-    const isMine = this.#isMine(chipid);
+    const isMine = this.#emitter.mayEmit(chipid);
     const state = isMine ? channelState : null;
     if (state === 'connected') device.silence?.connected();
     else device.silence?.down();
@@ -234,8 +235,8 @@ export class Watch implements FleetWatch {
     }
     this.#compare(reading);
     this.#devices.mayHaveRoom();
-    if (!this.#ready) {
-      this.#ready = this.#complete = true;
+    if (!this.#isReady) {
+      this.#isReady = this.#isComplete = true;
       this.#emitter.firstReading(this.#devices);
     }
     this.#emitter.wasRead(reading.invalid);
@@ -258,7 +259,7 @@ export class Watch implements FleetWatch {
       const { chipid, presence } = device;
       const was = presence.online;
       // Its process says when that changes.
-      if (was !== null && !this.#isMine(chipid)) continue;
+      if (was !== null && !this.#emitter.mayEmit(chipid)) continue;
       if (listed.has(chipid)) {
         if (presence.listed(at)) this.#emitter.presenceChanged(device, was);
         // Readings on demand may follow each other too soon to say for how long a device is absent.
@@ -288,7 +289,7 @@ export class Watch implements FleetWatch {
     if (known || this.#emitter.isClosed) return known;
     const device = this.#devices.add(chipid);
     if (!device) return undefined;
-    if (this.#complete) device.presence.online = false;
+    if (this.#isComplete) device.presence.online = false;
     device.presence.lastUpload = this.#source.registry.get(chipid)?.lastUpload ?? null;
     return device;
   }

@@ -1,6 +1,202 @@
-import { Presence } from './watch-presence';
-import { Silence, type SilenceShared } from './watch-silence';
-import { SettledChannel, type SettledShared } from './watch-channel';
+import type { ChannelState } from '../../channel/listener';
+import type { Timed, TimerQueue } from '../../channel/timer-queue';
+
+/** What all devices of a watch share. */
+export interface WatchedShared {
+  /** Devices that are watched; undefined: all. */
+  readonly chipids: ReadonlySet<string> | undefined;
+  /** The clock of silences and channels is the queue's: a change of this machine's time is no silence. */
+  readonly timers: TimerQueue;
+  /** Milliseconds without a live upload until a device is silent; 0: never. */
+  readonly silence: number;
+  /** Milliseconds that a channel must be down before it counts as disconnected; undefined: channels do not count. */
+  readonly settle: number | undefined;
+  onSilent(chipid: string): void;
+  /** The state of a channel has changed. @param was null if this is the first one */
+  onSettled(chipid: string, was: boolean | null): void;
+}
+
+/**
+ * Whether one device is online, by the readings of the list and its live uploads. A device is online once
+ * it is listed or uploads, and offline once it is absent from enough readings in a row. Times are ms by
+ * this machine's clock. Each method returns whether `online` has changed.
+ */
+export class Presence {
+  /** Null until a reading or an upload has shown it. */
+  online: boolean | null = null;
+  /** Since when that is so, as far as is known. */
+  since: number | null = null;
+  /** When the last live upload arrived. */
+  lastUpload: number | null = null;
+  /** Readings in a row that lack the device. */
+  #misses = 0;
+  /** When the first of them began. */
+  #absentSince = 0;
+
+  /** A reading that began at `at` has the device. */
+  listed(at: number): boolean {
+    this.#misses = 0;
+    return this.#setState(true, at);
+  }
+
+  /** A live upload arrived. */
+  uploaded(at: number): boolean {
+    this.#misses = 0;
+    this.lastUpload = at;
+    return this.#setState(true, at);
+  }
+
+  /**
+   * A reading lacks the device. An upload that arrived after it began is newer.
+   * @param began when the reading began, and `ended` when it ended: a later upload is of a clock set back
+   * @param misses how many such readings in a row make it offline
+   */
+  absent(began: number, ended: number, misses: number): boolean {
+    const { online, lastUpload } = this;
+    if (online === false) return false;
+    if (lastUpload !== null && lastUpload >= began && lastUpload <= ended) return false;
+    if (this.#misses++ === 0) this.#absentSince = began;
+    // Nothing says that it has been online.
+    if (online === null) return this.#setState(false, began);
+    return this.#misses >= misses && this.#setState(false, this.#absentSince);
+  }
+
+  #setState(online: boolean, since: number): boolean {
+    if (this.online === online) return false;
+    this.since = since;
+    this.online = online;
+    return true;
+  }
+}
+
+/**
+ * Whether one device is silent: its channel was connected for long enough, all in all, since its last live
+ * upload. An upload only notes its time. The timer, when it is due, works out the time that is left.
+ */
+export class Silence implements Timed {
+  due = 0;
+  index = -1;
+  isSilent = false;
+  /** Milliseconds without an upload on earlier connections. */
+  #earlier = 0;
+  /** Since when there has been no upload on this connection; undefined while the channel is down. */
+  #since: number | undefined;
+
+  readonly #chipid: string;
+  readonly #shared: WatchedShared;
+
+  constructor(chipid: string, shared: WatchedShared) {
+    this.#chipid = chipid;
+    this.#shared = shared;
+  }
+
+  /** The channel is connected. */
+  connected(): void {
+    if (this.#since !== undefined) return;
+    this.#since = this.#shared.timers.now();
+    this.#arm();
+  }
+
+  /** The channel is down, or closed. */
+  down(): void {
+    if (this.#since === undefined) return;
+    this.#earlier = this.#silence();
+    this.#since = undefined;
+    this.#shared.timers.remove(this);
+  }
+
+  /** It may have uploaded unnoticed, to another process: the time counts from now on. */
+  restart(): void {
+    this.#earlier = 0;
+    if (this.#since === undefined) return;
+    this.#since = this.#shared.timers.now();
+    if (this.index < 0) this.#arm();
+  }
+
+  /** A live upload arrived. @returns whether the device was silent until then */
+  heard(): boolean {
+    this.#earlier = 0;
+    this.#since = this.#shared.timers.now();
+    const wasSilent = this.isSilent;
+    this.isSilent = false;
+    if (this.index < 0) this.#arm();
+    return wasSilent;
+  }
+
+  close(): void {
+    this.#shared.timers.remove(this);
+  }
+
+  onDue(): void {
+    if (this.#silence() < this.#shared.silence) {
+      this.#arm();
+      return;
+    }
+    this.isSilent = true;
+    this.#shared.onSilent(this.#chipid);
+  }
+
+  #silence(): number {
+    if (this.#since === undefined) return this.#earlier;
+    return this.#earlier + Math.max(0, this.#shared.timers.now() - this.#since);
+  }
+
+  #arm(): void {
+    const { timers, silence: limit } = this.#shared;
+    if (!this.isSilent) timers.set(this, timers.now() + limit - this.#silence());
+  }
+}
+
+/**
+ * Whether the channel of one device is connected, without the short breaks. A channel that has not been
+ * tried, because many others are, is not down; a channel that was closed on purpose stays as it was.
+ */
+export class SettledChannel implements Timed {
+  due = 0;
+  index = -1;
+  /** Null until the first attempt has succeeded, or has failed for long enough. */
+  connected: boolean | null = null;
+  /** Why it is down, if known. */
+  reason: string | undefined = undefined;
+
+  readonly #chipid: string;
+  readonly #shared: WatchedShared;
+
+  constructor(chipid: string, shared: WatchedShared) {
+    this.#chipid = chipid;
+    this.#shared = shared;
+  }
+
+  /** @param state null if the channel was closed */
+  change(state: ChannelState | null, reason: string | undefined): void {
+    const { timers, settle = 0 } = this.#shared;
+    if (state === null) {
+      timers.remove(this);
+    } else if (state === 'connected') {
+      timers.remove(this);
+      this.reason = undefined;
+      this.#setState(true);
+    } else if (state === 'disconnected') {
+      this.reason = reason;
+      if (this.connected !== false && this.index < 0) timers.set(this, timers.now() + settle);
+    }
+  }
+
+  close(): void {
+    this.#shared.timers.remove(this);
+  }
+
+  onDue(): void {
+    this.#setState(false);
+  }
+
+  #setState(connected: boolean): void {
+    const was = this.connected;
+    if (was === connected) return;
+    this.connected = connected;
+    this.#shared.onSettled(this.#chipid, was);
+  }
+}
 
 /** Devices that a watch knows at most, and how many it forgets at once to make room. */
 export const MAX_WATCHED = 10_000;
@@ -12,8 +208,8 @@ export class WatchedDevice {
   /** Its name before the last start, until a list shows it again. */
   name: string | null = null;
   /** Whether this watch has emitted its state since the start. */
-  presenceEmitted = false;
-  channelEmitted = false;
+  isPresenceEmitted = false;
+  isChannelEmitted = false;
 
   constructor(
     readonly chipid: string,
@@ -22,25 +218,25 @@ export class WatchedDevice {
     /** Undefined if events of channels are not requested. */
     readonly channel: SettledChannel | undefined,
   ) {}
-}
 
-function stop({ silence, channel }: WatchedDevice): void {
-  silence?.close();
-  channel?.close();
+  /** Ends its timers. */
+  stop(): void {
+    this.silence?.close();
+    this.channel?.close();
+  }
 }
 
 /** The devices of a watch, up to a limit: only offline ones are forgotten, since they come back as `online`. */
 export class WatchedDevices {
   readonly #devices = new Map<string, WatchedDevice>();
   /** There is no room until a device may have gone offline. */
-  #full = false;
+  #isFull = false;
 
-  /** @param wanted undefined: all devices */
-  constructor(
-    private readonly wanted: ReadonlySet<string> | undefined,
-    private readonly silence: SilenceShared | undefined,
-    private readonly channel: SettledShared | undefined,
-  ) {}
+  readonly #shared: WatchedShared;
+
+  constructor(shared: WatchedShared) {
+    this.#shared = shared;
+  }
 
   get size(): number {
     return this.#devices.size;
@@ -56,9 +252,10 @@ export class WatchedDevices {
 
   /** Adds a device. @returns undefined if it is not requested, or there is no room */
   add(chipid: string): WatchedDevice | undefined {
-    if (this.wanted?.has(chipid) === false || !this.#makeRoom()) return undefined;
-    const silence = this.silence && new Silence(chipid, this.silence);
-    const channel = this.channel && new SettledChannel(chipid, this.channel);
+    const { chipids, silence: limit, settle } = this.#shared;
+    if (chipids?.has(chipid) === false || !this.#makeRoom()) return undefined;
+    const silence = limit > 0 ? new Silence(chipid, this.#shared) : undefined;
+    const channel = settle === undefined ? undefined : new SettledChannel(chipid, this.#shared);
     const device = new WatchedDevice(chipid, silence, channel);
     this.#devices.set(chipid, device);
     return device;
@@ -66,26 +263,26 @@ export class WatchedDevices {
 
   /** Devices may have gone offline, which can be forgotten. */
   mayHaveRoom(): void {
-    this.#full = false;
+    this.#isFull = false;
   }
 
   /** Ends their timers. What is known of them stays, to be kept until the next start. */
   stop(): void {
-    for (const device of this.#devices.values()) stop(device);
+    for (const device of this.#devices.values()) device.stop();
   }
 
   #makeRoom(): boolean {
     if (this.#devices.size < MAX_WATCHED) return true;
-    if (this.#full) return false;
+    if (this.#isFull) return false;
     const offline = [...this.#devices.values()].filter(({ presence }) => presence.online === false);
     offline.sort((a, b) => (a.presence.since ?? 0) - (b.presence.since ?? 0));
     for (const device of offline.slice(0, BATCH)) this.#forget(device);
-    this.#full = offline.length === 0;
-    return !this.#full;
+    this.#isFull = offline.length === 0;
+    return !this.#isFull;
   }
 
   #forget(device: WatchedDevice): void {
-    stop(device);
+    device.stop();
     this.#devices.delete(device.chipid);
   }
 }

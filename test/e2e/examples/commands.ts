@@ -83,10 +83,7 @@ export function commands(stage: Stage): void {
       const { temperature } = scene.simulator.device(ONE);
       assert.deepEqual(await scene.waitShown('The temperature'), [temperature]);
       await scene.press(EACH_MINUTE);
-      assert.deepEqual(await scene.waitShown('The temperature', 2), [
-        temperature,
-        temperature,
-      ]);
+      assert.deepEqual(await scene.waitShown('The temperature', 2), [temperature, temperature]);
       await scene.waitStatus('The temperature', String(temperature));
       await scene.press('Read its configuration');
       const [config] = (await scene.waitShown('The value')) as { relayPin: number }[];

@@ -1,8 +1,6 @@
 import type { AppConfig } from '../../../nodes/app/app.config';
 import type { Simulator } from '../../../src/simulator';
-import { EVENT_FAULTS } from '../../../src/simulator/faults/event-faults';
-import type { FaultName } from '../../../src/simulator/faults/faults';
-import { UPGRADE_FAULTS } from '../../../src/simulator/faults/upgrade-faults';
+import { EVENT_FAULTS, UPGRADE_FAULTS, type FaultName } from '../../../src/simulator/faults';
 import { ONE } from './fixture';
 import { around, idOf } from './flows';
 import { type FlowNode, app, node } from '../../../tooling/node-red/nodes';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Simulator } from '../../../src/simulator';
 import { SERVER_ZONE } from '../../../src/simulator/assumptions';
-import { serverTime } from '../../../src/simulator/util/time';
+import { serverTime } from '../../../src/simulator/encoding';
 import { arrivedAt, shows } from '../support/messages';
 import { startCloud } from '../support/node-red';
 import { freePort } from '../../../tooling/servers/ports';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChannelAccess } from '../../../src/channel/types';
+import type { ChannelAccess } from '../../../src/channel/listener';
 import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { until } from '../../../tooling/until';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { FlushQueue } from '../../../src/channel/flush';
-import { PingAnswers } from '../../../src/channel/keepalive';
+import { FlushQueue, PingAnswers } from '../../../src/channel/keepalive';
 
 describe('a flush of what a peer has sent', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));

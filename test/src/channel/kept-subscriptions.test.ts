@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { KeptSubscriptions } from '../../../src/channel/kept-subscriptions';
+import { KeptSubscriptions } from '../../../src/channel/pool';
 
 const MINUTE = 60_000;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Upload } from '../../../src/types';
-import { IsolatedListener } from '../../../src/channel/isolated-listener';
-import type { ChannelListener } from '../../../src/channel/types';
+import { IsolatedListener, type ChannelListener } from '../../../src/channel/listener';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
@@ -141,31 +140,6 @@ describe('a listener that throws', () => {
     await settled();
     assert.deepEqual([escaped, warnings], [[], []]);
   });
-
-  for (const name of ['onUpload', 'onState', 'onGap', 'onFault'] as const) {
-    it(`in the getter of ${name} does not affect the channel or other listeners`, async () => {
-      const { escaped, warnings } = watchProcess();
-      const service = await simulator();
-      const client = clientOf(service.baseUrl);
-      const faults: string[] = [];
-      const onFault = (fault: string): void => void faults.push(fault);
-      const listener = Object.defineProperty({ onFault, onUpload: deep }, name, { get: deep });
-      client.listen(CHIPID, listener);
-      const other = listen(client);
-      await other.state('connected');
-      service.fail('bad-json', { times: 1 });
-      for (const text of ['spoilt', 'a', 'b']) service.upload(CHIPID, text);
-      await until(() => other.uploads.length === 2);
-      await settled();
-      const said = new RegExp(`^the listener's ${name === 'onFault' ? 'onUpload' : name} threw`);
-      const texts = name === 'onFault' ? warnings.map(({ message }) => message) : faults;
-      assert.ok(
-        texts.some((text) => said.test(text)),
-        String(texts),
-      );
-      assert.deepEqual([escaped, other.faults.length, service.channels()], [[], 1, 1]);
-    });
-  }
 
   it('without onFault causes one warning, not one for each upload', async () => {
     const { escaped, warnings } = watchProcess();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { ChannelState } from '../../../src/channel/types';
+import { type ChannelState, IsolatedListener } from '../../../src/channel/listener';
 import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
-import { IsolatedListener } from '../../../src/channel/isolated-listener';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { bareChannel } from '../support/bare-channel';

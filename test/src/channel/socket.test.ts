@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { Connection, type ConnectionEvents } from '../../../src/channel/socket';
+import { Connection, type ConnectionEvents, TurnShare } from '../../../src/channel/socket';
 import { PingAnswers } from '../../../src/channel/keepalive';
-import { TurnShare } from '../../../src/channel/turn-share';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import { channelService, type ChannelService } from '../../../tooling/servers/channel-service';
 import { atEnd } from '../../../tooling/servers/at-end';

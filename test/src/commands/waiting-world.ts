@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import type { ChannelListener } from '../../../src/channel/types';
+import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
 import { Queues } from '../../../src/commands/queue';
 import { DeviceCommands, type Listing } from '../../../src/commands/waiting';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { SharedListPoller } from '../../../src/fleet/list-poller';
-import type { ListReading } from '../../../src/fleet/list-reading';
+import { ListPoller, type ListReading } from '../../../src/fleet/list-poller';
 import type { DeviceRecord } from '../../../src/types';
 import { manual, type Manual } from '../support/manual';
 import { settled } from '../../../tooling/until';
@@ -13,7 +12,7 @@ function createSubject() {
   const asked: Manual<DeviceRecord[]>[] = [];
   const taken: ListReading[] = [];
   const failed: unknown[] = [];
-  const poller = new SharedListPoller({
+  const poller = new ListPoller({
     list() {
       const next = manual<DeviceRecord[]>();
       asked.push(next);

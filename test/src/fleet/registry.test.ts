@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DeviceCloudError } from '../../../src/errors';
 import type { FleetDevice } from '../../../src/fleet/device';
-import { byChipid } from '../../../src/fleet/list-reading';
+import { byChipid } from '../../../src/fleet/list-poller';
 import { FleetRegistry, MAX_DEVICES } from '../../../src/fleet/registry';
 import type { DeviceRecord, Upload } from '../../../src/types';
 
@@ -25,9 +25,9 @@ function createSubject() {
       registry.onReplayed({ ...upload(chipid, body), replayed: true, ...more }),
     body: (chipid: string) => registry.get(chipid)?.latest?.toLatest(chipid, now).body.toString(),
     /** @param began when the request began, default now */
-    list(chipids: readonly string[], { began = now, polled = true, name = null as unknown } = {}) {
+    list(chipids: readonly string[], { began = now, name = null as unknown } = {}) {
       const records = chipids.map((chipid) => ({ chipid, name }) as DeviceRecord);
-      registry.onReading({ at: began, polled, ...byChipid(records) });
+      registry.applyList({ at: began, ...byChipid(records) });
     },
   };
 }
@@ -42,14 +42,17 @@ describe('the registry of devices', () => {
     assert.deepEqual([name, listed, listedSince], ['7', true, START]);
     const gone = device('2');
     assert.deepEqual([gone.name, gone.listed, gone.listedSince], ['gate', false, START + 1000]);
-    assert.deepEqual([registry.isOnline(device('1')), registry.isOnline(gone)], [true, false]);
+    assert.deepEqual(
+      [device('1').isOnline(registry.readAt), gone.isOnline(registry.readAt)],
+      [true, false],
+    );
   });
 
   it('believes the answer to a refresh until a list that was asked for later, or an upload', () => {
     const { registry, list, live, device, pass, now } = createSubject();
     const shown = () => {
       const one = device('1');
-      return [registry.isOnline(one), registry.since(one)];
+      return [one.isOnline(registry.readAt), one.since];
     };
     registry.onRefreshed('1', false);
     assert.deepEqual(shown(), [false, START], 'before any list');
@@ -65,7 +68,7 @@ describe('the registry of devices', () => {
     assert.deepEqual(shown(), [false, START + 20], 'the list was asked for before');
     pass(10);
     live('1');
-    assert.equal(registry.isOnline(device('1')), true);
+    assert.equal(device('1').isOnline(registry.readAt), true);
     registry.onRefreshed('1', false);
     pass(10);
     const before = registry.revision;
@@ -73,10 +76,10 @@ describe('the registry of devices', () => {
     assert.deepEqual(shown(), [true, START + 10]);
     assert.equal(registry.changesSince(before).devices.length, 1, 'a display learns of it');
     registry.onRefreshed('2', true);
-    assert.equal(registry.isOnline(device('2')), true);
+    assert.equal(device('2').isOnline(registry.readAt), true);
     pass(1);
     list([]);
-    assert.equal(registry.isOnline(device('2')), false);
+    assert.equal(device('2').isOnline(registry.readAt), false);
   });
 
   it('ignores a name that is not valid', () => {
@@ -90,16 +93,16 @@ describe('the registry of devices', () => {
   it('treats a device that uploads as online until a later list lacks it', () => {
     const { registry, list, live, device, pass } = createSubject();
     live('1');
-    assert.equal(registry.isOnline(device('1')), null, 'no list has been read');
+    assert.equal(device('1').isOnline(registry.readAt), null, 'no list has been read');
     pass(1000);
     list([]);
-    assert.equal(registry.isOnline(device('1')), false);
+    assert.equal(device('1').isOnline(registry.readAt), false);
     pass(1000);
     live('1');
-    assert.equal(registry.isOnline(device('1')), true);
+    assert.equal(device('1').isOnline(registry.readAt), true);
     pass(1000);
     list([]);
-    assert.equal(registry.isOnline(device('1')), false);
+    assert.equal(device('1').isOnline(registry.readAt), false);
   });
 
   it('ignores a list that was requested before the latest one, unless the clock was set back', () => {
@@ -107,7 +110,7 @@ describe('the registry of devices', () => {
     const earlier = now();
     pass(1000);
     list(['1']);
-    list([], { began: earlier, polled: false });
+    list([], { began: earlier });
     assert.equal(device('1').listed, true);
     pass(-3_600_000);
     list([]);
@@ -162,19 +165,21 @@ describe('the registry of devices', () => {
   });
 
   it('calls its watchers after each update, and not once they are removed', () => {
-    const { registry, live, list } = createSubject();
+    const { registry, live } = createSubject();
     const calls: unknown[] = [];
     const remove = registry.addWatcher({
-      onLive: ({ lastUpload }, { chipid }) => void calls.push([chipid, lastUpload]),
-      onReading: ({ devices }) => void calls.push([...devices.keys(), registry.get('2')?.listed]),
+      onLive: ({ chipid, lastUpload }) => void calls.push([chipid, lastUpload]),
+      onState: ({ chipid, channelState }) => void calls.push([chipid, channelState]),
     });
     live('1');
-    list(['2']);
+    registry.onState('2', 'connected', undefined);
+    registry.onClosed('2');
     remove();
     live('1');
     assert.deepEqual(calls, [
       ['1', START],
-      ['2', true],
+      ['2', 'connected'],
+      ['2', null],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { ChannelListener } from '../../../src/channel/types';
+import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError } from '../../../src/errors';
 import { createDeadlines } from '../../../src/http/deadline';
 import { Queues } from '../../../src/commands/queue';

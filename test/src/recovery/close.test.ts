@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { IsolatedListener } from '../../../src/channel/isolated-listener';
+import { IsolatedListener } from '../../../src/channel/listener';
 import { Recovery } from '../../../src/recovery/recovery';
 import { LIMITS } from '../../../src/recovery/limits';
 import { sharedBy } from './shared';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { IsolatedListener } from '../../../src/channel/isolated-listener';
+import { IsolatedListener } from '../../../src/channel/listener';
 import { Budgets } from '../../../src/recovery/limits';
 import { HistoryFacts, type HistoryFormSetting } from '../../../src/history/form';
 import type { Position } from '../../../src/recovery/position';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startSimulator, type Simulator } from '../../../src/simulator';
-import { readCommandLine } from '../../../src/simulator/options/cli-options';
+import { readCommandLine } from '../../../src/simulator/cli';
 import { openGet, withSimulator } from './client';
 import { until } from '../../../tooling/until';
 
@@ -142,7 +142,7 @@ describe('the command line of the simulator', () => {
     [['--port', '99999'], 'port', /^must be a whole number from 0 to 65535, but is 99999$/],
     [['--devices', '1.5'], 'devices', /must be a whole number/],
     [['--answer-delay', 'soon'], 'answerDelay', /must be a number/],
-    [['--unknown-app', '403'], 'unknownApp', /must be 401 or 404, but is "403"$/],
+    [['--unknown-app', '403'], 'unknownApp', /^must be 401 or 404, but is 403$/],
     [['--dialect', 'other'], 'dialect', /must be document or public-2016, but is "other"$/],
     [
       ['--history-encoding', 'hex'],

@@ -56,7 +56,7 @@ describe('simulator: start, log and end', () => {
     [{ devices: [{ chipid: 1, sleep: 5 as never }] }, /^sleep of a device must be an object/],
     [
       { devices: [{ chipid: 1, kind: 'pump' as 'door' }] },
-      /^kind of a device must be one of climate, power, door, but is pump/,
+      /^kind of a device must be climate, power or door, but is "pump"/,
     ],
     [{ appid: 'abc' }, /^appid must be/],
     [{ appkey: '' }, /^appkey must be text/],
@@ -64,7 +64,10 @@ describe('simulator: start, log and end', () => {
     [{ interval: Infinity }, /^interval must be/],
     [{ devices: Array.from({ length: 10_001 }, (_, n) => ({ chipid: n })) }, /^devices must be/],
     [{ unknownApp: 403 as 404 }, /^unknownApp must be 401 or 404, but is 403/],
-    [{ historyEncoding: 'hex' as 'text' }, /^historyEncoding must be one of text, base64/],
+    [
+      { historyEncoding: 'hex' as 'text' },
+      /^historyEncoding must be text, base64, trimmed or tagged, but is "hex"/,
+    ],
     [{ host: '0.0.0.0' as '127.0.0.1' }, /^host must be 127\.0\.0\.1/],
   ];
   for (const [options, message] of wrong) {

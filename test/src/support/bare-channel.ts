@@ -1,6 +1,6 @@
 import { Channel, type ChannelSettings } from '../../../src/channel/channel';
 import { TimerQueue } from '../../../src/channel/timer-queue';
-import { TurnShare } from '../../../src/channel/turn-share';
+import { TurnShare } from '../../../src/channel/socket';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { CHIPID } from './listener';
 

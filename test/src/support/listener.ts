@@ -1,4 +1,4 @@
-import type { ChannelSubscription, ChannelState } from '../../../src/channel/types';
+import type { ChannelSubscription, ChannelState } from '../../../src/channel/listener';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Position } from '../../../../src/recovery/position';
-import { IsolatedListener } from '../../../../src/channel/isolated-listener';
+import { IsolatedListener } from '../../../../src/channel/listener';
 import { Gate } from '../../../../src/cluster/gate';
 import type { Place } from '../../../../src/cluster/place';
 import { settled } from '../../../../tooling/until';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Bus } from '../../../../src/cluster/bus';
 import { RemoteLatest } from '../../../../src/cluster/remote-latest';
-import type { KnownUpload } from '../../../../src/fleet/known-upload';
+import type { KnownUpload } from '../../../../src/fleet/latest';
 import { MemoryStore } from '../memory-store';
 import { atEnd } from '../../../../tooling/servers/at-end';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { ClusterListener } from '../../../../src/cluster/cluster';
 import { SharedWatches } from '../../../../src/cluster/shared-watches';
-import type { WatchPlace } from '../../../../src/fleet/watch/share';
+import type { WatchPlace } from '../../../../src/fleet/watch/watch-types';
 
 /** The messages of watches, as `to kind chipids`, and the changes of the cluster that are reported to them. */
 function subject() {

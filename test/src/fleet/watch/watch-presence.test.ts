@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Presence } from '../../../../src/fleet/watch/watch-presence';
+import { Presence } from '../../../../src/fleet/watch/watched-devices';
 import { useClock, World } from './watch-subject';
 
 const HUGE = '12345678901234567890';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SharedWatch, WatchShare } from '../../../../src/fleet/watch/share';
+import type { SharedWatch, WatchShare } from '../../../../src/fleet/watch/watch-types';
 import { useClock, World } from './watch-subject';
 
 /** The watch's place among processes, of which a test says what this one may emit. */

@@ -1,9 +1,8 @@
 import { mock } from 'node:test';
 import { TimerQueue } from '../../../../src/channel/timer-queue';
-import type { ChannelState } from '../../../../src/channel/types';
+import type { ChannelState } from '../../../../src/channel/listener';
 import { DeviceCloudError } from '../../../../src/errors';
-import type { ListUser } from '../../../../src/fleet/list-poller';
-import { byChipid } from '../../../../src/fleet/list-reading';
+import { type ListUser, byChipid } from '../../../../src/fleet/list-poller';
 import { FleetRegistry } from '../../../../src/fleet/registry';
 import { Watch } from '../../../../src/fleet/watch/watch';
 import { readWatchOptions } from '../../../../src/fleet/watch/watch-options';
@@ -11,8 +10,8 @@ import type {
   FleetEvent,
   WatchListener,
   WatchOptions,
+  WatchShare,
 } from '../../../../src/fleet/watch/watch-types';
-import type { WatchShare } from '../../../../src/fleet/watch/share';
 import type { DeviceRecord, Upload } from '../../../../src/types';
 
 const record = (chipid: unknown, name: unknown = null): DeviceRecord =>
@@ -56,7 +55,7 @@ export class World {
       typeof each === 'object' ? (each as DeviceRecord) : record(each),
     );
     const reading = { at, polled, ...byChipid(records) };
-    this.registry.onReading(reading);
+    this.registry.applyList(reading);
     for (const user of this.#users) user.onReading?.(reading);
   }
 

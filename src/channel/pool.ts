@@ -1,0 +1,234 @@
+import type { createConnection } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { ClientOptions as SocketOptions } from 'ws';
+import type { AdaptiveLimiter } from '../http/adaptive-limiters';
+import { TimerQueue } from './timer-queue';
+import type { OpenApiIdentity } from '../api/open-api-request';
+import { encodeQuery } from '../api/query';
+import type { Proxy } from '../http/proxy';
+import type { TlsSettings } from '../http/tls';
+import { tlsConnector } from '../http/tls';
+import { signOpenApi } from '../api/signing';
+import { tunnelsThrough, type Tunnels } from '../http/proxy';
+import { Channel, type ChannelSettings } from './channel';
+import type {
+  ChannelAccess,
+  ChannelListener,
+  ChannelObserver,
+  ChannelSubscription,
+} from './listener';
+import { TurnShare } from './socket';
+
+/** A subscription as the parts of the application hold it, with the whole channel. */
+export interface OpenSubscription extends ChannelSubscription {
+  readonly channel: Channel;
+}
+
+/** The channels of one application: one per device, for any number of listeners. */
+export class Channels {
+  readonly #settings: ChannelSettings;
+  readonly #open = new Map<string, Channel>();
+  #isClosed = false;
+
+  constructor(settings: ChannelSettings) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Joins the channel of a device, and opens it for its first listener. Once closed, it opens no more.
+   * @param listener own code, which never throws, or a user's that is isolated; one for each call
+   */
+  join(chipid: string, listener: ChannelListener): OpenSubscription {
+    const channel = this.#channel(chipid);
+    channel.join(listener);
+    return new Subscription(this, chipid, channel, listener);
+  }
+
+  /** Removes a listener from a channel, and closes a channel without listeners. It may have left already. */
+  leave(chipid: string, channel: Channel, listener: ChannelListener): void {
+    channel.leave(listener);
+    if (channel.size > 0 || this.#open.get(chipid) !== channel) return;
+    this.#open.delete(chipid);
+    channel.close();
+  }
+
+  /** Called when channels may be opened that were held, or no longer may be opened. */
+  checkAccess(): void {
+    for (const channel of [...this.#open.values()]) channel.checkAccess();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const channel of this.#open.values()) channel.close();
+    this.#open.clear();
+    this.#settings.close?.();
+  }
+
+  #channel(chipid: string): Channel {
+    const open = this.#open.get(chipid);
+    if (open) return open;
+    const channel = new Channel(chipid, this.#settings);
+    // Nothing would ever close it.
+    if (this.#isClosed) channel.close();
+    else this.#open.set(chipid, channel);
+    return channel;
+  }
+}
+
+/** Hides its fields, as the channel does. */
+class Subscription implements OpenSubscription {
+  readonly channel: Channel;
+  readonly #channels: Channels;
+  readonly #chipid: string;
+  readonly #listener: ChannelListener;
+
+  constructor(channels: Channels, chipid: string, channel: Channel, listener: ChannelListener) {
+    this.channel = channel;
+    this.#channels = channels;
+    this.#chipid = chipid;
+    this.#listener = listener;
+  }
+
+  release(): void {
+    this.#channels.leave(this.#chipid, this.channel, this.#listener);
+  }
+}
+
+/** Milliseconds for which a channel stays open after its last use. */
+const KEEP = 5 * 60_000;
+
+/** A subscription that can be kept. */
+interface Releasable {
+  release(): void;
+}
+
+interface Kept<S> {
+  subscription: S;
+  timer: NodeJS.Timeout | undefined;
+  users: number;
+}
+
+/**
+ * Subscriptions that commands share: one per device, opened by the first command and released five
+ * minutes after the last, so that a channel is not opened anew for each of them.
+ */
+export class KeptSubscriptions<S extends Releasable> {
+  readonly #kept = new Map<string, Kept<S>>();
+  #isClosed = false;
+
+  /**
+   * Uses the subscription of a device, until {@link leave}.
+   * @param open joins its channel, if none is kept
+   */
+  use(chipid: string, open: () => S): S {
+    let kept = this.#kept.get(chipid);
+    if (!kept) {
+      kept = { subscription: open(), timer: undefined, users: 0 };
+      this.#kept.set(chipid, kept);
+    }
+    clearTimeout(kept.timer);
+    kept.users++;
+    return kept.subscription;
+  }
+
+  /** Ends a use. Called once for each; it may come after the close. */
+  leave(chipid: string, subscription: S): void {
+    const kept = this.#kept.get(chipid);
+    if (kept?.subscription !== subscription || --kept.users > 0) return;
+    const release = (): void => {
+      this.#kept.delete(chipid);
+      subscription.release();
+    };
+    if (this.#isClosed) release();
+    else kept.timer = setTimeout(release, KEEP);
+  }
+
+  /** Releases every subscription. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { subscription, timer } of this.#kept.values()) {
+      clearTimeout(timer);
+      subscription.release();
+    }
+    this.#kept.clear();
+  }
+}
+
+/** The settings of an application that its channels need. */
+export interface ChannelOptions {
+  /** `wss://host[:port]` or `ws://host[:port]`. */
+  channelOrigin: string;
+  timestampUnit: 'ms' | 's';
+  /** Seconds between two heartbeat messages; 0 is off. */
+  heartbeat: number;
+  /** Seconds between two pings; 0 is off. */
+  ping: number;
+}
+
+/** The channel's address, signed as a `get` of the open API (section 4.3). */
+function channelUrl(settings: ChannelOptions, identity: OpenApiIdentity, chipid: string): string {
+  const now = identity.now();
+  const timestamp = String(settings.timestampUnit === 'ms' ? now : Math.floor(now / 1000));
+  const params = { appid: identity.appid, timestamp, chipid };
+  const sign = signOpenApi('get', params, identity.appkey, identity.signCase);
+  return `${settings.channelOrigin}/noticed/peer?${encodeQuery({ ...params, sign })}`;
+}
+
+function socketOptions(
+  settings: ChannelOptions,
+  identity: OpenApiIdentity,
+  tls: TlsSettings | undefined,
+  proxy: Proxy | undefined,
+): { options: SocketOptions; tunnels?: Tunnels } {
+  const headers = { 'User-Agent': identity.userAgent };
+  const isSecure = settings.channelOrigin.startsWith('wss:');
+  // One context for all channels: each socket would make one of its own otherwise, of some 20 KB.
+  const secure = isSecure
+    ? tlsConnector({ ...tls, secureContext: createSecureContext(tls) })
+    : undefined;
+  // Node.js takes these forms, which the types of ws do not know.
+  const withConnection = (open: unknown): SocketOptions => ({
+    headers,
+    createConnection: open as typeof createConnection,
+  });
+  if (proxy) {
+    const tunnels = tunnelsThrough(proxy, settings.channelOrigin, secure);
+    return { options: withConnection(tunnels.open), tunnels };
+  }
+  return { options: secure ? withConnection(secure) : { headers } };
+}
+
+/** Everything the channels of an application need; the sockets' options are made with the first channel. */
+export function channelSettings(
+  settings: ChannelOptions,
+  identity: OpenApiIdentity,
+  tls: TlsSettings | undefined,
+  proxy: Proxy | undefined,
+  random: () => number,
+  limiter: AdaptiveLimiter,
+  observer: ChannelObserver,
+  access: ((chipid: string) => ChannelAccess) | undefined,
+): ChannelSettings {
+  let made: ReturnType<typeof socketOptions> | undefined;
+  return {
+    appid: identity.appid,
+    now: identity.now,
+    url: (chipid) => channelUrl(settings, identity, chipid),
+    get socket() {
+      return (made ??= socketOptions(settings, identity, tls, proxy)).options;
+    },
+    close: () => made?.tunnels?.close(),
+    heartbeat: settings.heartbeat,
+    ping: settings.ping,
+    timers: new TimerQueue(),
+    turns: new TurnShare(),
+    limiter,
+    observer,
+    access,
+    random,
+  };
+}

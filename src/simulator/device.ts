@@ -1,0 +1,298 @@
+import type { PushFormat } from '../types';
+import { CALLBACK_KEYS, isOnline, LEVEL_CHARACTERS, PINS } from './assumptions';
+import type { DeviceSettings } from './device-options';
+import type { PushEntry, UploadEntry } from './history';
+import { Bounded } from './log';
+import type { Settings } from './options';
+import { createSensor, seededRandom, type Reading, type Sensor } from './sensors';
+import type { Timers } from './timers';
+
+/** The pin of the relay: while it is high, the cooling of a climate device and the heater of a meter are on. */
+export const RELAY_PIN = 5;
+
+/** A push that has reached a device. */
+export interface Received {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The way of the push: endpoint 3, endpoint 4, the server API, or a channel. */
+  readonly via: 'open-api' | 'app-push' | 'server-api' | 'channel';
+  /** As it was given; `B64` over a channel. */
+  readonly format: PushFormat;
+  /** What the device got: hexadecimal and Base64 decoded. */
+  readonly bytes: Buffer;
+  /** The bytes as UTF-8. */
+  readonly text: string;
+}
+
+/** A device, as the program that runs the simulator sees it. */
+export interface SimulatedDevice {
+  /** Chip number, as digits. */
+  readonly chipid: string;
+  /** The name that it was given, if any. */
+  readonly name: string | number | null;
+  /** Whether it is on, awake, not disabled and not away for a reboot. */
+  readonly online: boolean;
+  /** Whether it sleeps. */
+  readonly asleep: boolean;
+  /** Whether the server API has disabled it. */
+  readonly disabled: boolean;
+  /** The pins' level characters, index = pin. */
+  readonly levels: string;
+  /** The last reading, by name: what it uploads. */
+  readonly reading: Reading;
+  /** The last reading, °C; NaN if it measures none. */
+  readonly temperature: number;
+  /** The last reading, %; NaN if it measures none. */
+  readonly humidity: number;
+  /** Pushes that have reached the device, oldest first. */
+  readonly received: readonly Received[];
+  /** What the service keeps of its uploads, oldest first. */
+  readonly uploads: readonly UploadEntry[];
+  /** What the service keeps of the pushes to it, oldest first. */
+  readonly pushes: readonly PushEntry[];
+  /** How often it has been reset: by a reboot or by being switched on again. */
+  readonly boots: number;
+  /** Device calls it is answering now. */
+  readonly inFlight: number;
+  /** How many device calls it ever was answering at once. */
+  readonly maxInFlight: number;
+}
+
+/** An upload that a device keeps until it is connected. */
+interface HeldUpload {
+  readonly bytes: Buffer;
+  /** By its own clock, milliseconds since 1970. */
+  readonly made: number;
+}
+
+/** What happens to a device. */
+interface DeviceEvents {
+  /** Is called each time the device is connected again. */
+  onConnect(device: Device): void;
+  /** Is called after that each time the device wakes. */
+  onWake(device: Device): void;
+}
+
+/** The callbacks that every device has. @param interval seconds between two uploads */
+const CALLBACKS: Readonly<
+  Record<(typeof CALLBACK_KEYS)[number], (device: Device, now: number, interval: number) => unknown>
+> = {
+  uptime: ({ bootedAt }, now) => Math.max(0, Math.floor((now - bootedAt) / 1000)),
+  rssi: ({ chipid }) => -40 - (Number(chipid.slice(-2)) % 40),
+  config: (_device, _now, interval) => ({ interval, relayPin: RELAY_PIN, firmware: '1.0.0' }),
+};
+
+/** Bytes of a push that is kept: as Base64 or hex its text is longer than what the device got. */
+const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
+
+/** A device, as the simulator itself uses it. It begins switched on; its uploads are the service's affair. */
+export class Device implements SimulatedDevice {
+  readonly chipid: string;
+  name: string | number | null;
+  /** A note of interface A. */
+  note = '';
+  disabled = false;
+  asleep = false;
+  boots = 0;
+  inFlight = 0;
+  maxInFlight = 0;
+  /** Milliseconds it takes to answer. */
+  answerDelay: number;
+  /** Seconds between two of its uploads. */
+  readonly interval: number;
+  /** When it was added, milliseconds since 1970; likewise the others. */
+  readonly createdAt: number;
+  /** When it was last heard of. */
+  lastSeen: number;
+  bootedAt: number;
+  /** When it last connected: with a boot, or on waking. */
+  connectedAt: number;
+  /** The `latest` of a second entry in the list, left over from an earlier connection. */
+  staleLatest: string | undefined;
+  /** Counts its departures: an answer under way when it goes away is lost. */
+  departures = 0;
+  /** What it has made while it was away. */
+  readonly held: HeldUpload[] = [];
+  readonly sensor: Sensor;
+  readonly uploadHistory: Bounded<UploadEntry>;
+  readonly pushHistory: Bounded<PushEntry>;
+  readonly #received: Bounded<Received>;
+  readonly #levels = new Array<0 | 1>(PINS).fill(0);
+  readonly #now: () => number;
+  readonly #rebootTime: number;
+  readonly #timers: Timers;
+  readonly #events: DeviceEvents;
+  #isOn = true;
+  /** Cancels the boot that ends a reboot. */
+  #cancelBoot: (() => void) | undefined;
+  /** Cancels what the timetable of sleep has next. */
+  #cancelNext: () => void = () => undefined;
+
+  /** @param id of interface A, where that is not the chip number */
+  constructor(
+    readonly settings: DeviceSettings,
+    readonly id: number,
+    common: Pick<
+      Settings,
+      'now' | 'seed' | 'historyLimit' | 'interval' | 'answerDelay' | 'rebootTime'
+    >,
+    timers: Timers,
+    events: DeviceEvents,
+  ) {
+    const { chipid, name, kind, answerDelay = common.answerDelay } = settings;
+    const { now, historyLimit } = common;
+    this.chipid = chipid;
+    this.name = name;
+    this.answerDelay = answerDelay;
+    this.interval = settings.interval ?? common.interval;
+    this.sensor = createSensor(kind, seededRandom(`${common.seed}/${chipid}`));
+    // Pushes come from outside, unlike uploads, so their bytes are limited as well.
+    this.#received = new Bounded<Received>(historyLimit, sizeOf);
+    this.uploadHistory = new Bounded(historyLimit);
+    this.pushHistory = new Bounded<PushEntry>(historyLimit, sizeOf);
+    this.#now = now;
+    this.#rebootTime = common.rebootTime;
+    this.#timers = timers;
+    this.#events = events;
+    this.createdAt = this.lastSeen = this.bootedAt = this.connectedAt = now();
+    this.#stayAwake();
+  }
+
+  get online(): boolean {
+    const { disabled, asleep } = this;
+    return isOnline({
+      on: this.#isOn,
+      rebooting: this.#cancelBoot !== undefined,
+      disabled,
+      asleep,
+    });
+  }
+
+  get levels(): string {
+    return this.#levels.map((level) => LEVEL_CHARACTERS[level]).join('');
+  }
+
+  get reading(): Reading {
+    return this.sensor.reading;
+  }
+
+  get temperature(): number {
+    return Number(this.reading['temperature'] ?? NaN);
+  }
+
+  get humidity(): number {
+    return Number(this.reading['humidity'] ?? NaN);
+  }
+
+  get uploads(): readonly UploadEntry[] {
+    return this.uploadHistory.items;
+  }
+
+  get pushes(): readonly PushEntry[] {
+    return this.pushHistory.items;
+  }
+
+  get received(): readonly Received[] {
+    return this.#received.items;
+  }
+
+  /** Its next reading, as the JSON text that it uploads. */
+  measure(): Buffer {
+    return Buffer.from(JSON.stringify(this.sensor.step(this.#levels[RELAY_PIN] === 1)));
+  }
+
+  /** The value of the callback that it has registered under a key (section 4.2.8); undefined if there is none. */
+  callback(key: string): { value: unknown } | undefined {
+    const { callbacks } = this.settings;
+    if (callbacks.has(key)) return { value: callbacks.get(key) };
+    if (Object.hasOwn(this.reading, key)) return { value: this.reading[key] };
+    const builtIn = CALLBACK_KEYS.find((name) => name === key);
+    return builtIn && { value: CALLBACKS[builtIn](this, this.#now(), this.interval) };
+  }
+
+  receive(push: Received): void {
+    this.#received.add(push);
+  }
+
+  setLevel(pin: number, level: 0 | 1): void {
+    this.#levels[pin] = level;
+  }
+
+  /** Goes away and comes back, reset, after the reboot time. */
+  reboot(): void {
+    this.#leave();
+    this.#cancelBoot = this.#timers.after(this.#rebootTime, () => this.#boot());
+  }
+
+  switchOff(): void {
+    this.#leave();
+    this.#isOn = false;
+  }
+
+  switchOn(): void {
+    if (this.#isOn) return;
+    this.#isOn = true;
+    this.#boot();
+  }
+
+  /** Falls asleep. With a timetable it wakes by itself, without one it sleeps until {@link wake}. */
+  sleep(): void {
+    const { sleep: timetable } = this.settings;
+    if (timetable) this.#next(timetable.every - timetable.awake, () => this.wake());
+    if (this.asleep) return;
+    this.asleep = true;
+    this.departures++;
+  }
+
+  /** Wakes and uploads, if it was asleep. With a timetable the time awake starts over. */
+  wake(): void {
+    this.#stayAwake();
+    if (!this.asleep) return;
+    this.asleep = false;
+    this.#connect();
+    if (this.online) this.#events.onWake(this);
+  }
+
+  /** Ends its timetable of sleep. */
+  stop(): void {
+    this.#cancelNext();
+  }
+
+  disable(disabled: boolean): void {
+    if (disabled) this.departures++;
+    const isBack = this.disabled && !disabled;
+    this.disabled = disabled;
+    if (isBack) this.#connect();
+  }
+
+  #leave(): void {
+    this.departures++;
+    this.#cancelBoot?.();
+    this.#cancelBoot = undefined;
+  }
+
+  #boot(): void {
+    this.#cancelBoot = undefined;
+    this.boots++;
+    this.bootedAt = this.lastSeen = this.#now();
+    this.#levels.fill(0);
+    if (!this.asleep) this.#connect();
+    this.wake();
+  }
+
+  #connect(): void {
+    if (!this.online) return;
+    this.connectedAt = this.#now();
+    this.#events.onConnect(this);
+  }
+
+  #stayAwake(): void {
+    const { sleep: timetable } = this.settings;
+    if (timetable) this.#next(timetable.awake, () => this.sleep());
+  }
+
+  #next(seconds: number, run: () => void): void {
+    this.#cancelNext();
+    this.#cancelNext = this.#timers.after(seconds * 1000, run);
+  }
+}

@@ -1,0 +1,132 @@
+/** What a device measures: the values by name, as it uploads them. */
+export type Reading = Readonly<Record<string, number | boolean>>;
+
+/** What a device measures with, moved on by each reading. */
+export interface Sensor {
+  /** The last reading. */
+  readonly reading: Reading;
+  /** Lets time pass and measures again. @param relay whether the relay on pin 5 is switched on */
+  step(relay: boolean): Reading;
+}
+
+/**
+ * Pseudo-random numbers in [0, 1) that a seed repeats (mulberry32), so that a device measures the same
+ * in every run.
+ */
+export function seededRandom(seed: string): () => number {
+  let state = 0x811c9dc5;
+  for (const character of seed) {
+    state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  }
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;
+
+const limited = (value: number, min: number, max: number): number =>
+  Math.min(max, Math.max(min, value));
+
+/** @param pass lets time pass */
+function sensorOf(pass: (relay: boolean) => void, measure: (relay: boolean) => Reading): Sensor {
+  const sensor = {
+    reading: measure(false),
+    step(relay: boolean) {
+      pass(relay);
+      sensor.reading = measure(relay);
+      return sensor.reading;
+    },
+  };
+  return sensor;
+}
+
+const COLDEST = 16;
+/** Above the first a window is opened, below the other it is closed: 25 °C is crossed without any rule, too. */
+const OPEN_WINDOW = 28;
+const CLOSE_WINDOW = 23;
+const COOLING = -0.5;
+const AIRING = -0.4;
+const WARMING = 0.2;
+
+/**
+ * The air around a device, temperature (°C) and humidity (%): a random walk between about 23 and 28 °C that the
+ * relay, which switches the cooling, can pull down.
+ */
+function createClimate(random: () => number): Sensor {
+  const noise = (width: number): number => (random() - 0.5) * 2 * width;
+  let temperature = 23.5 + random();
+  let isAiring = false;
+  return sensorOf(
+    (cooling) => {
+      if (temperature > OPEN_WINDOW) isAiring = true;
+      else if (temperature < CLOSE_WINDOW) isAiring = false;
+      const drift = cooling ? COOLING : isAiring ? AIRING : WARMING;
+      temperature = Math.max(COLDEST, temperature + drift + noise(0.15));
+    },
+    () => ({
+      temperature: tenths(temperature),
+      humidity: tenths(55 - (temperature - 25) * 1.5 + noise(1)),
+    }),
+  );
+}
+
+/** The base load of a power meter, in watts. */
+const LOWEST_BASE = 90;
+const HIGHEST_BASE = 320;
+/** What the relay switches, in watts. */
+const HEATER = 1500;
+/** The time that a reading represents, in hours: five seconds. */
+const STEP = 5 / 3600;
+
+/** A meter of power (W), voltage (V) and energy (kWh): a base load, and a heater that the relay switches. */
+function createPowerMeter(random: () => number): Sensor {
+  const noise = (width: number): number => (random() - 0.5) * 2 * width;
+  let base = 180 + noise(40);
+  let energy = 1200 + 300 * random();
+  return sensorOf(
+    () => {
+      base = limited(base + noise(30), LOWEST_BASE, HIGHEST_BASE);
+    },
+    (relay) => {
+      const power = Math.round(base + (relay ? HEATER + noise(15) : 0));
+      energy += (power / 1000) * STEP;
+      return {
+        power,
+        voltage: tenths(230 - power / 500 + noise(0.6)),
+        energy: Math.round(energy * 1000) / 1000,
+      };
+    },
+  );
+}
+
+/** How often the door was used between two readings. */
+const MOVES = 0.3;
+/** The battery charge that is always left, and the charge that a reading uses, in %. */
+const EMPTY = 5;
+const DRAIN = 0.02;
+
+/** A contact at a door, on a battery: whether it is open, and what is left of the battery (%). */
+function createDoor(random: () => number): Sensor {
+  let open = false;
+  let battery = 80 + 15 * random();
+  return sensorOf(
+    () => {
+      if (random() < MOVES) open = !open;
+      battery = Math.max(EMPTY, battery - DRAIN);
+    },
+    () => ({ open, battery: Math.round(battery) }),
+  );
+}
+
+const KINDS = { climate: createClimate, power: createPowerMeter, door: createDoor } as const;
+
+/** What kind of device it is: what it measures, and what its relay switches. */
+export type DeviceKind = keyof typeof KINDS;
+
+export const DEVICE_KINDS = Object.keys(KINDS) as DeviceKind[];
+
+export const createSensor = (kind: DeviceKind, random: () => number): Sensor => KINDS[kind](random);

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import {
+  channelUrl,
+  md5,
+  nextEvent,
+  openChannel,
+  openGet,
+  refusedUpgrade,
+  withSimulator,
+} from './client';
+import { until } from '../../../tooling/until';
+
+const DEVICE = '10000001';
+const NOW = 1_700_000_000_999;
+
+describe('simulator: channel', () => {
+  it(
+    'opens with the sign that sections 4.3 and 5.2 spell out, and a timestamp of 13 digits',
+    withSimulator({ appid: 77, appkey: 'KeyC' }, async (simulator) => {
+      const sign = md5('gettimestamp=1700000000000&chipid=10000001&appid=77KeyC');
+      const query = `appid=77&timestamp=1700000000000&chipid=10000001&sign=${sign}`;
+      const url = `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`;
+      const socket = new WebSocket(url);
+      await once(socket, 'open');
+      assert.equal(simulator.channels(DEVICE), 1);
+      assert.equal(simulator.requests.at(-1)?.status, 101);
+    }),
+  );
+
+  it(
+    'enforces its time window in seconds and in milliseconds',
+    withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
+      for (const timestamp of ['1700000060', '1699999940000']) {
+        const socket = new WebSocket(channelUrl(simulator, DEVICE, { timestamp }));
+        await once(socket, 'open');
+      }
+      for (const timestamp of ['1700000061', '1699999939999']) {
+        assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE, { timestamp })), 401);
+      }
+    }),
+  );
+
+  it(
+    'announces an upload to every channel of its device, and to no other',
+    withSimulator({ appid: 77, now: () => NOW }, async (simulator) => {
+      const first = await openChannel(simulator, DEVICE);
+      const second = await openChannel(simulator, DEVICE);
+      const other = await openChannel(simulator, '10000002');
+      const foreign: unknown[] = [];
+      other.on('message', (data) => foreign.push(data));
+      const events = Promise.all([nextEvent(first), nextEvent(second)]);
+      simulator.upload(DEVICE, Buffer.from([0, 255, 10]));
+      const expected = {
+        type: 'data_upload',
+        appid: '77',
+        chipid: DEVICE,
+        timestamp: '1700000000',
+        body: 'AP8K',
+      };
+      assert.deepEqual(await events, [expected, expected]);
+      const own = nextEvent(other);
+      simulator.upload('10000002', 'mine');
+      await own;
+      assert.equal(foreign.length, 1);
+    }),
+  );
+
+  it(
+    'sends the time of an event in milliseconds if configured',
+    withSimulator({ eventTimestamp: 'ms', now: () => NOW }, async (simulator) => {
+      const event = nextEvent(await openChannel(simulator, DEVICE));
+      simulator.upload(DEVICE, 'x');
+      assert.equal(((await event) as { timestamp: string }).timestamp, String(NOW));
+    }),
+  );
+
+  it(
+    'pushes to the device of the channel and puts it into the history',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      socket.send(JSON.stringify({ type: 'msgpush', body: 'AP8=' }));
+      const device = simulator.device(DEVICE);
+      await until(() => device.received.length === 1);
+      assert.deepEqual(device.received[0]?.bytes, Buffer.from([0, 255]));
+      assert.equal(device.received[0].via, 'channel');
+      const { body } = await openGet(simulator, `push_messages/dev/${DEVICE}/`);
+      const [record] = body as { body: string; msgtype: string }[];
+      assert.deepEqual([record?.body, record?.msgtype], ['AP8=', 'B64']);
+    }),
+  );
+
+  it(
+    'records heartbeats and ignores unknown frames',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const ignored = [
+        '{"type":"heartbeat"}',
+        '{"type":"reboot"}',
+        '{"type":"msgpush"}',
+        '{"type":"msgpush","body":"no base64!"}',
+        'null',
+        'nonsense',
+      ];
+      for (const frame of ignored) socket.send(frame);
+      socket.send(Buffer.from('{"type":"msgpush","body":"AP8="}'));
+      socket.send('{"type":"msgpush","body":"b2s="}');
+      const device = simulator.device(DEVICE);
+      await until(() => device.received.length > 0);
+      assert.deepEqual(
+        device.received.map(({ text }) => text),
+        ['ok'],
+      );
+      assert.deepEqual(
+        simulator.frames.map(({ text }) => text),
+        [...ignored, '{"type":"msgpush","body":"b2s="}'],
+      );
+      assert.equal(socket.readyState, WebSocket.OPEN);
+    }),
+  );
+
+  it(
+    'answers pings',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      socket.ping('are you there');
+      const [data] = (await once(socket, 'pong')) as [Buffer];
+      assert.equal(data.toString(), 'are you there');
+    }),
+  );
+
+  it(
+    'answers no ping if configured, and still sends events',
+    withSimulator({ pongs: false }, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const heard: string[] = [];
+      socket.on('message', () => heard.push('event')).on('pong', () => heard.push('pong'));
+      socket.ping();
+      socket.send('{"type":"heartbeat"}');
+      await until(() => simulator.frames.length === 1);
+      simulator.upload(DEVICE, 'x');
+      await until(() => heard.length > 0);
+      assert.deepEqual(heard, ['event']);
+    }),
+  );
+
+  it(
+    'is cut once 64 MiB of events wait for an application that does not read',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      socket.pause();
+      const upload = Buffer.alloc(10 * 1024 * 1024);
+      for (let sent = 0; sent < 12 && simulator.channels() > 0; sent++) {
+        simulator.upload(DEVICE, upload);
+        await new Promise(setImmediate);
+      }
+      await until(() => simulator.channels() === 0);
+      socket.terminate();
+    }),
+  );
+
+  it(
+    'refuses an upgrade: 401 for a wrong sign, 404 for an unknown device or path, 400 for parameters',
+    withSimulator({}, async (simulator) => {
+      const url = channelUrl(simulator, DEVICE);
+      const refused = [
+        [channelUrl(simulator, DEVICE, { appkey: 'another' }), 401],
+        [channelUrl(simulator, DEVICE, { appid: '5' }), 401],
+        [url.replace('chipid=10000001', 'chipid=10000002'), 401],
+        [channelUrl(simulator, '10000009'), 404],
+        [url.replace('/peer?', '/peer/?'), 404],
+        [url.replace('chipid=10000001&', ''), 400],
+        [url.replace(/&timestamp=\d+/, ''), 400],
+        [channelUrl(simulator, 'abc'), 400],
+      ] as const;
+      for (const [address, status] of refused) {
+        assert.equal(await refusedUpgrade(address), status, address);
+        assert.equal(simulator.requests.at(-1)?.status, status);
+      }
+      assert.equal(simulator.channels(), 0);
+    }),
+  );
+
+  it(
+    'closes or cuts the channels of one device, or all',
+    withSimulator({}, async (simulator) => {
+      const first = await openChannel(simulator, DEVICE);
+      const second = await openChannel(simulator, '10000002');
+      const closed = once(first, 'close');
+      simulator.disconnect(DEVICE, { code: 1012 });
+      assert.equal((await closed)[0], 1012);
+      assert.equal(second.readyState, WebSocket.OPEN);
+      const broken = once(second, 'close');
+      simulator.disconnect(undefined, { terminate: true });
+      assert.equal((await broken)[0], 1006);
+      await until(() => simulator.channels() === 0);
+    }),
+  );
+
+  it(
+    'closes the channels of a deleted application and accepts no further ones',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const closed = once(socket, 'close');
+      simulator.deleteApp();
+      assert.equal((await closed)[0], 1008);
+      assert.equal(await refusedUpgrade(channelUrl(simulator, DEVICE)), 401);
+    }),
+  );
+
+  it(
+    'survives a client that breaks the protocol',
+    withSimulator({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const closed = once(socket, 'close');
+      const { _socket: wire } = socket as unknown as { _socket: NodeJS.WritableStream };
+      wire.write(Buffer.from([0xc1, 0x80, 0, 0, 0, 0]));
+      assert.equal((await closed)[0], 1002);
+      assert.equal((await openGet(simulator, 'apps/')).status, 200);
+    }),
+  );
+});

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { openGet, push, withSimulator } from './client';
+
+/** 2024-03-01 00:00:00 in Beijing: still February in UTC. */
+const MARCH = Date.UTC(2024, 1, 29, 16, 0, 0);
+const DAY = 24 * 60 * 60 * 1000;
+
+const DEVICES = [
+  { chipid: '18446744073709551615', name: 'Tall', vertype: 4, devkey: 'a\u0000b' },
+  { chipid: 7, name: 12 },
+  { chipid: '9007199254740993' },
+];
+
+describe('simulator: reading the cloud over the open API', () => {
+  it(
+    'lists the online devices with exact chip numbers as bare integers',
+    withSimulator({ devices: DEVICES, appid: 42, now: () => MARCH }, async (simulator) => {
+      const { status, text, body } = await openGet(simulator, 'devices/list/');
+      assert.equal(status, 200);
+      assert.match(text, /"chipid":18446744073709551615,/);
+      assert.match(text, /"devid":9007199254740993,/);
+      const records = body as Record<string, unknown>[];
+      assert.deepEqual(records[1], {
+        chipid: 7,
+        name: 12,
+        devid: 7,
+        appid: 42,
+        vertype: 1,
+        devkey: 'key-7\u0000simulated',
+        latest: '2024-03-01 00:00:00',
+      });
+      assert.deepEqual([records[0]?.['devkey'], records[0]?.['vertype']], ['a\u0000b', 4]);
+      assert.deepEqual([records[0]?.['name'], records[2]?.['name']], ['Tall', null]);
+    }),
+  );
+
+  it(
+    'leaves devices out of the list that are switched off',
+    withSimulator({ devices: 2 }, async (simulator) => {
+      simulator.switchOff(10000001);
+      const { body } = await openGet(simulator, 'devices/list/');
+      assert.deepEqual(
+        (body as { chipid: number }[]).map(({ chipid }) => chipid),
+        [10000002],
+      );
+    }),
+  );
+
+  it(
+    'answers devices/list/ and not devices/lists/ by default',
+    withSimulator({}, async (simulator) => {
+      assert.equal((await openGet(simulator, 'devices/lists/')).status, 404);
+    }),
+  );
+
+  it(
+    'answers devices/lists/ and not devices/list/ if configured',
+    withSimulator({ devicesPath: 'lists' }, async (simulator) => {
+      assert.equal((await openGet(simulator, 'devices/lists/')).status, 200);
+      assert.equal((await openGet(simulator, 'devices/list/')).status, 404);
+    }),
+  );
+
+  it(
+    "returns the application's name and online devices",
+    withSimulator({ devices: 1, appName: 'Garden' }, async (simulator) => {
+      const { body } = await openGet(simulator, 'apps/');
+      const { name, online } = body as { name: string; online: { chipid: number }[] };
+      assert.equal(name, 'Garden');
+      assert.equal(online[0]?.chipid, 10000001);
+    }),
+  );
+
+  it(
+    "returns a device's uploads, oldest first, with ids that increase across the application",
+    withSimulator({ appName: 'Garden', now: () => MARCH }, async (simulator) => {
+      simulator.upload('10000001', 'one');
+      simulator.upload('10000002', 'other');
+      simulator.upload('10000001', { n: 2 });
+      const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
+      const common = { app: 'Garden', create_time: '2024-03-01 00:00:00', dev: '10000001' };
+      assert.deepEqual(body, [
+        { body: 'one', id: 1, ...common },
+        { body: '{"n":2}', id: 3, ...common },
+      ]);
+    }),
+  );
+
+  it(
+    'writes bodies as Base64, and newest first, if configured',
+    withSimulator(
+      { historyEncoding: 'base64', historyOrder: 'newest-first' },
+      async (simulator) => {
+        simulator.upload('10000001', Buffer.from([0, 255]));
+        simulator.upload('10000001', 'two');
+        await push(simulator, '10000001', '00ff', 'HEX');
+        const uploads = await openGet(simulator, 'up_messages/dev/10000001/');
+        const pushes = await openGet(simulator, 'push_messages/dev/10000001/');
+        const bodies = (body: unknown) => (body as { body: string }[]).map((each) => each.body);
+        assert.deepEqual(bodies(uploads.body), ['dHdv', 'AP8=']);
+        assert.deepEqual(bodies(pushes.body), ['AP8=']);
+      },
+    ),
+  );
+
+  it(
+    'keeps the last uploads only',
+    withSimulator({ historyLimit: 2 }, async (simulator) => {
+      for (const text of ['1', '2', '3']) simulator.upload('10000001', text);
+      const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
+      assert.deepEqual(
+        (body as { id: number }[]).map(({ id }) => id),
+        [2, 3],
+      );
+    }),
+  );
+
+  it(
+    'has ids that begin again where an old copy ends, as a restored service does',
+    withSimulator({}, async (simulator) => {
+      const ids = async (): Promise<unknown[]> => {
+        const { body } = await openGet(simulator, 'up_messages/dev/10000001/');
+        return (body as { id: number; body: string }[]).map(({ id, body: text }) => [id, text]);
+      };
+      for (const text of ['a', 'b', 'c']) simulator.upload('10000001', text);
+      simulator.restore(1);
+      simulator.upload('10000001', 'd');
+      assert.deepEqual(await ids(), [
+        [1, 'a'],
+        [2, 'd'],
+      ]);
+      simulator.restore();
+      assert.deepEqual(await ids(), []);
+      simulator.upload('10000001', 'e');
+      assert.deepEqual(await ids(), [[1, 'e']]);
+      for (const wrong of [2, -1, 0.5]) {
+        assert.throws(() => simulator.restore(wrong), /^OptionError: lastId must be/);
+      }
+    }),
+  );
+
+  it(
+    'answers a rewritten history until the rewriting is removed',
+    withSimulator({}, async (simulator) => {
+      simulator.upload('10000001', 'a');
+      simulator.upload('10000002', 'b');
+      const read = (chipid: string) => openGet(simulator, `up_messages/dev/${chipid}/`);
+      const right = (await read('10000001')).text;
+      simulator.rewriteHistory((records, chipid) =>
+        chipid === '10000001'
+          ? [...records, { ...records[0], id: 10n ** 39n, body: null }]
+          : { msg: 'no list' },
+      );
+      const spoilt = (await read('10000001')).text;
+      assert.ok(spoilt.startsWith(right.slice(0, -1)), spoilt);
+      assert.match(spoilt, new RegExp(`"body":null,.*"id":1${'0'.repeat(39)},`));
+      assert.deepEqual((await read('10000002')).body, { msg: 'no list' });
+      simulator.rewriteHistory();
+      assert.equal((await read('10000001')).text, right);
+    }),
+  );
+
+  it(
+    'returns the history of pushes, answered or not',
+    withSimulator({ offlineAfter: 10, now: () => MARCH }, async (simulator) => {
+      await push(simulator, '10000001', 'on', 'AT');
+      simulator.switchOff('10000001');
+      assert.equal((await push(simulator, '10000001', '0aFF', 'HEX')).status, 504);
+      const { body } = await openGet(simulator, 'push_messages/dev/10000001/');
+      const common = { create_time: '2024-03-01 00:00:00', dev: '10000001' };
+      assert.deepEqual(body, [
+        { body: 'on', msgtype: 'AT', id: '1', ...common },
+        { body: '0aFF', msgtype: 'HEX', id: '2', ...common },
+      ]);
+      assert.equal(simulator.device('10000001').received.length, 1);
+    }),
+  );
+
+  it('synchronises the uploads of all devices between two days of Beijing, both included', async () => {
+    let now = MARCH - 1000;
+    await withSimulator({ now: () => now, appName: 'Garden' }, async (simulator) => {
+      simulator.upload('10000001', 'february');
+      now = MARCH;
+      simulator.upload('10000002', 'first');
+      now = MARCH + 2 * DAY - 1;
+      simulator.upload('10000001', 'second');
+      now = MARCH + 2 * DAY;
+      simulator.upload('10000001', 'third');
+      const { body } = await openGet(simulator, 'sync/20240301/20240302/');
+      const common = { app: 'Garden' };
+      assert.deepEqual(body, [
+        {
+          body: 'first',
+          chipid: '10000002',
+          id: 2,
+          recv_time: '2024-03-01 00:00:00',
+          create_time: '2024-03-01 00:00:00',
+          ...common,
+        },
+        {
+          body: 'second',
+          chipid: '10000001',
+          id: 3,
+          recv_time: '2024-03-02 23:59:59',
+          create_time: '2024-03-02 23:59:59',
+          ...common,
+        },
+      ]);
+    })();
+  });
+
+  it(
+    'answers 400 to days that do not exist and to a span that runs backwards',
+    withSimulator({}, async (simulator) => {
+      const spans = ['20240230/20240301', '2024-01-01/20240102', 'x/y', '20240102/20240101'];
+      for (const span of spans) {
+        assert.equal((await openGet(simulator, `sync/${span}/`)).status, 400, span);
+      }
+    }),
+  );
+
+  it(
+    'answers 404 for an unknown device and 400 for an invalid chip number',
+    withSimulator({}, async (simulator) => {
+      for (const list of ['up_messages', 'push_messages']) {
+        assert.equal((await openGet(simulator, `${list}/dev/10000009/`)).status, 404);
+        assert.equal((await openGet(simulator, `${list}/dev/abc/`)).status, 400);
+      }
+    }),
+  );
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import {
+  channelUrl,
+  md5,
+  openGet,
+  openPost,
+  openUrl,
+  refusedUpgrade,
+  send,
+  withSimulator,
+} from './client';
+
+const KEY = 'MixedCaseKey';
+
+describe('simulator: signature of the open API', () => {
+  it(
+    'accepts the sign that section 5.2 spells out',
+    withSimulator({ appid: 77, appkey: KEY }, async (simulator) => {
+      const sign = md5(`gettimestamp=1700000000&appid=77${KEY}`);
+      const query = `appid=77&timestamp=1700000000&sign=${sign}`;
+      assert.equal((await send(simulator, `/openapi/apps/?${query}`)).status, 200);
+    }),
+  );
+
+  it(
+    'signs query and form together, lowercased, in descending order of the keys',
+    withSimulator({ appid: 77, appkey: KEY }, async (simulator) => {
+      const pairs = 'timestamp=1700000000&message=ünï &=+%!&format=msg&devid=10000001&appid=77';
+      const sign = md5(`post${pairs}${KEY}`);
+      const body = 'message=%C3%9CN%C3%8F+%26%3D%2B%25%21&format=MSG';
+      const query = `devid=10000001&sign=${sign}&appid=77&timestamp=1700000000`;
+      const reply = await send(simulator, `/openapi/dev/push/message/?${query}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' },
+        body,
+      });
+      assert.deepEqual(reply.body, { msg: 'OK' });
+      assert.equal(simulator.device(10000001).received[0]?.text, 'ÜNÏ &=+%!');
+    }),
+  );
+
+  it(
+    'answers 401 to a wrong key, a key in lower case, a wrong method, an uppercase or short sign',
+    withSimulator({ appkey: KEY }, async (simulator) => {
+      const bad = [
+        { appkey: 'another' },
+        { appkey: KEY.toLowerCase() },
+        { sign: md5('something') },
+        { sign: 'abc' },
+      ];
+      for (const call of bad) {
+        const { status, body } = await openGet(simulator, 'apps/', call);
+        assert.equal(status, 401, JSON.stringify(call));
+        assert.equal(typeof (body as { msg: unknown }).msg, 'string');
+      }
+      const url = openUrl(simulator, 'get', 'apps/');
+      const upper = url.replace(/sign=\w+/, (sign) => `sign=${sign.slice(5).toUpperCase()}`);
+      assert.equal((await send(simulator, upper)).status, 401);
+      assert.equal((await send(simulator, openUrl(simulator, 'post', 'apps/'))).status, 401);
+    }),
+  );
+
+  it(
+    'answers 401 when a parameter was added, changed or moved after signing',
+    withSimulator({}, async (simulator) => {
+      const url = openUrl(simulator, 'get', 'apps/');
+      assert.equal((await send(simulator, `${url}&extra=1`)).status, 401);
+      assert.equal((await send(simulator, url.replace(/timestamp=\d/, 'timestamp=9'))).status, 401);
+      assert.equal((await send(simulator, url)).status, 200);
+    }),
+  );
+
+  it(
+    'answers 401 for another appid and for a deleted application',
+    withSimulator({}, async (simulator) => {
+      assert.equal((await openGet(simulator, 'apps/', { appid: '999' })).status, 401);
+      simulator.deleteApp();
+      const { status, body } = await openGet(simulator, 'apps/');
+      assert.deepEqual([status, body], [401, { msg: 'the application has been deleted' }]);
+    }),
+  );
+
+  it(
+    'answers 400 when a common parameter is missing, no integer, doubled or in the form',
+    withSimulator({}, async (simulator) => {
+      const url = openUrl(simulator, 'get', 'apps/');
+      for (const name of ['appid', 'timestamp', 'sign']) {
+        const without = url.replace(new RegExp(`${name}=\\w+&?`), '');
+        const { status, text } = await send(simulator, without);
+        assert.equal(status, 400, name);
+        assert.match(text, new RegExp(`parameter ${name} is missing`));
+      }
+      assert.equal((await openGet(simulator, 'apps/', { timestamp: 'now' })).status, 400);
+      assert.equal((await openGet(simulator, 'apps/', { appid: 'ten' })).status, 400);
+      assert.equal((await send(simulator, `${url}&appid=10001`)).status, 400);
+      assert.equal((await send(simulator, `${url}&x=%zz`)).status, 400);
+      const query = url.slice(url.indexOf('?') + 1);
+      const form = new URLSearchParams(query);
+      const inForm = await send(simulator, '/openapi/app/push/message/', {
+        method: 'POST',
+        body: form,
+      });
+      assert.equal(inForm.status, 400);
+    }),
+  );
+
+  it(
+    'answers 400 to a POST body that is not a form',
+    withSimulator({}, async (simulator) => {
+      const url = openUrl(simulator, 'post', 'app/push/message/');
+      const json = await send(simulator, url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"message":"hi"}',
+      });
+      assert.equal(json.status, 400);
+      assert.match(json.text, /application\/x-www-form-urlencoded/);
+    }),
+  );
+
+  it(
+    'accepts a timestamp of any age, unless it was started with a window',
+    withSimulator({}, async (simulator) => {
+      assert.equal((await openGet(simulator, 'apps/', { timestamp: '1' })).status, 200);
+    }),
+  );
+
+  it(
+    'enforces its time window',
+    withSimulator({ timestampWindow: 60, now: () => 1_700_000_000_000 }, async (simulator) => {
+      const status = async (timestamp: string) =>
+        (await openGet(simulator, 'apps/', { timestamp })).status;
+      assert.equal(await status('1700000060'), 200);
+      assert.equal(await status('1699999940'), 200);
+      assert.equal(await status('1700000061'), 401);
+      assert.equal(await status('1699999939'), 401);
+    }),
+  );
+
+  it(
+    'answers 400 to a timestamp in milliseconds, which only the channel has',
+    withSimulator({}, async (simulator) => {
+      const timestamp = '1700000000000';
+      const { status, body } = await openGet(simulator, 'apps/', { timestamp });
+      assert.deepEqual([status, body], [400, { msg: 'timestamp must be Unix seconds' }]);
+      const posted = await openPost(simulator, 'reboot/dev/10000001/', { timestamp });
+      assert.equal(posted.status, 400);
+      assert.equal(simulator.device('10000001').online, true);
+    }),
+  );
+
+  it(
+    'answers 404 for another appid if configured, but 401 for a deleted application',
+    withSimulator({ unknownApp: 404 }, async (simulator) => {
+      const { status, body } = await openGet(simulator, 'apps/', { appid: '999' });
+      assert.deepEqual([status, body], [404, { msg: 'there is no such application' }]);
+      const channel = channelUrl(simulator, '10000001', { appid: '999' });
+      assert.equal(await refusedUpgrade(channel), 404);
+      simulator.deleteApp();
+      assert.equal((await openGet(simulator, 'apps/')).status, 401);
+    }),
+  );
+
+  it(
+    'answers 400 to too many parameters, before it computes the sign',
+    withSimulator({}, async (simulator) => {
+      const names = Array.from({ length: 98 }, (_, n): [string, string] => [`p${n}`, '']);
+      const fits = Object.fromEntries(names.slice(0, 97));
+      assert.equal((await openGet(simulator, 'apps/', { query: fits })).status, 200);
+      const query = Object.fromEntries(names);
+      const { status, text } = await openGet(simulator, 'apps/', { query, sign: 'wrong' });
+      assert.equal(status, 400);
+      assert.match(text, /too many parameters/);
+    }),
+  );
+
+  it(
+    'accepts parameters of a POST in the query as well as in the form',
+    withSimulator({}, async (simulator) => {
+      const query = { message: 'in the query', format: 'MSG' };
+      assert.equal((await openPost(simulator, 'app/push/message/', { query })).status, 200);
+      assert.equal(simulator.device('10000002').received[0]?.text, 'in the query');
+    }),
+  );
+
+  it(
+    'answers 301 with the address to a path without the final slash, before it looks at the sign',
+    withSimulator({}, async (simulator) => {
+      for (const path of ['apps', 'devices/list', 'gpio_status/1', 'sync/20240101/20240102']) {
+        const { status, headers } = await send(simulator, `/openapi/${path}?a=1&b=2`);
+        assert.equal(status, 301, path);
+        assert.equal(headers.get('location'), `/openapi/${path}/?a=1&b=2`);
+      }
+    }),
+  );
+
+  it(
+    'answers 404 to unknown paths and 400 to a wrong method',
+    withSimulator({}, async (simulator) => {
+      for (const path of [
+        '/',
+        '/openapi',
+        '/openapi/nothing/',
+        '/openapi/apps//',
+        '/api/server/',
+      ]) {
+        assert.equal((await send(simulator, path)).status, 404, path);
+      }
+      assert.equal((await openPost(simulator, 'apps/')).status, 400);
+      assert.equal((await openGet(simulator, 'reboot/dev/10000001/')).status, 400);
+    }),
+  );
+
+  it(
+    'answers 400 to a plain request for the channel',
+    withSimulator({}, async (simulator) => {
+      const url = channelUrl(simulator, '10000001').replace('ws:', 'http:');
+      assert.equal((await fetch(url)).status, 400);
+    }),
+  );
+});

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import {
+  channelUrl,
+  openGet,
+  openPost,
+  push,
+  refusedUpgrade,
+  withSimulator,
+  type OpenCall,
+} from './client';
+
+const DEVICE = '10000001';
+const NOBODY = '99';
+const NOW = Date.UTC(2016, 5, 23, 4, 48, 44);
+const SECONDS = Math.floor(NOW / 1000);
+
+/** A test against the dialect; the numbers in the names are the rows of what is known of that server. */
+const on = (
+  options: SimulatorOptions,
+  test: (simulator: Simulator) => Promise<void>,
+): (() => Promise<void>) => withSimulator({ dialect: 'public-2016', ...options }, test);
+
+const low = (levels: Readonly<Record<number, string>> = {}): string =>
+  Array.from({ length: 12 }, (_, at) => levels[at] ?? '\u0000').join('');
+
+describe('simulator, public server of 2016: calls', () => {
+  it(
+    'row 1: each refusal of a signature is 400 with its text',
+    on({ now: () => NOW }, async (simulator) => {
+      const refused: [OpenCall, string][] = [
+        [{ sign: 'f'.repeat(32) }, '签名不正确'],
+        [{ appkey: 'another' }, '签名不正确'],
+        [{ sign: '' }, '签名错误'],
+        [{ appid: '5' }, '设备类别不存在'],
+        [{ appid: '' }, '设备类别APP错误'],
+        [{ appid: 'abc' }, '设备类别APP格式错误'],
+        [{ timestamp: '' }, '时间戳参数错误'],
+        [{ timestamp: 'now' }, '时间戳必须为整数'],
+        [{ timestamp: String(SECONDS - 3600) }, '时间间隔大于一小时'],
+      ];
+      for (const [call, msg] of refused) {
+        const { status, body } = await openGet(simulator, 'apps/', {
+          timestamp: String(SECONDS),
+          ...call,
+        });
+        assert.deepEqual([status, body], [400, { msg }]);
+        const address = channelUrl(simulator, DEVICE, { timestamp: String(SECONDS), ...call });
+        assert.equal(await refusedUpgrade(address), 400, msg);
+      }
+      for (const seconds of [SECONDS - 3599, SECONDS + 86_400]) {
+        const call = { timestamp: String(seconds) };
+        assert.equal((await openGet(simulator, 'apps/', call)).status, 200);
+      }
+    }),
+  );
+
+  it(
+    'row 1: a deleted application does not exist',
+    on({}, async (simulator) => {
+      simulator.deleteApp();
+      const { status, body } = await openGet(simulator, 'apps/');
+      assert.deepEqual([status, body], [400, { msg: '设备类别不存在' }]);
+    }),
+  );
+
+  it(
+    'row 1b: the key is lowercased, so that one with capitals works in lower case alone',
+    on({ appkey: 'KeyWithCapitals' }, async (simulator) => {
+      const lowercased = await openGet(simulator, 'apps/', { appkey: 'keywithcapitals' });
+      assert.equal(lowercased.status, 200);
+      assert.equal((await openGet(simulator, 'apps/')).status, 400);
+    }),
+  );
+
+  it(
+    'the key by default is 32 lowercase hexadecimal digits',
+    on({}, async ({ appkey }) => {
+      assert.match(appkey, /^[0-9a-f]{32}$/);
+      await Promise.resolve();
+    }),
+  );
+
+  it(
+    'row 2: a device that is not of the application is 400; of a history 404 with MSG',
+    on({}, async (simulator) => {
+      const calls = [
+        openGet(simulator, `gpio_status/${NOBODY}/`),
+        openGet(simulator, `manual_refresh/${NOBODY}/`),
+        openGet(simulator, `rt_status/${NOBODY}/`, { query: { key: 'uptime' } }),
+        openPost(simulator, `set_gpio_edge/${NOBODY}/5/1/`),
+        openPost(simulator, `reboot/dev/${NOBODY}/`),
+        push(simulator, NOBODY, 'x'),
+      ];
+      for (const { status, body } of await Promise.all(calls)) {
+        assert.deepEqual([status, body], [400, { msg: '无设备对应操作权限！' }]);
+      }
+      assert.equal(await refusedUpgrade(channelUrl(simulator, NOBODY)), 400);
+      const { status, body } = await openGet(simulator, `up_messages/dev/${NOBODY}/`);
+      assert.equal(status, 404);
+      assert.deepEqual(Object.keys(body as object), ['MSG']);
+    }),
+  );
+
+  it(
+    'row 3: the list is at devices/lists/, and devices/list/ is 404 with a page',
+    on({ devices: 2 }, async (simulator) => {
+      const list = await openGet(simulator, 'devices/lists/');
+      assert.equal((list.body as object[]).length, 2);
+      const { status, text, headers } = await openGet(simulator, 'devices/list/');
+      assert.equal(status, 404);
+      assert.match(headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(text, /^<!doctype html>/);
+    }),
+  );
+
+  it(
+    'row 3: if its gateway does not answer the list is 200 with an object',
+    on({}, async (simulator) => {
+      simulator.fail('no-gateway', { path: 'devices/', times: 1 });
+      const { status, body } = await openGet(simulator, 'devices/lists/');
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(body as object), ['msg']);
+    }),
+  );
+
+  it(
+    'row 4: a device is in the list twice until it is refreshed',
+    on({ devices: 1 }, async (simulator) => {
+      const read = async () =>
+        (await openGet(simulator, 'devices/lists/')).body as { chipid: number; latest: string }[];
+      simulator.listTwice(DEVICE);
+      const [first, second, ...more] = await read();
+      assert.deepEqual([first?.chipid, second?.chipid, more.length], [10000001, 10000001, 0]);
+      assert.notEqual(first?.latest, second?.latest);
+      await openGet(simulator, `manual_refresh/${DEVICE}/`);
+      assert.equal((await read()).length, 1);
+    }),
+  );
+
+  it('row 5: latest is when the device connected, whatever it sends', async () => {
+    let now = NOW;
+    const test = on({ now: () => now, devices: 1 }, async (simulator) => {
+      const latest = async (): Promise<unknown> => {
+        const call = { timestamp: String(Math.floor(now / 1000)) };
+        const { body } = await openGet(simulator, 'devices/lists/', call);
+        return (body as { latest: string }[])[0]?.latest;
+      };
+      const connected = await latest();
+      now += 60_000;
+      simulator.upload(DEVICE, 'x');
+      assert.equal(await latest(), connected);
+      simulator.switchOff(DEVICE);
+      simulator.switchOn(DEVICE);
+      assert.notEqual(await latest(), connected);
+    });
+    await test();
+  });
+
+  it(
+    'row 6: text reaches the device as GBK, and AT with CR LF',
+    on({}, async (simulator) => {
+      const { received } = simulator.device(DEVICE);
+      for (const format of ['MSG', 'LUA', 'AT']) await push(simulator, DEVICE, '温a', format);
+      const bytes = received.map((each) => each.bytes.toString('hex'));
+      assert.deepEqual(bytes, ['cec261', 'cec261', 'cec2610d0a']);
+      assert.deepEqual(received[0]?.text, '温a');
+      const lines = `AT+A\r\n${'x'.repeat(60)}`;
+      assert.equal((await push(simulator, DEVICE, lines, 'AT')).status, 400);
+      assert.equal((await push(simulator, DEVICE, 'x'.repeat(70), 'AT')).status, 200);
+      assert.equal((await push(simulator, DEVICE, 'AT+A\r\nAT+B', 'AT')).status, 200);
+    }),
+  );
+
+  it(
+    'row 6: text that GBK does not have is 500 with a page, and reaches nobody',
+    on({}, async (simulator) => {
+      for (const message of ['😀', 'naïve ĳ', '\uE000']) {
+        const { status, headers } = await push(simulator, DEVICE, message);
+        assert.equal(status, 500, message);
+        assert.match(headers.get('content-type') ?? '', /^text\/html/);
+      }
+      assert.equal(simulator.device(DEVICE).received.length, 0);
+    }),
+  );
+
+  it(
+    'row 7: a device that is not connected is answered for at once',
+    // Only a limit that is far beyond the time limit of the test can show that nothing waits for it.
+    on({ offlineAfter: 3_600_000 }, async (simulator) => {
+      simulator.switchOff(DEVICE);
+      const statuses = [
+        [await push(simulator, DEVICE, 'x'), 504],
+        [await openGet(simulator, `gpio_status/${DEVICE}/`), 502],
+        [await openGet(simulator, `rt_status/${DEVICE}/`, { query: { key: 'uptime' } }), 502],
+        [await openPost(simulator, `set_gpio_edge/${DEVICE}/5/1/`), 502],
+        [await openPost(simulator, `reboot/dev/${DEVICE}/`), 502],
+      ] as const;
+      for (const [{ status, body }, expected] of statuses) {
+        assert.equal(status, expected);
+        assert.equal(typeof (body as { msg: unknown }).msg, 'string');
+      }
+      const { status, text } = await openGet(simulator, `manual_refresh/${DEVICE}/`);
+      assert.deepEqual([status, text], [200, '{"status":"offline","msg":"OK"}']);
+    }),
+  );
+
+  it(
+    'row 7: a device that is connected and does not answer is 504',
+    on({ offlineAfter: 10, answerDelay: 60_000 }, async (simulator) => {
+      assert.equal((await push(simulator, DEVICE, 'x')).status, 504);
+      assert.equal((await openGet(simulator, `gpio_status/${DEVICE}/`)).status, 504);
+      assert.equal((await openGet(simulator, `manual_refresh/${DEVICE}/`)).status, 504);
+    }),
+  );
+
+  it(
+    'row 8: a push to all is a sucess; other formats are 200, an empty message 403, nobody 502',
+    on({ devices: 2 }, async (simulator) => {
+      const toAll = (form: Record<string, string>) =>
+        openPost(simulator, 'app/push/message/', { form });
+      const { status, text } = await toAll({ message: 'x', format: 'MSG' });
+      assert.deepEqual([status, text], [200, '{"msg":"sucess"}']);
+      for (const format of ['B64', 'NONE']) {
+        const refused = await toAll({ message: 'eA==', format });
+        assert.equal(refused.status, 200);
+        assert.notEqual((refused.body as { msg: string }).msg, 'sucess');
+      }
+      assert.equal((await toAll({ message: '', format: 'MSG' })).status, 403);
+      const received = [...simulator.devices.values()].map((device) => device.received.length);
+      assert.deepEqual(received, [1, 1]);
+      for (const { chipid } of simulator.devices.values()) simulator.switchOff(chipid);
+      assert.equal((await toAll({ message: 'x', format: 'MSG' })).status, 502);
+    }),
+  );
+
+  it(
+    'rows 9 and 10: twelve levels as control characters, in the order of the pins; 0 is done',
+    on({}, async (simulator) => {
+      const levels = async (): Promise<unknown> =>
+        ((await openGet(simulator, `gpio_status/${DEVICE}/`)).body as { result: string }).result;
+      assert.equal(await levels(), low());
+      const order = [0, 1, 2, 3, 4, 5, 9, 10, 12, 13, 14, 15];
+      for (const [at, pin] of order.entries()) {
+        const set = await openPost(simulator, `set_gpio_edge/${DEVICE}/${pin}/1/`);
+        assert.equal(set.text, '{"result":"\\u0000"}');
+        assert.equal(await levels(), low({ [at]: '\u0001' }), `pin ${pin}`);
+        await openPost(simulator, `set_gpio_edge/${DEVICE}/${pin}/0/`);
+      }
+      const { text } = await openPost(simulator, `reboot/dev/${DEVICE}/`);
+      assert.equal(text, '{"result":"\\u0000"}');
+    }),
+  );
+
+  it(
+    'row 10: a pin that the module does not have answers another character',
+    on({}, async (simulator) => {
+      const { status, body } = await openPost(simulator, `set_gpio_edge/${DEVICE}/6/1/`);
+      assert.equal(status, 200);
+      assert.notEqual((body as { result: string }).result, '\u0000');
+      assert.equal(simulator.device(DEVICE).levels, '0'.repeat(16));
+    }),
+  );
+
+  it(
+    'row 11: a callback answers raw text',
+    on(
+      { devices: [{ chipid: DEVICE, callbacks: { greeting: 'HELLO', pair: '25,60' } }] },
+      async (simulator) => {
+        for (const [key, expected] of [
+          ['greeting', 'HELLO'],
+          ['pair', '25,60'],
+        ] as const) {
+          const answer = await openGet(simulator, `rt_status/${DEVICE}/`, { query: { key } });
+          assert.deepEqual([answer.status, answer.text], [200, expected]);
+          assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+        }
+      },
+    ),
+  );
+
+  it(
+    'row 19b: a timestamp of 13 digits is accepted by the open API, too',
+    on({}, async (simulator) => {
+      const call = { timestamp: String(Date.now()) };
+      assert.equal((await openGet(simulator, 'apps/', call)).status, 200);
+    }),
+  );
+
+  it('accepts the signatures of the published samples', async () => {
+    const sample = { appid: '1234', appkey: '25b28f0ffb9711e4a96d446d579b49a1' };
+    const devices = [{ chipid: '8454703' }];
+    const seconds = 1_433_814_203;
+    const test = on({ ...sample, devices, now: () => seconds * 1000 }, async (simulator) => {
+      const signed = async (url: string, init: RequestInit = {}): Promise<number> =>
+        (await fetch(`${simulator.baseUrl}/openapi/${url}`, init)).status;
+      const apps = `apps/?appid=1234&timestamp=${seconds}&sign=9f0b613de12d5bb0451c556900a39559`;
+      assert.equal(await signed(apps), 200);
+      const body = new URLSearchParams({
+        devid: '8454703',
+        message: 'HELLO_AGAIN',
+        format: 'MSG',
+      });
+      const pushed =
+        'dev/push/message/?appid=1234&timestamp=1466656220&sign=e626bb3a830a8f5eaa88d11462542d1d';
+      assert.equal(await signed(pushed, { method: 'POST', body }), 200);
+      assert.equal(simulator.device('8454703').received[0]?.text, 'HELLO_AGAIN');
+      const set =
+        'set_gpio_edge/8454703/5/1/?appid=1234&timestamp=1466655681&sign=73495b87b6a8eac4b7f6b485f7761a9d';
+      assert.equal(await signed(set, { method: 'POST' }), 200);
+    });
+    await test();
+    // The digests are those of the texts that section 5.2 spells out.
+    const text = `gettimestamp=${seconds}&appid=1234${sample.appkey}`;
+    const digest = createHash('md5').update(text).digest('hex');
+    assert.equal(digest, '9f0b613de12d5bb0451c556900a39559');
+  });
+});

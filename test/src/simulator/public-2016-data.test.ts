@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { nextEvent, openChannel, openGet, push, serverCall, withSimulator } from './client';
+
+const DEVICE = '10000001';
+/** 2016-06-23 15:59:59.500 UTC: half a second before midnight in Beijing. */
+const BEFORE_MIDNIGHT = Date.UTC(2016, 5, 23, 15, 59, 59, 500);
+const HOUR = 3_600_000;
+
+const on = (
+  options: SimulatorOptions,
+  test: (simulator: Simulator) => Promise<void>,
+): (() => Promise<void>) => withSimulator({ dialect: 'public-2016', ...options }, test);
+
+interface Kept {
+  id: number;
+  body: string;
+  create_time: string;
+  recv_time?: string;
+  msgtype?: string;
+}
+
+/** Reads a history, signed with the time of the simulator's clock. */
+async function history(simulator: Simulator, path: string, now = Date.now()): Promise<Kept[]> {
+  const call = { timestamp: String(Math.floor(now / 1000)) };
+  const { status, body, text } = await openGet(simulator, path, call);
+  assert.equal(status, 200, text);
+  return body as Kept[];
+}
+const uploads = (simulator: Simulator, now?: number): Promise<Kept[]> =>
+  history(simulator, `up_messages/dev/${DEVICE}/`, now);
+
+describe('simulator, public server of 2016: histories, events and the server API', () => {
+  for (const [uploaded, kept] of [
+    ['{"t":21,"h":40}', '"h":40}'],
+    ['HELLO\r\n', 'HELLO'],
+    [' \t a b \v\f\n', 'a b'],
+    ['tag, rest ', ' rest'],
+    ['a,b,c,,d', 'bcd'],
+    [' ,x', 'x'],
+    ['x,', ''],
+    [',', ''],
+    [' \r\n', ''],
+    ['\u00a0x\u3000', '\u00a0x\u3000'],
+    ['温度,21\r\n', '21'],
+  ] as const) {
+    it(
+      `row 12: ${JSON.stringify(uploaded)} is kept as ${JSON.stringify(kept)}`,
+      on({}, async (simulator) => {
+        const event = nextEvent(await openChannel(simulator, DEVICE));
+        simulator.upload(DEVICE, uploaded);
+        const { body } = (await event) as { body: string };
+        assert.equal(Buffer.from(body, 'base64').toString(), uploaded);
+        assert.equal((await uploads(simulator))[0]?.body, kept);
+        const today = new Date(Date.now() + 8 * HOUR).toISOString().slice(0, 10);
+        const tomorrow = new Date(Date.now() + 32 * HOUR).toISOString().slice(0, 10);
+        const path = `sync/${today}/${tomorrow}/`.replaceAll('-', '');
+        assert.equal((await history(simulator, path))[0]?.body, kept);
+      }),
+    );
+  }
+
+  it('row 13: newest first by the clock of the device, to the second, in UTC', async () => {
+    let now = BEFORE_MIDNIGHT;
+    const devices = [{ chipid: DEVICE, clockOffset: 2 * HOUR }];
+    const test = on({ now: () => now, devices }, async (simulator) => {
+      for (const [text, ms] of [
+        ['one', 0],
+        ['two', 100],
+        ['three', 500],
+      ] as const) {
+        now = BEFORE_MIDNIGHT + ms;
+        simulator.upload(DEVICE, text);
+      }
+      const kept = await uploads(simulator, now);
+      assert.deepEqual(
+        kept.map(({ body, create_time: time }) => [body, time]),
+        [
+          ['three', '2016-06-23 18:00:00'],
+          ['one', '2016-06-23 17:59:59'],
+          ['two', '2016-06-23 17:59:59'],
+        ],
+      );
+      const [received] = await history(simulator, 'sync/20160624/20160625/', now);
+      assert.equal(received?.recv_time, '2016-06-23 16:00:00');
+    });
+    await test();
+  });
+
+  it(
+    'row 13: a history has no limit of the usual size',
+    on({}, async (simulator) => {
+      for (let count = 0; count < 10_100; count++) simulator.upload(DEVICE, 'x');
+      assert.equal((await uploads(simulator)).length, 10_100);
+    }),
+  );
+
+  it('row 13b: what a device kept while it was away has a later id and an older time', async () => {
+    let now = BEFORE_MIDNIGHT;
+    const test = on({ now: () => now }, async (simulator) => {
+      simulator.switchOff(DEVICE);
+      simulator.uploadWhenOnline(DEVICE, 'kept');
+      now += HOUR;
+      simulator.upload(DEVICE, 'another');
+      assert.equal((await uploads(simulator, now)).length, 1);
+      const event = nextEvent(await openChannel(simulator, DEVICE));
+      simulator.switchOn(DEVICE);
+      assert.equal(
+        ((await event) as { timestamp: string }).timestamp,
+        String(Math.floor(now / 1000)),
+      );
+      assert.deepEqual(
+        (await uploads(simulator, now)).map(({ id, body, create_time: time }) => [id, body, time]),
+        [
+          [1, 'another', '2016-06-23 16:59:59'],
+          [2, 'kept', '2016-06-23 15:59:59'],
+        ],
+      );
+      simulator.upload(DEVICE, 'made', { made: 0 });
+      assert.equal((await uploads(simulator, now)).at(-1)?.create_time, '1970-01-01 00:00:00');
+    });
+    await test();
+  });
+
+  it(
+    'row 14: one upload that is not UTF-8 makes the history of its device 500, and no other',
+    on({}, async (simulator) => {
+      simulator.upload(DEVICE, Buffer.from([0xc3, 0x28]));
+      simulator.upload('10000002', 'text');
+      const { status, headers } = await openGet(simulator, `up_messages/dev/${DEVICE}/`);
+      assert.equal(status, 500);
+      assert.match(headers.get('content-type') ?? '', /^text\/html/);
+      assert.equal((await history(simulator, 'up_messages/dev/10000002/')).length, 1);
+    }),
+  );
+
+  it('row 15: sync is from midnight to midnight in Beijing, by the clock of the device', async () => {
+    const midnight = BEFORE_MIDNIGHT + 500;
+    const test = on({ now: () => midnight }, async (simulator) => {
+      for (const [text, made] of [
+        ['before', midnight - 1000],
+        ['first', midnight],
+        ['last', midnight + 24 * HOUR - 1000],
+        ['after', midnight + 24 * HOUR + 1000],
+      ] as const) {
+        simulator.upload(DEVICE, text, { made });
+      }
+      const bodies = async (path: string): Promise<string[]> =>
+        (await history(simulator, path, midnight)).map(({ body }) => body);
+      assert.deepEqual(await bodies('sync/20160624/20160625/'), ['last', 'first']);
+      assert.deepEqual(await bodies('sync/20160623/20160626/'), [
+        'after',
+        'last',
+        'first',
+        'before',
+      ]);
+      assert.deepEqual(await bodies('sync/20160625/20160624/'), []);
+      const [first] = await history(simulator, 'sync/20160623/20160624/', midnight);
+      assert.equal(first?.create_time, '2016-06-23 16:00:00');
+    });
+    await test();
+  });
+
+  it(
+    'row 16: a push is kept in hexadecimal, each byte without a leading zero, with a Chinese label',
+    on({}, async (simulator) => {
+      await push(simulator, DEVICE, 'A0B', 'AT');
+      await push(simulator, DEVICE, '000a41ff', 'HEX');
+      await push(simulator, DEVICE, '0a41', 'HEX');
+      const kept = await history(simulator, `push_messages/dev/${DEVICE}/`);
+      assert.deepEqual(
+        kept.map(({ body }) => body),
+        ['41', '0a41ff', '413042'],
+      );
+      assert.match(kept[0]?.msgtype ?? '', /^\p{Script=Han}/u);
+    }),
+  );
+
+  it(
+    'row 17: an upload is in the history before its event is sent',
+    on({}, async (simulator) => {
+      const socket = await openChannel(simulator, DEVICE);
+      const seen = once(socket, 'message').then(() => uploads(simulator));
+      simulator.upload(DEVICE, 'x');
+      assert.equal((await seen).length, 1);
+    }),
+  );
+
+  it('rows 18 and 20: the time of an event is that of the server, in a frame as in the sample', async () => {
+    const now = 1_466_644_524_000;
+    const devices = [{ chipid: '8454703', clockOffset: -HOUR }];
+    const test = on({ appid: 1234, devices, now: () => now }, async (simulator) => {
+      const event = nextEvent(await openChannel(simulator, '8454703'));
+      simulator.upload('8454703', Buffer.from('VEVTVEFHQUlODQo=', 'base64'));
+      assert.deepEqual(await event, {
+        appid: '1234',
+        body: 'VEVTVEFHQUlODQo=',
+        chipid: '8454703',
+        timestamp: '1466644524',
+        type: 'data_upload',
+      });
+    });
+    await test();
+  });
+
+  it(
+    'row 19: data of the transparent serial mode is an event that no history keeps',
+    on({}, async (simulator) => {
+      const event = nextEvent(await openChannel(simulator, DEVICE));
+      const entry = simulator.upload(DEVICE, 'ab', { type: 'uart_trans' });
+      const { timestamp: _time, ...fields } = (await event) as Record<string, string>;
+      assert.deepEqual(fields, {
+        ...{ type: 'uart_trans', appid: simulator.appid, chipid: DEVICE, body: 'YWI=' },
+      });
+      assert.equal(entry.id, 0);
+      assert.deepEqual(await uploads(simulator), []);
+      assert.equal(simulator.upload(DEVICE, 'x').id, 1);
+    }),
+  );
+
+  it('opens a channel with the signature of the published sample', async () => {
+    const appkey = '25b28f0ffb9711e4a96d446d579b49a1';
+    const now = 1_466_642_512_648;
+    const options = { appid: 1234, appkey, devices: [{ chipid: '8454703' }], now: () => now };
+    const test = on(options, async (simulator) => {
+      const query = `appid=1234&timestamp=${now}&chipid=8454703&sign=e54844ce4d29aff9920ccbec32be2e54`;
+      const socket = new WebSocket(
+        `${simulator.baseUrl.replace('http', 'ws')}/noticed/peer?${query}`,
+      );
+      await once(socket, 'open');
+      assert.equal(simulator.channels('8454703'), 1);
+    });
+    await test();
+  });
+
+  it(
+    'a newer channel of a device closes the older one, if configured, and no other',
+    on({ replace: true }, async (simulator) => {
+      const older = await openChannel(simulator, DEVICE);
+      const other = await openChannel(simulator, '10000002');
+      const closed = once(older, 'close');
+      const newer = await openChannel(simulator, DEVICE);
+      await closed;
+      await until(() => simulator.channels(DEVICE) === 1);
+      assert.deepEqual([newer.readyState, other.readyState], [WebSocket.OPEN, WebSocket.OPEN]);
+    }),
+  );
+
+  const ROW_21 = 'id chipid name note create_at latest stat online regist addr'.split(' ');
+  const ROW_22 =
+    'rssi heap flash firmware version latest_ipaddr app_name up_datas down_datas'.split(' ');
+
+  it(
+    'rows 21 to 23: the server API has ids unlike chip numbers, and takes name, note and stat',
+    on({ devices: 3 }, async (simulator) => {
+      const list = (await serverCall(simulator, 'GET', '/devices?page=1&count=2&filter=all')).body;
+      const { devices, ...envelope } = list as { devices: Record<string, unknown>[] };
+      assert.deepEqual(envelope, { page: 1, count: 2, total: 3 });
+      assert.deepEqual(Object.keys(devices[0] ?? {}), ROW_21);
+      const { id, chipid } = devices[0] as { id: number; chipid: string };
+      assert.equal(chipid, DEVICE);
+      assert.notEqual(String(id), chipid);
+      assert.equal((await serverCall(simulator, 'GET', `/devices/${chipid}`)).status, 404);
+      const one = await serverCall(simulator, 'GET', `/devices/${id}`);
+      assert.deepEqual(Object.keys(one.body as object), [...ROW_21, ...ROW_22]);
+      const body = { name: 'Pump', note: 'old', stat: 'DISABLED' };
+      assert.equal((await serverCall(simulator, 'PUT', `/devices/${id}`, { body })).status, 200);
+      assert.deepEqual(
+        [simulator.device(DEVICE).name, simulator.device(DEVICE).disabled],
+        ['Pump', true],
+      );
+      const after = (await serverCall(simulator, 'GET', `/devices/${id}`)).body as typeof body;
+      assert.deepEqual([after.name, after.note, after.stat], ['Pump', 'old', 'DISABLED']);
+    }),
+  );
+
+  it(
+    'rows 24 and 25: the server API lists uploads, and takes data by POST as well as by PUT',
+    on({}, async (simulator) => {
+      simulator.upload(DEVICE, 'a,b');
+      const { body } = await serverCall(simulator, 'GET', '/up/messages?page=1&count=10');
+      const { msgs, ...envelope } = body as { msgs: Record<string, unknown>[] };
+      assert.deepEqual(envelope, { page: 1, count: 10, total: 1 });
+      assert.deepEqual(Object.keys(msgs[0] ?? {}), ['chipid', 'data', 'created_at']);
+      const message = { data_type: 'text', msgtype: 'MSG', data: '温' };
+      const posted = await serverCall(simulator, 'POST', '/device/1/messages', { body: message });
+      assert.equal(posted.status, 200);
+      const put = await serverCall(simulator, 'PUT', '/devices/1', { body: { data: 'x' } });
+      assert.equal(put.status, 200);
+      assert.deepEqual(
+        simulator.device(DEVICE).received.map(({ text }) => text),
+        ['温', 'x'],
+      );
+    }),
+  );
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { md5, openGet, send, serverCall, withSimulator } from './client';
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+describe('simulator: server API', () => {
+  it(
+    'accepts the sign that section 5.1 spells out, all in lower case',
+    withSimulator({ serverKey: 'KeyA', serverPassword: 'PassB' }, async (simulator) => {
+      const timestamp = String(seconds());
+      const sign = md5(`get/api/server/deviceskey=keyatimestamp=${timestamp}passb`);
+      const headers = { Key: 'KeyA', Timestamp: timestamp, Sign: sign };
+      const { status } = await send(simulator, '/api/server/devices?page=1', { headers });
+      assert.equal(status, 200);
+    }),
+  );
+
+  it(
+    'answers 401 to a wrong sign, an unknown key and a deleted application',
+    withSimulator({}, async (simulator) => {
+      const status = async (headers: Record<string, string> = {}) =>
+        (await serverCall(simulator, 'GET', '/devices', { headers })).status;
+      assert.equal(await status({ sign: md5('x') }), 401);
+      assert.equal(await status({ key: 'another' }), 401);
+      assert.equal(await status(), 200);
+      simulator.deleteApp();
+      assert.equal(await status(), 401);
+    }),
+  );
+
+  it(
+    'rejects a Timestamp more than 7200 s off, to either side',
+    withSimulator({ now: () => 1_700_000_000_000 }, async (simulator) => {
+      const status = async (timestamp: number) =>
+        (
+          await serverCall(simulator, 'GET', '/devices', {
+            headers: { timestamp: String(timestamp) },
+          })
+        ).status;
+      assert.equal(await status(1_700_007_200), 200);
+      assert.equal(await status(1_699_992_800), 200);
+      assert.equal(await status(1_700_007_201), 401);
+      assert.equal(await status(1_699_992_799), 401);
+    }),
+  );
+
+  it(
+    'answers 400 when a header is missing or Timestamp no integer',
+    withSimulator({}, async (simulator) => {
+      for (const name of ['key', 'timestamp', 'sign']) {
+        const headers = { key: 'a', timestamp: '1', sign: 'b', [name]: '' };
+        assert.equal((await send(simulator, '/api/server/devices', { headers })).status, 400, name);
+      }
+      const headers = { timestamp: 'soon' };
+      assert.equal((await serverCall(simulator, 'GET', '/devices', { headers })).status, 400);
+    }),
+  );
+
+  it(
+    'lists the ids of all devices, page by page, those that are off included',
+    withSimulator({ devices: 5 }, async (simulator) => {
+      simulator.switchOff(10000004);
+      const { body } = await serverCall(simulator, 'GET', '/devices?page=2&count=3');
+      assert.deepEqual(body, {
+        page: 2,
+        count: 3,
+        total: 5,
+        devices: ['10000004', '10000005'],
+      });
+      for (const query of ['page=0', 'count=0', 'count=1001', 'page=x', 'page=']) {
+        const { status } = await serverCall(simulator, 'GET', `/devices?${query}`);
+        assert.equal(status, 400, query);
+      }
+    }),
+  );
+
+  it(
+    'returns the record of one device, and 404 for an unknown one',
+    withSimulator({ devices: [{ chipid: 8, name: 'Eight' }], now: Date.now }, async (simulator) => {
+      const { body } = await serverCall(simulator, 'GET', '/devices/8');
+      const { latest, ...rest } = body as { latest: string };
+      assert.deepEqual(rest, {
+        deviceid: '8',
+        name: 'Eight',
+        status: 'online',
+        disabled: false,
+        vertype: 1,
+      });
+      assert.match(latest, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+      assert.equal((await serverCall(simulator, 'GET', '/devices/9')).status, 404);
+    }),
+  );
+
+  it(
+    'renames a device',
+    withSimulator({}, async (simulator) => {
+      const body = { name: 'Attic' };
+      const reply = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
+      assert.deepEqual([reply.status, reply.body], [200, { msg: 'OK' }]);
+      const list = (await openGet(simulator, 'devices/list/')).body as { name: string }[];
+      assert.equal(list[0]?.name, 'Attic');
+    }),
+  );
+
+  it(
+    'disables a device and enables it again',
+    withSimulator({ offlineAfter: 10 }, async (simulator) => {
+      const gpio = async () => (await openGet(simulator, 'gpio_status/10000001/')).status;
+      await serverCall(simulator, 'PUT', '/devices/10000001', { body: { disabled: true } });
+      assert.deepEqual([simulator.device(10000001).online, await gpio()], [false, 504]);
+      await serverCall(simulator, 'PUT', '/devices/10000001', { body: { disabled: false } });
+      assert.deepEqual([simulator.device(10000001).online, await gpio()], [true, 200]);
+    }),
+  );
+
+  it(
+    'passes data through to a device',
+    withSimulator({ offlineAfter: 10 }, async (simulator) => {
+      const body = { data: '0102', format: 'HEX' };
+      const reply = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
+      assert.deepEqual(reply.body, { msg: 'OK' });
+      assert.deepEqual(simulator.device(10000001).received[0]?.bytes, Buffer.from([1, 2]));
+      simulator.switchOff(10000001);
+      const off = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
+      assert.equal(off.status, 504);
+    }),
+  );
+
+  it(
+    'answers 400 to a PUT body without a known field',
+    withSimulator({}, async (simulator) => {
+      const bodies = ['', '{', '[]', 'null', '{}', '{"name":5}', '{"disabled":"yes"}'];
+      bodies.push('{"data":1}', '{"data":"x","name":"y"}', '{"data":"x","format":"XML"}');
+      for (const body of bodies) {
+        const { status } = await serverCall(simulator, 'PUT', '/devices/10000001', { body });
+        assert.equal(status, 400, body);
+      }
+      assert.equal(simulator.device(10000001).name, 'Greenhouse');
+    }),
+  );
+
+  it(
+    'returns all uploads page by page, and requires page and count',
+    withSimulator({}, async (simulator) => {
+      for (const [index, chipid] of ['10000001', '10000002', '10000001'].entries()) {
+        simulator.upload(chipid, `no ${index + 1}`);
+      }
+      const { body } = await serverCall(simulator, 'GET', '/up/messages?page=2&count=2');
+      const { messages, ...rest } = body as { messages: { id: number; body: string }[] };
+      assert.deepEqual(rest, { page: 2, count: 2, total: 3 });
+      assert.deepEqual(
+        messages.map((message) => [message.id, message.body]),
+        [[3, 'no 3']],
+      );
+      assert.equal((await serverCall(simulator, 'GET', '/up/messages')).status, 400);
+      assert.equal((await serverCall(simulator, 'GET', '/up/messages?page=1')).status, 400);
+    }),
+  );
+
+  it(
+    'answers 400 to a method and 404 to a path that do not exist',
+    withSimulator({}, async (simulator) => {
+      assert.equal((await serverCall(simulator, 'POST', '/devices')).status, 400);
+      assert.equal((await serverCall(simulator, 'GET', '/devices/')).status, 404);
+      assert.equal((await serverCall(simulator, 'GET', '/elsewhere')).status, 404);
+    }),
+  );
+});
