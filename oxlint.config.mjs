@@ -88,7 +88,7 @@ export default {
           'error',
           {
             allow: [
-              '^\\./(application|cluster/(join|sharing)|admin|cluster-route|[a-z-]+\\.runtime)$',
+              '^\\./(application|cluster/(member|sharing)|admin|cluster-route|[a-z-]+\\.runtime)$',
             ],
           },
         ],

@@ -24,7 +24,6 @@ import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
 import type { CommandLock } from './commands/lock';
-import type { Sharing } from './cluster/sharing';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
@@ -40,7 +39,7 @@ export interface OpenApiParts {
   found: { listPath: string | undefined };
   sync: SyncDays;
   channels: Channels;
-  /** Joins a channel for a caller; with a cluster, while this process has the device. */
+  /** Joins a channel for a caller, while this process has the device. */
   listen: Listen;
   listening: Listening;
   channelPush: ChannelPush;
@@ -62,7 +61,7 @@ export interface Application {
   open: OpenApiParts | undefined;
   /** Everything that reaches a device of the open API. */
   commands: DeviceCommands | undefined;
-  /** Keeps its commands and those of other processes apart, with a cluster. */
+  /** Keeps its commands apart from the commands of other processes, if there are any. */
   exclusive: CommandLock | undefined;
   /** What is known of its devices. */
   registry: FleetRegistry;
@@ -72,7 +71,7 @@ export interface Application {
   close(): Promise<void>;
 }
 
-/** Loaded with the first cluster: a single process needs nothing of it. */
+/** Loaded if several processes share the devices. */
 const sharings = (): typeof import('./cluster/sharing') =>
   require('./cluster/sharing') as typeof import('./cluster/sharing');
 
@@ -109,10 +108,9 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
-  let commands: DeviceCommands | undefined;
   const queues = new Queues(settings.deviceGap, explain, (key, waiting, running) => {
     if (!CHIPID.test(key)) return;
-    registry.onQueue(key, waiting + (commands?.waiting(key) ?? 0), running);
+    registry.onQueue(key, waiting, running);
   });
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
@@ -126,21 +124,24 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     clock: createServiceClock(now),
   };
 
+  const sharing =
+    settings.openApi && options.cluster
+      ? sharings().share(options.cluster, settings.deviceGap, explain, registry)
+      : undefined;
   const limiterOf = (origin: string, paced: Paced): AdaptiveLimiter => {
     const limiter = limiters.of(origin, paced);
-    return options.cluster ? limiter.remember() : limiter;
+    return sharing ? limiter.remember() : limiter;
   };
-  let open: OpenApiParts | undefined;
-  let sharing: Sharing | undefined;
-  if (settings.openApi) {
+
+  const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const { signCase, postParameters } = settings;
-    const identity = { ...settings.openApi, userAgent, signCase, postParameters, now };
+    const identity = { ...openApiSettings, userAgent, signCase, postParameters, now };
     const api = openApi(identity);
     const channels = new Channels(
       channelSettings(
         ...([settings, identity, tls, proxy, random] as const),
         ...([limiterOf(settings.channelOrigin, CONNECTS), registry] as const),
-        options.cluster && ((chipid) => sharing?.cluster.access(chipid) ?? 'hold'),
+        sharing?.ownership,
       ),
     );
     const streamHistory = historyStreamer(http, api, settings.timeout);
@@ -148,73 +149,56 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       appid: identity.appid,
       channels,
       readUploads: streamHistory,
-      // Not that of the channels, whose address begins with ws.
+      // Not the origin of the channels, whose address begins with ws.
       pace: limiterOf(settings.origin, READINGS),
-      // In a cluster, a device that another process had is silent until its history is read.
+      // A device that another process had is silent until its history is read.
       connects:
-        settings.channelOrigin.startsWith('wss:') && !options.cluster
+        settings.channelOrigin.startsWith('wss:') && !sharing
           ? limiters.of(settings.channelOrigin)
           : undefined,
       now,
       random,
       observer: registry,
     });
-    sharing =
-      options.cluster &&
-      sharings().share(options.cluster, {
-        ...{ listening, channels, deadlines, explain, gap: settings.deviceGap },
-        known: (chipid) => {
-          const one = chipid === undefined ? undefined : fleet.fleet.latest(chipid);
-          return chipid === undefined ? fleet.fleet.latestAll() : one ? [one] : [];
-        },
-      });
-    const { listen } = sharing?.listening ?? listening;
-    const channelPush = sharing?.channelPush ?? createChannelPush(channels, deadlines);
-    const following = sharing ? { recover: sharing.follow } : listening;
-    const pulses = new Pulses(http, api, explain);
-    const turns = new Queues(0, explain);
-    const requests = new Requests({
-      ...{ listening: following, deadlines, queues, turns, exclusive: sharing?.exclusive },
-      onPushError: (chipid, error) => commands?.failed(chipid, error),
-    });
+    const { listen, recover } = listening;
+    const channelPush = createChannelPush(channels, deadlines);
+    const join = channels.join.bind(channels);
     const found: OpenApiParts['found'] = { listPath: undefined };
-    const listDevices = deviceLister(api, (path) => {
-      found.listPath = path;
-    });
-    open = {
-      api,
-      channels,
-      listen,
-      listening,
-      channelPush,
-      pulses,
-      requests,
-      listDevices,
-      streamHistory,
-      found,
+    return {
+      ...{ api, channels, listening, streamHistory, found, listen, recover, join, channelPush },
+      ...sharing?.over({ channels, listening, channelPush, deadlines }),
+      pulses: new Pulses(http, api, explain),
+      listDevices: deviceLister(api, (path) => {
+        found.listPath = path;
+      }),
       sync: daySync(api, () => serviceZone(settings, listening)),
     };
-  }
+  };
+  const parts = settings.openApi && openParts(settings.openApi);
 
   const fleet = createFleet(
     {
-      http,
-      registry,
-      timeout: settings.timeout,
+      ...{ http, registry, now, timeout: settings.timeout },
       historyOptions: historyOptions(settings),
-      now,
       remote: sharing?.latest,
       share: sharing?.watches,
     },
-    open,
+    parts,
   );
-  if (open) {
-    const { channels } = open;
-    commands = new DeviceCommands({
+  const commands =
+    parts &&
+    new DeviceCommands({
       ...{ queues, registry, now, timers: new TimerQueue(), list: fleet.poller },
-      channels: sharing ? { join: sharing.follow } : channels,
+      channels: parts,
     });
-  }
+  const open = parts && {
+    ...parts,
+    requests: new Requests({
+      ...{ listening: parts, deadlines, queues, turns: new Queues(0, explain) },
+      exclusive: sharing?.lock,
+      onPushError: (chipid, error) => commands?.failed(chipid, error),
+    }),
+  };
 
   return {
     settings,
@@ -227,7 +211,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     registry,
     fleet: fleet.fleet,
     commands,
-    exclusive: sharing?.exclusive,
+    exclusive: sharing?.lock,
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),

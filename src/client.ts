@@ -55,8 +55,7 @@ import { explainCall, type ExplainedArguments, type ExplainedCall } from './expl
 import { historyOptions, type ClientOptions } from './settings';
 import { isObject } from './util/object';
 import { show } from './util/show';
-import type { StoreInfo } from './cluster/store';
-import type { ClusterMember, ClusterSettings } from './cluster/types';
+import type { ClusterMember, ClusterSettings, StoreInfo } from './cluster/types';
 
 /**
  * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
@@ -72,8 +71,8 @@ const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
 
 /** Loaded with the first cluster: a single process needs nothing of it. */
-const clusters = (): typeof import('./cluster/join') =>
-  require('./cluster/join') as typeof import('./cluster/join');
+const clusters = (): typeof import('./cluster/member') =>
+  require('./cluster/member') as typeof import('./cluster/member');
 
 /**
  * Joins the processes that share the devices of an application, on Redis or Valkey. The connection is made in the

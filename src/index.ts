@@ -6,14 +6,16 @@ export type { TlsSettings } from './http/tls';
 export { joinCluster, testCluster } from './client';
 export type {
   ClusterJob,
+  ClusterListener,
   ClusterMember,
+  ClusterProblem,
   ClusterSettings,
+  ClusterState,
   ClusterWork,
   DeviceOwners,
+  QueueState,
+  StoreInfo,
 } from './cluster/types';
-export type { ClusterListener, ClusterState } from './cluster/cluster';
-export type { ClusterProblem } from './cluster/engine-faults';
-export type { QueueState, StoreInfo } from './cluster/store';
 export type {
   ChannelSubscription,
   ChannelState,

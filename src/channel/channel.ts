@@ -6,7 +6,6 @@ import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import { PingAnswers } from './keepalive';
 import {
   IsolatedListener,
-  type ChannelAccess,
   type ChannelListener,
   type ChannelObserver,
   type ChannelState,
@@ -15,6 +14,7 @@ import {
 import { ReconnectBackoff } from './reconnect-backoff';
 import { readRetryAfter } from '../http/headers';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
+import { ALONE, type ChannelAccess, type Ownership } from './ownership';
 
 /** Everything a channel needs from its application. */
 export interface ChannelSettings extends ConnectionSettings {
@@ -24,7 +24,7 @@ export interface ChannelSettings extends ConnectionSettings {
   url: (chipid: string) => string;
   limiter: Pick<AdaptiveLimiter, 'acquire' | 'ended'>;
   /** Whether the device's channel may be opened here; default: always. */
-  access?: ((chipid: string) => ChannelAccess) | undefined;
+  ownership?: Ownership | undefined;
   /** This machine's clock, in ms. */
   now: () => number;
   /** Observes every channel of the application. */
@@ -103,7 +103,7 @@ export class Channel implements ChannelView, ConnectionEvents {
     else passed();
   }
 
-  /** Connects or stops connecting, after what {@link ChannelSettings.access} returns has changed. */
+  /** Connects or stops connecting, after what {@link Ownership.access} returns has changed. */
   checkAccess(): void {
     if (this.#isClosed) return;
     const access = this.#access;
@@ -161,7 +161,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   }
 
   get #access(): ChannelAccess {
-    return this.#settings.access?.(this.#chipid) ?? 'open';
+    return (this.#settings.ownership ?? ALONE).access(this.#chipid);
   }
 
   #startAttempt(): void {
@@ -184,7 +184,7 @@ export class Channel implements ChannelView, ConnectionEvents {
     this.#backoff = undefined;
     this.#connection?.close();
     this.#connection = undefined;
-    this.reason = 'CLUSTER';
+    this.reason = this.#settings.ownership?.reason;
     this.#setState('disconnected');
   }
 

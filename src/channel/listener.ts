@@ -11,12 +11,6 @@ import { catchRejection, thrownText } from '../util/thrown';
 export type ChannelState = 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
 
 /**
- * Whether this process may open a device's channel. `hold`: not now, but a channel that is open stays open.
- * `elsewhere`: another process has the device.
- */
-export type ChannelAccess = 'open' | 'hold' | 'elsewhere';
-
-/**
  * Listens on a channel. The same object may join several times, and each time counts as another
  * listener.
  *

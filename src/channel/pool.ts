@@ -11,12 +11,8 @@ import { tlsConnector } from '../http/tls';
 import { signOpenApi } from '../api/signing';
 import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
-import type {
-  ChannelAccess,
-  ChannelListener,
-  ChannelObserver,
-  ChannelSubscription,
-} from './listener';
+import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
+import type { Ownership } from './ownership';
 import { TurnShare } from './socket';
 
 /** A subscription as the parts of the application hold it, with the whole channel. */
@@ -211,7 +207,7 @@ export function channelSettings(
   random: () => number,
   limiter: AdaptiveLimiter,
   observer: ChannelObserver,
-  access: ((chipid: string) => ChannelAccess) | undefined,
+  ownership: Ownership | undefined,
 ): ChannelSettings {
   let made: ReturnType<typeof socketOptions> | undefined;
   return {
@@ -228,7 +224,7 @@ export function channelSettings(
     turns: new TurnShare(),
     limiter,
     observer,
-    access,
+    ownership,
     random,
   };
 }

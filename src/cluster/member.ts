@@ -2,36 +2,97 @@ import { DeviceCloudError, invalidInput } from '../errors';
 import { isolated } from '../util/thrown';
 import { oneLine, show } from '../util/show';
 import { systemClock } from './clock';
-import { Cluster, type ClusterListener, type ClusterOptions, type ClusterState } from './cluster';
-import type { ClusterProblem } from './engine-faults';
-import { OwnersReader } from './owners';
-import { StoreError, type QueueState, type StoreInfo } from './store';
-import type { ClusterJob, ClusterMember, ClusterWork, DeviceOwners } from './types';
-import { uploadFromText } from './upload-text';
-import { isToken, type Job } from './worker';
+import { Cluster, type ClusterOptions } from './cluster';
+import { uploadFromText } from './messages';
+import { openRedisStore } from './redis/redis-store';
+import { readClusterSettings } from './options';
+import { slotOf } from './slots';
+import { StoreError, type Store } from './store';
+import type {
+  ClusterJob,
+  ClusterListener,
+  ClusterMember,
+  ClusterProblem,
+  ClusterSettings,
+  ClusterState,
+  ClusterWork,
+  DeviceOwners,
+  QueueState,
+  StoreInfo,
+} from './types';
+import { readToken, type Job } from './worker';
 
 const MOST = { inFlight: 10_000, redeliver: 86_400, attempts: 1000 };
 
 /** The most characters of an error's reason that are repeated. */
 const MAX_REASON = 300;
 
+/** How long the owners of devices are reused, in ms: displays request them repeatedly. */
+const FRESH = 2000;
+
+/** How long a test of the settings waits for a connection, and how often it checks, in ms. */
+const TEST = { patience: 5000, pause: 50 };
+
+/** Joins a cluster: see `joinCluster` of the package. */
+export async function join(settings: ClusterSettings): Promise<ClusterMember> {
+  const { lease, store } = readClusterSettings(settings);
+  return new Member({ store: await openRedisStore(store), lease });
+}
+
+/** Joins on an open store; for tests, whose members share one in memory. */
+export const joinOn = (store: Store, options: Omit<ClusterOptions, 'store'> = {}): ClusterMember =>
+  new Member({ store, ...options });
+
+/** The membership as a client uses it. @throws DeviceCloudError `NOT_CONFIGURED` if it is anything else */
+export function clusterOf(member: ClusterMember): Cluster {
+  if (member instanceof Member) return member.cluster;
+  throw new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The cluster must be what joinCluster has returned.',
+  );
+}
+
+/** Tries settings without joining: see `testCluster` of the package. */
+export async function test(settings: ClusterSettings): Promise<StoreInfo> {
+  const store = await openRedisStore(readClusterSettings(settings).store);
+  const began = performance.now();
+  try {
+    for (;;) {
+      try {
+        return await store.info();
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        if (performance.now() - began >= TEST.patience)
+          throw new DeviceCloudError(
+            'UNREACHABLE',
+            error.isRefusal
+              ? `The engine of the cluster answers, but does not work. ${error.message}`
+              : `The engine of the cluster was not reached within ${TEST.patience / 1000} s. ${error.message}`,
+          );
+      }
+      await new Promise((resolve) => setTimeout(resolve, TEST.pause));
+    }
+  } finally {
+    await store.close();
+  }
+}
+
 /** A membership as callers see it: checks their input, and fails with the errors of the package. */
-export class Member implements ClusterMember {
+class Member implements ClusterMember {
   /** What clients use. */
   readonly cluster: Cluster;
-  readonly #store: ClusterOptions['store'];
-  readonly #owners: OwnersReader;
-  #working = false;
+  readonly #store: Store;
+  readonly #monotonic: () => number;
+  #owners: Promise<DeviceOwners> | undefined;
+  #ownersAt = 0;
+  #isWorking = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: ClusterOptions) {
     const { store, clock = systemClock } = options;
     this.cluster = new Cluster(options);
     this.#store = store;
-    this.#owners = new OwnersReader(
-      () => store.owners(),
-      () => clock.monotonic(),
-    );
+    this.#monotonic = () => clock.monotonic();
     this.cluster.start();
   }
 
@@ -65,7 +126,15 @@ export class Member implements ClusterMember {
   }
 
   owners(): Promise<DeviceOwners> {
-    return this.#reached('The owners of the devices were not read', this.#owners.get());
+    const now = this.#monotonic();
+    if (!this.#owners || now - this.#ownersAt >= FRESH) {
+      this.#ownersAt = now;
+      this.#owners = this.#store
+        .owners()
+        .then((owners) => ({ of: (chipid) => owners.get(slotOf(chipid)) }));
+      this.#owners.catch(() => (this.#owners = undefined));
+    }
+    return reached('The owners of the devices were not read', this.#owners);
   }
 
   work({ inFlight = 16, redeliver = 60, attempts = 5, deliver }: ClusterWork): () => void {
@@ -76,46 +145,41 @@ export class Member implements ClusterMember {
     if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= MOST.attempts))
       throw invalidInput(`attempts must be a whole number from 1 to ${MOST.attempts}.`);
     if (typeof deliver !== 'function') throw invalidInput('deliver must be a function.');
-    if (this.#working)
+    if (this.#isWorking)
       throw new DeviceCloudError(
         'NOT_CONFIGURED',
         'This process works on the queue of the application already. Only one can do so in a process.',
       );
-    this.#working = true;
+    this.#isWorking = true;
     const end = this.cluster.work({
       ...{ inFlight, redeliver, attempts },
       deliver: (job) => this.#deliver(job, deliver),
     });
     return () => {
-      if (!this.#working) return;
-      this.#working = false;
+      if (!this.#isWorking) return;
+      this.#isWorking = false;
       end();
     };
   }
 
   async acknowledge(token: string): Promise<boolean> {
-    if (!isToken(token))
+    if (!readToken(token))
       throw invalidInput(
         `An upload of the queue is acknowledged by its token, a text such as 10000001:1700000000000-0, but this is ${show(token)}.`,
       );
-    return this.#reached('The upload was not acknowledged', this.cluster.acknowledge(token));
+    return reached('The upload was not acknowledged', this.cluster.acknowledge(token));
   }
 
   queueState(): Promise<QueueState> {
-    return this.#reached('The length of the queue was not read', this.cluster.queueState());
+    return reached('The length of the queue was not read', this.#store.queueState());
   }
 
   info(): Promise<StoreInfo> {
-    return this.#reached('The engine of the cluster does not answer', this.#store.info());
+    return reached('The engine of the cluster does not answer', this.#store.info());
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    await this.cluster.close();
-    await this.#store.close();
+    return (this.#closing ??= this.cluster.close().then(() => this.#store.close()));
   }
 
   #deliver({ chipid, upload, token, isRedelivered }: Job, deliver: ClusterWork['deliver']): void {
@@ -129,13 +193,13 @@ export class Member implements ClusterMember {
     this.cluster.report('an entry of the queue is not an upload, and was removed', 'queue entry');
     this.cluster.acknowledge(token).catch(() => undefined);
   }
+}
 
-  async #reached<T>(what: string, answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      throw new DeviceCloudError('UNREACHABLE', `${what}. ${oneLine(error.message, MAX_REASON)}`);
-    }
+async function reached<T>(what: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new DeviceCloudError('UNREACHABLE', `${what}. ${oneLine(error.message, MAX_REASON)}`);
   }
 }

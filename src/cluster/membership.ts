@@ -1,10 +1,6 @@
-import { momentOf, type Clock, type Moment } from './clock';
-import { HeldSlots, type SlotChanges } from './held-slots';
-import { ObservedMembers } from './observed-members';
-import { Settling } from './settling';
-import { POOLS, type Pool } from './slots';
+import { momentOf, ObservedMembers, Settling, Validity, type Clock, type Moment } from './clock';
+import { HeldSlots } from './slots';
 import type { BeatReply, BeatRequest, Share, Holding, Store } from './store';
-import { Validity } from './validity';
 
 /** The time between two beats, as a part of the lease. */
 const BEAT = 1 / 5;
@@ -31,17 +27,17 @@ export interface MembershipOptions {
   readonly claims: () => readonly Share[];
   /** Makes a new name for an empty store. */
   readonly generation: () => string;
-  /** Called before a beat that follows failed ones, and before slots are released: writes what is not yet written. */
+  /** Called before a beat that follows failed ones, and before slots are released: writes everything that is unwritten. */
   readonly flush: () => Promise<void>;
-  /** Restores a slot in a store that went back in time. @returns whether this member holds it now */
-  readonly restore: (holding: Holding) => Promise<boolean>;
-  readonly gained: (holding: Holding) => void;
+  /** Restores a slot in a store that went back in time. */
+  readonly restore: (holding: Holding) => Promise<unknown>;
+  readonly gained: (slot: number) => void;
   /** Called when this member may no longer act for a slot: another holds it, or it is about to be released. */
   readonly lost: (slot: number) => void;
   /** Called when a slot can be forgotten: another holds it, or everything of it is written. */
   readonly ended: (slot: number) => void;
   /** Called when it changes whether anything may be emitted. */
-  readonly validity: (isValid: boolean) => void;
+  readonly validity: () => void;
   /** Called when beats have failed for a while, and nothing may be emitted. */
   readonly failed?: (error: unknown) => void;
   /** Called with the answer to a beat. */
@@ -51,31 +47,32 @@ export interface MembershipOptions {
 /** One process's membership: its beats, its slots, and whether it may still act on them. */
 export class Membership {
   readonly slots = new HeldSlots();
-  private readonly observed: ObservedMembers;
-  private readonly settling: Settling;
-  private beats = 0;
-  private answered = 0;
-  private failures = 0;
-  private readonly validity: Validity;
-  private isBeating = false;
-  private isUrgent = false;
-  private isClosed = false;
-  private cancelBeat: () => void = () => undefined;
+  readonly #options: MembershipOptions;
+  readonly #observed: ObservedMembers;
+  readonly #settling: Settling;
+  readonly #validity: Validity;
+  #beats = 0;
+  #failures = 0;
+  #isBeating = false;
+  #isUrgent = false;
+  #isClosed = false;
+  #cancelBeat: () => void = () => undefined;
 
-  constructor(private readonly options: MembershipOptions) {
-    this.observed = new ObservedMembers(options.lease);
-    this.settling = new Settling(options.lease, SETTLE);
-    this.validity = new Validity(options.clock, VALID * options.lease, options.validity);
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#observed = new ObservedMembers(options.lease);
+    this.#settling = new Settling(options.lease, SETTLE);
+    this.#validity = new Validity(options.clock, VALID * options.lease, options.validity);
   }
 
   /** Starts to send beats. */
   start(): void {
-    this.schedule(0);
+    this.#schedule(0);
   }
 
   /** Whether this member may act now, by both of its clocks. */
   get isValid(): boolean {
-    return this.validity.isValid;
+    return this.#validity.isValid;
   }
 
   /** Whether it may act for the devices of a slot now. */
@@ -85,130 +82,117 @@ export class Membership {
 
   /** Sends a beat as soon as possible, since something has changed. */
   beatSoon(): void {
-    this.isUrgent = true;
-    if (!this.isBeating) this.schedule(SHORTEST);
+    this.#isUrgent = true;
+    if (!this.#isBeating) this.#schedule(SHORTEST);
   }
 
   /** Gives up a slot that another member holds, as a write has shown. */
   fenced(slot: number): void {
-    if (!this.slots.drop(slot)) return;
-    this.options.lost(slot);
-    this.options.ended(slot);
+    if (this.slots.drop(slot)) this.#lost([slot]);
   }
 
   /** Stops acting. */
   stop(): void {
-    this.isClosed = true;
-    this.cancelBeat();
-    this.validity.end();
+    this.#isClosed = true;
+    this.#cancelBeat();
+    this.#validity.end();
   }
 
   /** Frees its slots in the store, if it can be reached; otherwise they are free after a lease. */
   async leave(): Promise<void> {
-    await this.options.store.leave(this.options.member).catch(() => undefined);
+    await this.#options.store.leave(this.#options.member).catch(() => undefined);
   }
 
-  private schedule(ms: number): void {
-    this.cancelBeat();
-    if (this.isClosed) return;
-    this.cancelBeat = this.options.clock.after(ms, () => void this.beat());
+  #schedule(ms: number): void {
+    this.#cancelBeat();
+    if (this.#isClosed) return;
+    this.#cancelBeat = this.#options.clock.after(ms, () => void this.#beat());
   }
 
-  private async beat(): Promise<void> {
-    this.isBeating = true;
+  async #beat(): Promise<void> {
+    const { clock, store, flush, failed } = this.#options;
+    this.#isBeating = true;
     // Positions first: after this beat another member may hold a slot, and would emit its last uploads again.
-    if (this.failures > 0) await this.options.flush();
-    this.isUrgent = false;
-    const sent = momentOf(this.options.clock);
-    await this.exchange(sent);
-    this.isBeating = false;
-    this.schedule(this.pause(sent.monotonic));
-  }
-
-  private async exchange(sent: Moment): Promise<void> {
-    const { store } = this.options;
-    const request = this.request(sent.monotonic);
-    let reply: BeatReply | undefined;
+    if (this.#failures > 0) await flush();
+    this.#isUrgent = false;
+    const sent = momentOf(clock);
     try {
-      reply = await store.beat(request);
-      this.failures = 0;
+      const reply = await store.beat(this.#request(sent.monotonic));
+      this.#failures = 0;
+      if (reply && !this.#isClosed) await this.#accept(reply, sent);
     } catch (error) {
-      if (++this.failures >= REPORT_AFTER && !this.isValid && !this.isClosed)
-        this.options.failed?.(error);
+      if (++this.#failures >= REPORT_AFTER && !this.isValid && !this.#isClosed) failed?.(error);
     }
-    // An answer may come after the one to a later beat, or after the end.
-    if (reply && !this.isClosed && request.beat > this.answered) {
-      this.answered = request.beat;
-      await this.accept(reply, sent);
-    }
+    this.#isBeating = false;
+    this.#schedule(this.#pause(sent.monotonic));
   }
 
-  private request(now: number): BeatRequest {
-    const { member, lease, claims, generation } = this.options;
+  #request(now: number): BeatRequest {
+    const { member, lease, claims, generation } = this.#options;
     return {
-      ...{ member, lease, claims: claims(), beat: ++this.beats, generation: generation() },
+      ...{ member, lease, claims: claims(), beat: ++this.#beats, generation: generation() },
       holdings: this.slots.holdings,
       release: this.slots.released,
-      dead: this.observed.dead(now),
-      settled: this.settling.settled(now),
+      dead: this.#observed.dead(now),
+      settled: this.#settling.settled(now),
     };
   }
 
   /** Milliseconds to the next beat: fewer if a member counts as dead, or the store as settled, before that. */
-  private pause(sent: number): number {
-    const { clock, lease, member } = this.options;
-    if (this.isUrgent) return SHORTEST;
+  #pause(sent: number): number {
+    const { clock, lease, member } = this.#options;
+    if (this.#isUrgent) return SHORTEST;
     const now = clock.monotonic();
-    const usual = sent + BEAT * lease * (this.failures > 0 ? 1 / 2 : 1);
-    const dues = [this.observed.nextDeath(member), this.settling.due].filter((due) => due > now);
+    const usual = sent + BEAT * lease * (this.#failures > 0 ? 1 / 2 : 1);
+    const dues = [this.#observed.nextDeath(member), this.#settling.due].filter((due) => due > now);
     return Math.max(SHORTEST, Math.min(usual, ...dues) - now);
   }
 
-  private async accept(reply: BeatReply, sent: Moment): Promise<void> {
-    const { clock } = this.options;
+  async #accept(reply: BeatReply, sent: Moment): Promise<void> {
+    const { clock, gained, replied, restore } = this.#options;
     const now = clock.monotonic();
-    this.observed.update(reply.members, reply.incarnation, now);
-    this.settling.update(reply.incarnation, reply.members, now);
+    this.#observed.update(reply.members, reply.incarnation, now);
+    this.#settling.update(reply.incarnation, reply.members, now);
     // A store that may have gone back in time could name an absent member as the owner that it used to be.
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);
-    if (isConfirmed) this.validity.confirm(sent);
-    this.notify(changes);
-    this.validity.check();
-    this.options.replied(reply);
-    await this.restoreSlots(changes.behind);
-    this.giveUp(reply);
-  }
-
-  private notify({ lost, gained }: SlotChanges): void {
-    for (const slot of lost) {
-      this.options.lost(slot);
-      this.options.ended(slot);
+    if (isConfirmed) this.#validity.confirm(sent);
+    this.#lost(changes.lost);
+    for (const slot of changes.gained) gained(slot);
+    this.#validity.check();
+    replied(reply);
+    if (changes.behind.length > 0) {
+      await Promise.all(changes.behind.map((holding) => restore(holding).catch(() => undefined)));
+      // The next beat shows which of them this member holds again.
+      this.#isUrgent = true;
     }
-    for (const holding of gained) this.options.gained(holding);
+    this.#giveUp(reply);
   }
 
-  private async restoreSlots(behind: readonly Holding[]): Promise<void> {
-    if (behind.length === 0) return;
-    await Promise.all(behind.map((holding) => this.options.restore(holding).catch(() => false)));
-    // The next beat shows which of them this member holds again.
-    this.isUrgent = true;
+  #lost(slots: readonly number[]): void {
+    const { lost, ended } = this.#options;
+    for (const slot of slots) {
+      lost(slot);
+      ended(slot);
+    }
   }
 
   /** Releases the surplus: stops emitting, then writes everything, then frees the slots. */
-  private giveUp({ surplus }: BeatReply): void {
-    const slots = (Object.keys(POOLS) as Pool[]).flatMap((pool) =>
-      this.slots.above(POOLS[pool], surplus[pool]),
-    );
+  #giveUp({ surplus }: BeatReply): void {
+    const { lost, ended, flush } = this.#options;
+    const slots = [
+      ...this.slots.above('devices', surplus.devices),
+      ...this.slots.above('queue', surplus.queue),
+    ];
     if (slots.length === 0) return;
-    const holdings = slots.flatMap((slot) => this.slots.giveUp(slot) ?? []);
-    for (const slot of slots) this.options.lost(slot);
+    const holdings = this.slots.giveUp(slots);
+    for (const slot of slots) lost(slot);
     // Listeners are called in a microtask, and then save what they have emitted in this turn.
     void Promise.resolve()
-      .then(() => this.options.flush())
+      .then(flush)
       .then(() => {
         this.slots.release(holdings);
-        for (const slot of slots) this.options.ended(slot);
+        for (const slot of slots) ended(slot);
         this.beatSoon();
       });
   }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock';
-import { KnownPositions } from './known-positions';
+import { KnownPositions } from './positions';
 import { slotOf } from './slots';
 import {
   StoreError,
@@ -59,38 +59,41 @@ interface Batch {
  * no more commands. Writes may be repeated: the sequence shows which one is outdated.
  */
 export class PositionWriter {
-  private readonly known = new KnownPositions();
+  readonly #options: PositionWriterOptions;
+  readonly #known = new KnownPositions();
   /** Uploads for the queue that are not known to be written. Unlike positions, none of them may be skipped. */
-  private appends: Append[] = [];
+  #appends: Append[] = [];
   /** Their bytes. */
-  private waiting = 0;
-  private isFull = false;
-  private sequence = 0;
-  private isWriting = false;
+  #waiting = 0;
+  #isFull = false;
+  #sequence = 0;
+  #isWriting = false;
   /** Whether the last write may have arrived. */
-  private isUnknown = false;
+  #isUnknown = false;
   /** Since when positions of what was emitted wait for their write to end, failed attempts included; monotonic. */
-  private unacknowledged: number | undefined;
-  /** When the first of the writes began that have failed since the last one that succeeded; monotonic. */
-  private failing: number | undefined;
-  private isClosed = false;
-  private flushing: (() => void)[] = [];
+  #unacknowledged: number | undefined;
+  /** When the first write began that has failed since the last successful write; monotonic. */
+  #failing: number | undefined;
+  #isClosed = false;
+  #flushing: (() => void)[] = [];
 
-  constructor(private readonly options: PositionWriterOptions) {}
+  constructor(options: PositionWriterOptions) {
+    this.#options = options;
+  }
 
   /** Whether what was emitted is written in time, and there is room for more. */
   get isPrompt(): boolean {
-    const since = Math.min(this.unacknowledged ?? Infinity, this.failing ?? Infinity);
-    return !this.isFull && this.options.clock.monotonic() - since < PROMPT;
+    const since = Math.min(this.#unacknowledged ?? Infinity, this.#failing ?? Infinity);
+    return !this.#isFull && this.#options.clock.monotonic() - since < PROMPT;
   }
 
   /** Saves how far a device's uploads have been emitted. No effect if its slot is not held. */
   save(chipid: string, position: string): void {
-    const entry = this.entryOf(chipid, position);
+    const entry = this.#entryOf(chipid, position);
     if (!entry) return;
-    this.known.set(entry, false);
-    if (this.isWriting) this.unacknowledged ??= this.options.clock.monotonic();
-    this.start();
+    this.#known.set(entry, false);
+    if (this.#isWriting) this.#unacknowledged ??= this.#options.clock.monotonic();
+    this.#start();
   }
 
   /**
@@ -98,14 +101,14 @@ export class PositionWriter {
    * @throws StoreError if another member holds the slot
    */
   append(chipid: string, position: string, upload: string): Promise<void> {
-    const entry = this.entryOf(chipid, position);
+    const entry = this.#entryOf(chipid, position);
     if (!entry) return Promise.reject(new StoreError(`Device ${chipid} is another's.`, false));
     return new Promise((resolve, reject) => {
       const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
       const append = { entry: { ...entry, upload }, settle };
-      this.appends.push(append);
-      this.setWaiting(this.waiting + sizeOf(append.entry));
-      this.start();
+      this.#appends.push(append);
+      this.#setWaiting(this.#waiting + sizeOf(append.entry));
+      this.#start();
     });
   }
 
@@ -114,147 +117,144 @@ export class PositionWriter {
    * remembered, to be restored if the store goes back in time.
    */
   async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
-    const positions = await this.options.store.load(chipids);
+    const positions = await this.#options.store.load(chipids);
     return chipids.map((chipid, index) => {
-      const noted = this.notedOf(chipid);
+      const noted = this.#notedOf(chipid);
       if (noted !== undefined) return noted;
       const position = positions[index];
-      const entry = position === undefined ? undefined : this.entryOf(chipid, position);
-      if (entry) this.known.set(entry, true);
+      const entry = position === undefined ? undefined : this.#entryOf(chipid, position);
+      if (entry) this.#known.set(entry, true);
       return position;
     });
   }
 
-  private notedOf(chipid: string): string | undefined {
-    const pending = this.appends.findLast(({ entry }) => entry.chipid === chipid)?.entry;
-    const known = this.known.get(chipid);
+  #notedOf(chipid: string): string | undefined {
+    const pending = this.#appends.findLast(({ entry }) => entry.chipid === chipid)?.entry;
+    const known = this.#known.get(chipid);
     return (pending && (!known || pending.sequence > known.sequence) ? pending : known)?.position;
   }
 
   /** Everything that is known of a slot. */
   entriesOf(slot: number): PositionEntry[] {
-    return this.known.ofSlot(slot);
+    return this.#known.ofSlot(slot);
   }
 
   /** Forgets a slot that another member holds. */
   forget(slot: number): void {
-    this.known.forget(slot);
-    const fenced = this.appends.filter(({ entry }) => entry.slot === slot);
-    this.keep(({ entry }) => entry.slot !== slot);
+    this.#known.forget(slot);
+    const fenced = this.#appends.filter(({ entry }) => entry.slot === slot);
+    this.#keep(({ entry }) => entry.slot !== slot);
     for (const { entry, settle } of fenced) settle(fencedError(entry));
   }
 
   /** Resolves when everything is written, a write has failed, or after a while. */
   async flush(): Promise<void> {
-    if (!this.hasWork) return;
+    if (!this.#hasWork) return;
     const flushed = new Promise<void>((resolve) => {
-      const cancel = this.options.clock.after(FLUSH, resolve);
-      this.flushing.push(() => {
+      const cancel = this.#options.clock.after(FLUSH, resolve);
+      this.#flushing.push(() => {
         cancel();
         resolve();
       });
     });
-    this.start();
+    this.#start();
     await flushed;
   }
 
   close(): void {
-    this.isClosed = true;
-    this.flushed();
-    for (const { settle } of this.appends.splice(0))
+    this.#isClosed = true;
+    this.#flushed();
+    for (const { settle } of this.#appends.splice(0))
       settle(new StoreError('The cluster was closed.', true));
   }
 
-  private get hasWork(): boolean {
-    return this.isWriting || this.known.hasDirty || this.appends.length > 0;
+  get #hasWork(): boolean {
+    return this.#isWriting || this.#known.hasDirty || this.#appends.length > 0;
   }
 
-  private entryOf(chipid: string, position: string): FencedEntry | undefined {
+  #entryOf(chipid: string, position: string): FencedEntry | undefined {
     const slot = slotOf(chipid);
-    const epoch = this.options.epochOf(slot);
-    if (epoch === undefined || this.isClosed) return undefined;
-    return { chipid, position, slot, epoch, sequence: ++this.sequence };
+    const epoch = this.#options.epochOf(slot);
+    if (epoch === undefined || this.#isClosed) return undefined;
+    return { chipid, position, slot, epoch, sequence: ++this.#sequence };
   }
 
-  private start(): void {
-    if (this.isWriting || this.isClosed) return;
-    this.isWriting = true;
+  #start(): void {
+    if (this.#isWriting || this.#isClosed) return;
+    this.#isWriting = true;
     // Later, so that the write includes whatever is saved in the same turn.
-    queueMicrotask(() => void this.write());
+    queueMicrotask(() => void this.#write());
   }
 
-  private keep(isKept: (append: Append) => boolean): void {
-    this.appends = this.appends.filter(isKept);
-    this.setWaiting(this.appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
+  #keep(isKept: (append: Append) => boolean): void {
+    this.#appends = this.#appends.filter(isKept);
+    this.#setWaiting(this.#appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
   }
 
-  private setWaiting(bytes: number): void {
-    this.waiting = bytes;
-    this.isFull = this.waiting >= (this.isFull ? WAITING.least : WAITING.most);
+  #setWaiting(bytes: number): void {
+    this.#waiting = bytes;
+    this.#isFull = this.#waiting >= (this.#isFull ? WAITING.least : WAITING.most);
   }
 
-  private async write(): Promise<void> {
-    const { clock, written, behind, failed } = this.options;
-    const batch = this.nextBatch();
+  async #write(): Promise<void> {
+    const { clock, written, behind, failed } = this.#options;
+    const batch = this.#nextBatch();
     const { saves, appends } = batch;
     if (saves.length + appends.length === 0) {
-      this.unacknowledged = undefined;
-      this.next(0);
+      this.#unacknowledged = undefined;
+      this.#next(0);
       return;
     }
     const began = clock.monotonic();
-    if (saves.length > 0) this.unacknowledged ??= began;
+    if (saves.length > 0) this.#unacknowledged ??= began;
     try {
-      const outcomes = await this.outcomesOf(batch);
-      this.isUnknown = false;
+      const outcomes = await this.#outcomesOf(batch);
+      this.#isUnknown = false;
       if (!outcomes.includes(undefined)) {
-        this.failing = undefined;
-        if (saves.length > 0) this.unacknowledged = undefined;
+        this.#failing = undefined;
+        if (saves.length > 0) this.#unacknowledged = undefined;
       }
-      const isBehind = this.settle(batch, outcomes);
+      const isBehind = this.#settle(batch, outcomes);
       written();
       if (isBehind) behind();
-      this.next(isBehind ? RETRY : 0);
+      this.#next(isBehind ? RETRY : 0);
     } catch (error) {
-      this.failing ??= began;
-      if (clock.monotonic() - this.failing >= REPORT_AFTER) failed?.(error);
-      this.isUnknown ||= error instanceof StoreError && error.uncertain;
-      this.known.markDirty(saves);
-      this.next(RETRY);
+      this.#failing ??= began;
+      if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed?.(error);
+      this.#isUnknown ||= error instanceof StoreError && error.uncertain;
+      this.#known.markDirty(saves);
+      this.#next(RETRY);
     }
   }
 
   /** Positions first: they are of what was emitted. The position of a device whose uploads wait comes after these. */
-  private nextBatch(): Batch {
+  #nextBatch(): Batch {
     let [count, bytes] = [0, 0];
     const fits = (entry: FencedEntry): boolean => {
-      const size = this.isUnknown ? 0 : sizeOf(entry);
+      const size = this.#isUnknown ? 0 : sizeOf(entry);
       if (count > 0 && (count >= MOST.positions || bytes + size > MOST.bytes)) return false;
       count++;
       bytes += size;
       return true;
     };
-    const appending = new Set(this.appends.map(({ entry }) => entry.chipid));
-    const saves = this.known.drainDirty((entry) => !appending.has(entry.chipid) && fits(entry));
-    const end = this.appends.findIndex(({ entry }) => !fits(entry));
-    return { saves, appends: this.appends.slice(0, end < 0 ? undefined : end) };
+    const appending = new Set(this.#appends.map(({ entry }) => entry.chipid));
+    const saves = this.#known.drainDirty((entry) => !appending.has(entry.chipid) && fits(entry));
+    const end = this.#appends.findIndex(({ entry }) => !fits(entry));
+    return { saves, appends: this.#appends.slice(0, end < 0 ? undefined : end) };
   }
 
   /** Writes a batch; or, if that may have happened, reads what has arrived of it. The rest is written after that. */
-  private async outcomesOf(batch: Batch): Promise<(SaveOutcome | undefined)[]> {
-    const { store, member } = this.options;
+  async #outcomesOf(batch: Batch): Promise<(SaveOutcome | undefined)[]> {
+    const { store, member } = this.#options;
     const entries = [...batch.saves, ...batch.appends.map(({ entry }) => entry)];
-    if (!this.isUnknown) return store.save(member, entries);
+    if (!this.#isUnknown) return store.save(member, entries);
     const arrived = await store.arrived(entries);
     return arrived.map((hasArrived) => (hasArrived ? 'saved' : undefined));
   }
 
   /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
-  private settle(
-    { saves, appends }: Batch,
-    outcomes: readonly (SaveOutcome | undefined)[],
-  ): boolean {
-    const { epochOf, fenced } = this.options;
+  #settle({ saves, appends }: Batch, outcomes: readonly (SaveOutcome | undefined)[]): boolean {
+    const { epochOf, fenced } = this.#options;
     const isHeld = ({ slot, epoch }: FencedEntry): boolean => epochOf(slot) === epoch;
     // Of a slot that is still held, what was not written is repeated, unless there is a later position by now.
     const isOpen = (entry: FencedEntry, index: number): boolean =>
@@ -267,33 +267,33 @@ export class PositionWriter {
       if (isOpen(entry, saves.length + index)) continue;
       done.add(append);
       // Not earlier: restored in another store, the position would count the upload as appended.
-      if (outcome === 'saved' && isHeld(entry)) this.known.set(entry, true);
+      if (outcome === 'saved' && isHeld(entry)) this.#known.set(entry, true);
       settle(outcome === 'saved' ? undefined : fencedError(entry));
     }
-    this.keep((append) => !done.has(append));
-    this.known.markDirty(saves.filter(isOpen));
+    this.#keep((append) => !done.has(append));
+    this.#known.markDirty(saves.filter(isOpen));
     for (const [index, entry] of entries.entries())
       if (outcomes[index] === 'fenced' && isHeld(entry)) fenced(entry.slot);
     return entries.some((entry, index) => isOpen(entry, index) && outcomes[index] === 'behind');
   }
 
   /** Continues with what has changed, after a pause if the last write failed. */
-  private next(pause: number): void {
-    this.isWriting = false;
+  #next(pause: number): void {
+    this.#isWriting = false;
     // The slots of what could not be written may be lost by now.
-    if (!this.hasWork) this.unacknowledged = this.failing = undefined;
-    if (pause > 0 || !this.hasWork) this.flushed();
-    if (this.isClosed || !this.hasWork) return;
+    if (!this.#hasWork) this.#unacknowledged = this.#failing = undefined;
+    if (pause > 0 || !this.#hasWork) this.#flushed();
+    if (this.#isClosed || !this.#hasWork) return;
     if (pause === 0) {
-      this.start();
+      this.#start();
       return;
     }
-    this.isWriting = true;
-    this.options.clock.after(pause, () => void this.write());
+    this.#isWriting = true;
+    this.#options.clock.after(pause, () => void this.#write());
   }
 
-  private flushed(): void {
-    for (const flushed of this.flushing.splice(0)) flushed();
+  #flushed(): void {
+    for (const flushed of this.#flushing.splice(0)) flushed();
   }
 }
 

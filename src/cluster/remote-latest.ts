@@ -1,8 +1,9 @@
-import type { Bus } from './bus';
 import type { KnownUpload, OtherLatest } from '../fleet/latest';
-import type { Cluster } from './cluster';
+import type { FleetRegistry } from '../fleet/registry';
 import { decodeBase64 } from '../util/base64';
-import { isChipid } from './messages';
+import { isObject } from '../util/object';
+import type { Cluster } from './cluster';
+import { isChipid, type Bus } from './messages';
 
 /** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
 const LIMIT = { piece: 1500, all: 15_000 };
@@ -16,7 +17,10 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** The longest body, in Base64: 16 KiB are kept. */
 const LONGEST = 24 * 1024;
 
+const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
+
 interface Question {
+  /** The members that have not answered completely. */
   readonly open: Set<string>;
   readonly found: KnownUpload[];
   bytes: number;
@@ -25,138 +29,132 @@ interface Question {
   end: () => void;
 }
 
-/** An answer in several pieces: the next one is sent when the one before has arrived. */
+/** An answer in several pieces: the next one is sent when the previous one has arrived. */
 interface Answering {
   readonly id: string;
-  readonly next: (isWanted: boolean) => void;
+  readonly pieces: Iterator<object[], object[]>;
+  /** When its requester no longer waits. */
+  readonly until: number;
 }
 
-const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
+/** The latest uploads that this process knows, of one device or of all. */
+export function* knownUploads(
+  registry: Pick<FleetRegistry, 'get' | 'devices'>,
+  chipid: string | undefined,
+): Generator<KnownUpload> {
+  const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
+  for (const device of devices)
+    if (device?.latest) yield device.latest.toLatest(device.chipid, device.latest.timestamp);
+}
 
-/** Requests the latest uploads that the other processes of a cluster know. */
-export class RemoteLatest implements OtherLatest {
-  private readonly questions = new Map<string, Question>();
-  private readonly asking = new Map<string, Promise<readonly KnownUpload[]>>();
+/**
+ * Requests the latest uploads that the other processes of a cluster know, and answers such requests.
+ * @param known what this process knows of one device, or of all
+ */
+export function remoteLatest(
+  cluster: Pick<Cluster, 'member' | 'members'>,
+  bus: Bus,
+  known: (chipid: string | undefined) => Iterable<KnownUpload>,
+): OtherLatest & { close(): void } {
+  const questions = new Map<string, Question>();
+  const asking = new Map<string | undefined, Promise<readonly KnownUpload[]>>();
   /** By member: none has more than one answer in pieces at a time. */
-  private readonly answering = new Map<string, Answering>();
-  private count = 0;
+  const answering = new Map<string, Answering>();
+  let count = 0;
 
-  /** @param known what this process knows of one device, or of all */
-  constructor(
-    private readonly cluster: Pick<Cluster, 'member' | 'members'>,
-    private readonly bus: Bus,
-    private readonly known: (chipid: string | undefined) => Iterable<KnownUpload>,
-  ) {
-    bus.on('latest', ({ id, chipid }, from) => {
-      if (typeof id === 'string' && (chipid === undefined || isChipid(chipid)))
-        void this.answer(id, chipid, from);
-    });
-    bus.on('more', ({ id }, from) => {
-      const answering = this.answering.get(from);
-      if (answering && answering.id === id) answering.next(true);
-    });
-    bus.on('known', (data, from) => this.receive(data, from));
-  }
-
-  /**
-   * Requests what the other processes know of a device, or of all; one that does not answer in time is left out.
-   * Concurrent calls share an answer.
-   */
-  ask(chipid?: string): Promise<readonly KnownUpload[]> {
-    const key = chipid ?? '';
-    let asking = this.asking.get(key);
-    if (!asking) {
-      asking = this.question(chipid).finally(() => this.asking.delete(key));
-      this.asking.set(key, asking);
-    }
-    return asking;
-  }
-
-  close(): void {
-    for (const { end } of [...this.questions.values()]) end();
-    for (const { next } of [...this.answering.values()]) next(false);
-  }
-
-  private async question(chipid: string | undefined): Promise<readonly KnownUpload[]> {
-    const { member, members } = this.cluster;
-    const open = new Set(members.filter((each) => each !== member));
-    if (open.size === 0) return [];
-    const id = `${++this.count}`;
-    return new Promise((resolve) => {
+  const question = (chipid: string | undefined): Promise<readonly KnownUpload[]> =>
+    new Promise((resolve) => {
+      const open = new Set(cluster.members.filter((each) => each !== cluster.member));
+      const id = `${++count}`;
       const found: KnownUpload[] = [];
       let timer: NodeJS.Timeout | undefined;
+      const end = (): void => {
+        clearTimeout(timer);
+        clearTimeout(whole);
+        questions.delete(id);
+        resolve(found);
+      };
       const wait = (): void => {
         clearTimeout(timer);
         timer = setTimeout(end, LIMIT.piece);
       };
-      const end = (): void => {
-        clearTimeout(timer);
-        clearTimeout(whole);
-        this.questions.delete(id);
-        resolve(found);
-      };
       const whole = setTimeout(end, LIMIT.all);
-      this.questions.set(id, { open, found, bytes: 0, wait, end });
+      if (open.size === 0) {
+        end();
+        return;
+      }
+      questions.set(id, { open, found, bytes: 0, wait, end });
       wait();
-      this.bus.send(undefined, 'latest', { id, chipid }).catch(end);
+      bus.send(undefined, 'latest', { id, chipid }).catch(end);
     });
-  }
 
-  /** Never rejects. */
-  private async answer(id: string, chipid: string | undefined, to: string): Promise<void> {
-    const began = performance.now();
-    let [uploads, bytes, all]: [object[], number, number] = [[], 0, 0];
-    for (const { body, ...known } of this.known(chipid)) {
-      const base64 = body.toString('base64');
-      all += base64.length;
-      if (all > MOST_BYTES) break;
-      uploads.push({ ...known, body: base64 });
-      bytes += base64.length;
-      if (uploads.length < MOST.uploads && bytes < MOST.bytes) continue;
-      this.bus.post(to, 'known', { id, uploads, isLast: false });
-      const isWanted = await this.isMoreWanted(id, to);
-      if (!isWanted || performance.now() - began > LIMIT.all) return;
-      [uploads, bytes] = [[], 0];
-    }
-    this.bus.post(to, 'known', { id, uploads, isLast: true });
-  }
-
-  /** Whether a member asks for the next piece of its answer in time. */
-  private isMoreWanted(id: string, member: string): Promise<boolean> {
-    this.answering.get(member)?.next(false);
-    return new Promise((resolve) => {
-      const next = (isWanted: boolean): void => {
-        clearTimeout(timer);
-        this.answering.delete(member);
-        resolve(isWanted);
-      };
-      const timer = setTimeout(next, LIMIT.all, false);
-      this.answering.set(member, { id, next });
-    });
-  }
-
-  private receive(data: Readonly<Record<string, unknown>>, from: string): void {
-    const question = this.questions.get(String(data['id']));
-    if (!question?.open.has(from) || !Array.isArray(data['uploads'])) return;
-    for (const each of data['uploads'].slice(0, MOST.uploads) as unknown[]) {
+  const sendPiece = (to: string, answer: Answering): void => {
+    const { value: uploads, done: isLast = false } = answer.pieces.next();
+    if (isLast) answering.delete(to);
+    else answering.set(to, answer);
+    bus.post(to, 'known', { id: answer.id, uploads, isLast });
+  };
+  bus.on('latest', ({ id, chipid }, from) => {
+    if (typeof id !== 'string' || (chipid !== undefined && !isChipid(chipid))) return;
+    const now = performance.now();
+    for (const [member, { until }] of answering) if (until < now) answering.delete(member);
+    sendPiece(from, { id, pieces: piecesOf(known(chipid)), until: now + LIMIT.all });
+  });
+  bus.on('more', ({ id }, from) => {
+    const answer = answering.get(from);
+    if (answer && answer.id === id && performance.now() < answer.until) sendPiece(from, answer);
+  });
+  bus.on('known', ({ id, uploads, isLast }, from) => {
+    const asked = questions.get(String(id));
+    if (!asked?.open.has(from) || !Array.isArray(uploads)) return;
+    for (const each of uploads.slice(0, MOST.uploads) as unknown[]) {
       const upload = readKnown(each);
-      if (!upload || question.bytes + upload.body.length > MOST_BYTES) continue;
-      question.bytes += upload.body.length;
-      question.found.push(upload);
+      if (!upload || asked.bytes + upload.body.length > MOST_BYTES) continue;
+      asked.bytes += upload.body.length;
+      asked.found.push(upload);
     }
-    if (data['isLast'] !== true) {
-      question.wait();
-      this.bus.post(from, 'more', { id: data['id'] });
+    if (isLast === true) {
+      asked.open.delete(from);
+      if (asked.open.size === 0) asked.end();
       return;
     }
-    question.open.delete(from);
-    if (question.open.size === 0) question.end();
+    asked.wait();
+    bus.post(from, 'more', { id });
+  });
+
+  return {
+    /** Members that do not answer in time are left out. Concurrent calls share an answer. */
+    ask(chipid) {
+      const pending = asking.get(chipid) ?? question(chipid).finally(() => asking.delete(chipid));
+      asking.set(chipid, pending);
+      return pending;
+    },
+    close() {
+      for (const { end } of [...questions.values()]) end();
+      answering.clear();
+    },
+  };
+}
+
+/** Uploads as messages have them, in pieces. The last one is returned. */
+function* piecesOf(uploads: Iterable<KnownUpload>): Generator<object[], object[]> {
+  let [piece, bytes, all]: [object[], number, number] = [[], 0, 0];
+  for (const { body, ...known } of uploads) {
+    const base64 = body.toString('base64');
+    all += base64.length;
+    if (all > MOST_BYTES) break;
+    piece.push({ ...known, body: base64 });
+    bytes += base64.length;
+    if (piece.length < MOST.uploads && bytes < MOST.bytes) continue;
+    yield piece;
+    [piece, bytes] = [[], 0];
   }
+  return piece;
 }
 
 function readKnown(value: unknown): KnownUpload | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { chipid, body, truncated, timestamp, source, altered } = value as Record<string, unknown>;
+  if (!isObject(value)) return undefined;
+  const { chipid, body, truncated, timestamp, source, altered } = value;
   if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
   const bytes = decodeBase64(body);
   if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return undefined;

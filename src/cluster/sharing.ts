@@ -1,121 +1,117 @@
 import type { Channels } from '../channel/pool';
-import { createChannelPush, type ChannelPush } from '../channel/push';
-import type { ChannelListener } from '../channel/listener';
-import { clusterOf } from './join';
-import type { Cluster } from './cluster';
-import type { ClusterMember } from './types';
-import type { Deadlines } from '../http/deadline';
-import type { Listening } from '../recovery/listen';
-import type { RecoverOptions } from '../recovery/options';
+import type { Ownership } from '../channel/ownership';
+import type { ChannelPush } from '../channel/push';
 import type { CommandLock } from '../commands/lock';
-import { ExclusiveCommands } from './exclusive';
-import { Followed } from './followed';
-import { Passing } from './passing';
-import type { KnownUpload } from '../fleet/latest';
-import { RemoteLatest } from './remote-latest';
-import { RemotePush } from './remote-push';
-import { SharedListening } from './shared-listening';
-import { SharedWatches } from './shared-watches';
-import { Wants } from './wants';
+import type { OtherLatest } from '../fleet/latest';
+import type { FleetRegistry } from '../fleet/registry';
+import type { WatchShare } from '../fleet/watch/watch-types';
+import type { Deadlines } from '../http/deadline';
+import type { Listen, Listening } from '../recovery/listen';
+import { commandLock } from './command-lock';
+import { createFollowing, type Follow } from './followed';
+import { shareListening } from './listening';
+import { clusterOf } from './member';
+import { passUploads } from './passing';
+import { knownUploads, remoteLatest } from './remote-latest';
+import { remotePush } from './remote-push';
+import { shareWatches } from './shared-watches';
+import type { ClusterMember } from './types';
 
-/** The parts of a client that work with the other processes of its cluster. */
+/** What the parts of a client are made with if several processes share its devices. */
 export interface Sharing {
-  readonly cluster: Cluster;
-  readonly listening: SharedListening;
+  readonly ownership: Ownership;
   /** Runs commands of all processes, one at a time for each device. */
-  readonly exclusive: CommandLock;
-  /** Follows the uploads of a device, in whichever process its channel is. */
-  readonly follow: (
-    chipid: string,
-    listener: ChannelListener,
-    recover?: RecoverOptions,
-  ) => Followed;
-  /** Pushes over a channel, in whichever process it is. */
-  readonly channelPush: ChannelPush;
-  readonly latest: RemoteLatest;
-  readonly watches: SharedWatches;
+  readonly lock: CommandLock;
+  readonly latest: OtherLatest;
+  readonly watches: WatchShare;
+  /** Makes the parts that work over channels of any process. Called once. */
+  readonly over: (local: LocalParts) => SharedParts;
   close(): void;
 }
 
-/** The parts of a client that sharing needs. */
-export interface SharedParts {
-  readonly listening: Listening;
+/** The parts of this process alone. */
+export interface LocalParts {
   readonly channels: Channels;
+  readonly listening: Listening;
+  readonly channelPush: ChannelPush;
   readonly deadlines: Deadlines;
-  /** Milliseconds between two commands to one device. */
-  readonly gap: number;
-  /** Why a signal aborted, without secrets. */
-  readonly explain: (signal: AbortSignal) => string;
-  /** The latest upload of a device that is known here, or of all. */
-  readonly known: (chipid: string | undefined) => Iterable<KnownUpload>;
 }
 
-/** @throws DeviceCloudError `NOT_CONFIGURED` if it is not what `joinCluster` has returned */
-export function share(member: ClusterMember, parts: SharedParts): Sharing {
+/** Those parts, over channels of any process. */
+export interface SharedParts {
+  readonly listen: Listen;
+  /** Follows the uploads of a device for a part of the client, in whichever process its channel is. */
+  readonly recover: Follow;
+  /** The same without recovery. */
+  readonly join: Follow;
+  readonly channelPush: ChannelPush;
+}
+
+/**
+ * Shares the devices of a client with other processes.
+ * @param gap milliseconds between two commands to one device
+ * @param explain why a signal aborted, without secrets
+ * @param registry has what this process knows of the devices
+ * @throws DeviceCloudError `NOT_CONFIGURED` if the member is not what `joinCluster` has returned
+ */
+export function share(
+  member: ClusterMember,
+  gap: number,
+  explain: (signal: AbortSignal) => string,
+  registry: FleetRegistry,
+): Sharing {
   const cluster = clusterOf(member);
-  const { listening, channels, deadlines, gap, explain, known } = parts;
   const bus = cluster.openBus();
-  const exclusive = new ExclusiveCommands(cluster, gap, explain);
-  const shared = new SharedListening(cluster, listening, channels);
-  const passing = new Passing(cluster, bus, listening, () => shared.history);
-  const wants = new Wants(bus, () =>
-    cluster.report('an upload of another process was malformed, and ignored', 'upload'),
-  );
-  const followed = new Set<Followed>();
-  let endUse: (() => void) | undefined;
-  const follow: Sharing['follow'] = (chipid, listener, recover) => {
-    const one = new Followed(chipid, listener, recover, {
-      ...{ cluster, listening, channels, wants },
-      released() {
-        followed.delete(one);
-        if (followed.size > 0) return;
-        endUse?.();
-        endUse = undefined;
-      },
+  const lock = commandLock(cluster.withLock, gap, explain);
+  const latest = remoteLatest(cluster, bus, (chipid) => knownUploads(registry, chipid));
+  const watches = shareWatches(cluster, bus);
+  const ends: (() => void)[] = [];
+
+  const over = ({ channels, listening, channelPush, deadlines }: LocalParts): SharedParts => {
+    const shared = shareListening(cluster, listening, channels);
+    const endPassing = passUploads(cluster, bus, listening, shared.history);
+    const following = createFollowing(cluster, bus, { listening, channels });
+    // Processes that wait for a device ask its new owner.
+    const moved = (): void => bus.post(undefined, 'moved', {});
+    bus.on('moved', () => {
+      following.requestAll();
+      cluster.lookSoon();
     });
-    followed.add(one);
-    endUse ??= cluster.use('follows');
-    return one.start();
+    const leave = cluster.listen({
+      onShare() {
+        following.update();
+        moved();
+        // After all listeners: they leave the channels of devices that have gone, and join the channels of new ones.
+        channels.checkAccess();
+      },
+      onState: () => channels.checkAccess(),
+      onResumed: () => channels.checkAccess(),
+      onMembers: () => following.requestAll(),
+    });
+    moved();
+    ends.push(
+      leave,
+      () => shared.close(),
+      endPassing,
+      () => following.close(),
+    );
+    const { follow } = following;
+    return {
+      ...{ listen: shared.listen, recover: follow, join: follow },
+      channelPush: remotePush(cluster, bus, follow, channelPush, deadlines),
+    };
   };
-  // Processes that wait for a device ask its new owner.
-  const moved = (): void => bus.post(undefined, 'moved', {});
-  bus.on('moved', () => {
-    wants.requestAll();
-    cluster.lookSoon();
-  });
-  const leave = cluster.listen({
-    onShare() {
-      for (const one of [...followed]) one.update();
-      moved();
-      // After all listeners, which leave the channels of devices that have moved, and join those that came.
-      channels.checkAccess();
-    },
-    onState: () => channels.checkAccess(),
-    onResumed: () => channels.checkAccess(),
-    onMembers: () => wants.requestAll(),
-  });
-  moved();
-  const local = createChannelPush(channels, deadlines);
-  const channelPush = new RemotePush({ cluster, bus, local, deadlines, follow });
-  const latest = new RemoteLatest(cluster, bus, known);
-  const watches = new SharedWatches(cluster, bus);
+
   return {
-    ...{
-      cluster,
-      watches,
-      listening: shared,
-      exclusive: exclusive.run,
-      follow,
-      channelPush,
-      latest,
+    ownership: {
+      access: (chipid) => cluster.access(chipid),
+      mayEmit: (chipid) => cluster.mayEmit(chipid),
+      reason: 'CLUSTER',
     },
+    ...{ lock: lock.run, latest, watches, over },
     close() {
-      leave();
-      exclusive.close();
-      shared.close();
-      passing.close();
-      for (const one of [...followed]) one.release();
-      wants.close();
+      lock.close();
+      for (const end of ends) end();
       latest.close();
       watches.close();
       bus.close();

@@ -1,4 +1,4 @@
-import type { Pool } from './slots';
+import type { QueueState, StoreInfo, WrongSetting } from './types';
 
 /** A slot that a member holds, and the epoch of its claim: each claim of a slot has a higher one than those before. */
 export interface Holding {
@@ -6,14 +6,17 @@ export interface Holding {
   readonly epoch: number;
 }
 
+/** What members share evenly: the devices, and the partitions of the queue. */
+export type Pool = 'devices' | 'queue';
+
 /** What a member claims a share of; `spare devices`: of the devices, as long as no member claims `devices`. */
 export type Share = Pool | 'spare devices';
 
-/** A member as the store shows it: its id, the number of its last beat, and its lease in ms if that is known. */
+/** A member as the store shows it: its id, the number of its last beat, and its lease in ms. */
 export interface MemberBeat {
   readonly member: string;
   readonly beat: number;
-  readonly lease?: number | undefined;
+  readonly lease: number;
 }
 
 /** The request that a member sends periodically to stay a member. */
@@ -22,13 +25,13 @@ export interface BeatRequest {
   /** Counts the member's beats from 1. A beat that arrives after a later one has no effect. */
   readonly beat: number;
   /** Its lease in ms, by which others judge whether it is dead. */
-  readonly lease?: number | undefined;
+  readonly lease: number;
   readonly claims: readonly Share[];
   /** The slots that it holds, so that a store that has gone back in time is noticed. */
   readonly holdings: readonly Holding[];
   readonly release: readonly Holding[];
   /** Members whose beats this one has not seen change for a lease. */
-  readonly dead: readonly MemberBeat[];
+  readonly dead: readonly Pick<MemberBeat, 'member' | 'beat'>[];
   /** The incarnation, if it has seen it for as long as settling takes. */
   readonly settled: string | undefined;
   /** A new random text that names the store's content, if it has no name yet. */
@@ -46,7 +49,7 @@ export interface BeatReply {
   readonly isSettled: boolean;
   /** The slots of this member. */
   readonly mine: readonly Holding[];
-  /** Slots that it holds and of which the store knows only an older epoch, or nothing: to be restored. */
+  /** Slots that it holds under an epoch that the store does not know any more: to be restored. */
   readonly behind: readonly number[];
   readonly members: readonly MemberBeat[];
   /** How many slots of each pool it holds above its share. */
@@ -56,7 +59,7 @@ export interface BeatReply {
 /** How far the uploads of a device have been emitted. */
 export interface PositionEntry {
   readonly chipid: string;
-  /** Counts the writes of a member, so that one that arrives late changes nothing. */
+  /** Counts the writes of a member, so that a late write changes nothing. */
   readonly sequence: number;
   readonly position: string;
 }
@@ -93,40 +96,9 @@ export interface ClaimedUpload {
 export interface Claim {
   /** The first upload of the device; undefined if it has none. */
   readonly upload: ClaimedUpload | undefined;
-  /** Whether the one before it was claimed as often as allowed, and has become a dead letter. */
+  /** Whether the previous upload was claimed as often as allowed, and has become a dead letter. */
   readonly isBuried: boolean;
 }
-
-/** How much the queue holds. */
-export interface QueueState {
-  /** Uploads that are not acknowledged. */
-  readonly length: number;
-  /** Uploads that were delivered as often as allowed, and never acknowledged. */
-  readonly deadLetters: number;
-}
-
-/** The facts that the Test button of the configuration shows. */
-export interface StoreInfo {
-  /** Redis or Valkey; empty if the engine does not say. */
-  readonly product: string;
-  /** As the engine writes it; empty if it does not say. */
-  readonly version: string;
-  /** Milliseconds since 1970 by the store's clock; NaN if it may not be read. */
-  readonly time: number;
-  /** The ids of the processes that share the application's devices. */
-  readonly members: readonly string[];
-  /** What survives a restart; undefined if the store does not say. */
-  readonly persistence: 'none' | 'snapshots' | 'log' | undefined;
-  /** What is evicted when memory is short; anything but `noeviction` may lose positions. */
-  readonly eviction: string | undefined;
-  /** How many replicas are connected; undefined if the store does not say. */
-  readonly replicas: number | undefined;
-  /** The rights that the user lacks, in the syntax of an ACL, such as `+info`. */
-  readonly forbidden: readonly string[];
-}
-
-/** What is wrong with the settings of a cluster or of its engine: the user or the password, the user's rights, TLS. */
-export type WrongSetting = 'password' | 'rights' | 'tls';
 
 /** A command of the store that failed. */
 export class StoreError extends Error {
@@ -185,7 +157,7 @@ export interface Store {
   /** @returns a function that ends the subscription */
   subscribe(topic: string, listener: (text: string) => void): () => void;
   info(): Promise<StoreInfo>;
-  /** What the engine forbids of what is needed, in the words of its ACL, such as `+info`. */
+  /** The rights that the user lacks, in the syntax of an ACL, such as `+info`. */
   forbidden(): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -1,8 +1,5 @@
 import type { TlsSettings } from '../http/tls';
 import type { Upload } from '../types';
-import type { ClusterListener, ClusterState } from './cluster';
-import type { ClusterProblem } from './engine-faults';
-import type { QueueState, StoreInfo } from './store';
 
 /** Where a cluster is, and what it is about. Names and units are those of the config node `device-cloud-cluster`. */
 export interface ClusterSettings {
@@ -12,16 +9,81 @@ export interface ClusterSettings {
   sentinels?: string;
   /** The name under which the Sentinels know the primary. */
   master?: string;
-  /** Goes before the one in `url`. */
+  /** Takes precedence over the user in `url`. */
   user?: string;
-  /** Goes before the one in `url`. */
+  /** Takes precedence over the password in `url`. */
   password?: string;
-  /** TLS settings; default with `rediss://`: those of Node.js. */
+  /** TLS settings; default with `rediss://`: the settings of Node.js. */
   tls?: TlsSettings;
   /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
   lease?: number;
   /** Distinguishes the applications that share an engine: the address of the service and the appid. */
   application: string;
+}
+
+/** What is wrong with the settings of a cluster or of its engine: the user or the password, the user's rights, TLS. */
+export type WrongSetting = 'password' | 'rights' | 'tls';
+
+/** A wrong setting that keeps a process from the engine until somebody changes it. */
+export interface ClusterProblem {
+  /** Which one: the user or the password, the user's rights, or TLS. */
+  readonly setting: WrongSetting;
+  /** The engine's words, without secrets. */
+  readonly message: string;
+}
+
+/** Is called with changes. */
+export interface ClusterListener {
+  /** The devices that this process holds have changed: see {@link ClusterMember.owners}. */
+  onShare?(): void;
+  /** Uploads that were held back may be emitted now, from the last position on, and channels may be opened. */
+  onResumed?(): void;
+  /** {@link ClusterMember.state} has changed. */
+  onState?(state: ClusterState): void;
+  /** {@link ClusterMember.problem} has changed. */
+  onProblem?(problem: ClusterProblem | undefined): void;
+  /** Processes have joined, left or died: {@link ClusterMember.members}. */
+  onMembers?(): void;
+  /**
+   * The engine cannot be reached, or it or another process has sent something malformed, which is ignored.
+   * @param fault text for the log
+   * @param kind equal for all faults of one kind
+   */
+  onFault?(fault: string, kind?: string): void;
+}
+
+/**
+ * `joining`: not a member yet. `member`: it may act for its devices. `awaiting`: the engine cannot be reached, or has
+ * just been restarted; nothing is emitted until it is certain that no other process emits the same.
+ */
+export type ClusterState = 'joining' | 'member' | 'awaiting' | 'closed';
+
+/** How much the queue holds. */
+export interface QueueState {
+  /** Uploads that are not acknowledged. */
+  readonly length: number;
+  /** Uploads that were delivered as often as allowed, and never acknowledged. */
+  readonly deadLetters: number;
+}
+
+/** The facts that the Test button of the configuration shows. */
+export interface StoreInfo {
+  /** Redis or Valkey; empty if the engine does not say. */
+  readonly product: string;
+  /** As the engine writes it; empty if it does not say. */
+  readonly version: string;
+  /** Milliseconds since 1970 by the store's clock; NaN if it may not be read. */
+  readonly time: number;
+  /** The ids of the processes that share the application's devices. */
+  readonly members: readonly string[];
+  /** What survives a restart; undefined if the store does not say. */
+  readonly persistence: 'none' | 'snapshots' | 'log' | undefined;
+  /** What is evicted when memory is short; anything but `noeviction` may lose positions. */
+  readonly eviction: string | undefined;
+  /** How many replicas are connected; undefined if the store does not say. */
+  readonly replicas: number | undefined;
+  /** The rights that the user lacks, in the syntax of an ACL, such as `+info`. */
+  readonly forbidden: readonly string[];
 }
 
 /** An upload of the queue that is to be handled and acknowledged. */
@@ -47,7 +109,7 @@ export interface ClusterWork {
   redeliver?: number;
   /** How often an upload is delivered, 1 to 1000, default 5; then it is a dead letter, and the device's next one follows. */
   attempts?: number;
-  /** Called with each upload: those of one device in order, each after the one before was acknowledged. */
+  /** Called with each upload: of one device in order, each after the previous one was acknowledged. */
   deliver: (job: ClusterJob) => void;
 }
 
@@ -82,7 +144,7 @@ export interface ClusterMember {
   owners(): Promise<DeviceOwners>;
   /**
    * Takes a share of the queue and delivers its uploads.
-   * @returns a function that ends it; what is not acknowledged is then delivered elsewhere
+   * @returns a function that ends it; unacknowledged uploads are then delivered elsewhere
    * @throws DeviceCloudError `INVALID_INPUT` if an option is wrong, `NOT_CONFIGURED` if this process works already
    */
   work(work: ClusterWork): () => void;

@@ -22,7 +22,6 @@ export function isolatedProgress<P = CallProgress>(
 
 export const CALLING: CallProgress = { state: 'calling' };
 export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
-export const AWAITING_CLUSTER: CallProgress = { state: 'awaiting-cluster' };
 
 /** Completes "was not sent: ". */
 export const CLOSED = 'the client was closed';

@@ -56,8 +56,8 @@ export interface DeviceCommandsDeps {
   now: () => number;
   /** Own code, which never throws. */
   registry: {
-    /** The number of commands of a device that wait, for it or in its queue, or run has changed. */
-    onQueue(chipid: string, waiting: number, running: number): void;
+    /** The number of commands that wait for a device to show itself has changed. */
+    onHeld(chipid: string, held: number): void;
     /** A command has failed that its caller did not abort. */
     onError(chipid: string, error: unknown): void;
   };
@@ -298,8 +298,6 @@ export class DeviceCommands {
   }
 
   #changed(chipid: string): void {
-    const { queues, registry } = this.#deps;
-    const { waiting, running } = queues.load(chipid);
-    registry.onQueue(chipid, waiting + this.waiting(chipid), running);
+    this.#deps.registry.onHeld(chipid, this.waiting(chipid));
   }
 }

@@ -88,7 +88,9 @@ export class FleetDevice {
   /** Uploads that were recovered, each counted once. */
   recovered = 0;
   /** Commands that wait for their turn. */
-  waiting = 0;
+  queued = 0;
+  /** Commands that wait for the device to show itself. */
+  held = 0;
   /** Commands that have been sent and not answered. */
   running = 0;
   lastError: FleetError | null = null;
@@ -99,6 +101,11 @@ export class FleetDevice {
   seen = 0;
 
   constructor(readonly chipid: string) {}
+
+  /** Commands that have not been sent. */
+  get waiting(): number {
+    return this.queued + this.held;
+  }
 
   /** Whether it has a channel or commands, so that it is forgotten after all others. */
   get isInUse(): boolean {

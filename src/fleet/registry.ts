@@ -177,8 +177,13 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   onQueue(chipid: string, waiting: number, running: number): void {
     if (this.#isClosed) return;
     const device = this.#touch(chipid);
-    device.waiting = waiting;
+    device.queued = waiting;
     device.running = running;
+  }
+
+  /** The number of commands that wait for a device to show itself has changed. */
+  onHeld(chipid: string, held: number): void {
+    if (!this.#isClosed) this.#touch(chipid).held = held;
   }
 
   /** A call to a device has failed. */

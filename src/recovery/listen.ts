@@ -35,7 +35,7 @@ interface ListeningDeps {
   observer: RecoveryObserver;
 }
 
-/** The options of a caller, and that of a cluster. */
+/** The options of a caller, and what is shared with other processes. */
 export interface RecoverHere extends RecoverOptions {
   /** See {@link RecoveryDevice.isShared}. */
   isShared?: boolean;

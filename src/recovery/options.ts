@@ -18,12 +18,12 @@ export interface RecoverOptions {
   /** Called after each upload with the position up to which they have been emitted, to be kept for `start`. */
   save?: (position: Position) => void;
   /**
-   * With a cluster: `here` (default) calls the listener; `queue` appends each upload to the queue of the cluster, for
-   * {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of a device
-   * have one position.
+   * If several processes share the device: `here` (default) calls the listener; `queue` appends each upload to their
+   * queue, for {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of
+   * a device have one position.
    */
   deliver?: Deliver | undefined;
 }
 
-/** Where the uploads of a device go with a cluster: see {@link RecoverOptions}. */
+/** Where the uploads of a device go if several processes share it: see {@link RecoverOptions}. */
 export type Deliver = 'here' | 'queue';

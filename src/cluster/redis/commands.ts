@@ -1,8 +1,7 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
-import { causeOf, isReadOnly, isVague, wrongSetting } from './connect-fault';
-import type { Connection } from './load';
-import type { Script } from './scripts/script';
+import { causeOf, isReadOnly, isVague, wrongSetting, type Connection } from './connect';
+import type { Script } from './scripts';
 
 /** The most characters of an engine's error that are repeated. */
 const MAX_TEXT = 200;
@@ -28,73 +27,77 @@ export interface CommandsOptions {
   readonly redact: (text: string) => string;
   /**
    * Whether large commands are sent over it. Then a command waits for the connection, within the limit, and the
-   * connection is replaced if a command takes too long: what is left of it must not delay the next one.
+   * connection is replaced if a command takes too long: its remaining bytes must not delay the next one.
    */
   readonly isLarge?: boolean;
 }
 
 /** The commands of a connection. Each has a time limit, independent of the client library, which grows with its bytes. */
 export class Commands {
+  readonly #connection: Connection;
+  readonly #options: CommandsOptions;
   /** Why the last connection failed, or the engine cannot be used. */
-  private reason = NOT_REACHED;
+  #reason = NOT_REACHED;
   /** Callbacks that wait for the connection. */
-  private readonly waiting = new Set<() => void>();
+  readonly #waiting = new Set<() => void>();
   /** Bytes of the commands without an answer: each one waits for those before it. */
-  private pending = 0;
-  /** Whether the connection is being replaced. */
-  private isReplaced = false;
+  #pending = 0;
+  #isBeingReplaced = false;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly options: CommandsOptions,
-  ) {
-    connection.on('error', (error) => this.failed(error));
+  constructor(connection: Connection, options: CommandsOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    connection.on('error', (error) => {
+      // A vague error often follows a more specific one.
+      if (!isVague(error) || this.#reason === NOT_REACHED) this.#reason = this.#textOf(error);
+    });
     connection.on('connect', () => {
-      this.isReplaced = false;
-      if (this.reason === NOT_REACHED) this.reason = NOT_READY;
+      this.#isBeingReplaced = false;
+      if (this.#reason === NOT_REACHED) this.#reason = NOT_READY;
     });
     connection.on('ready', () => {
-      for (const resolve of [...this.waiting]) resolve();
+      for (const resolve of [...this.#waiting]) resolve();
     });
   }
 
   /** Resolves when there is a connection, or after the time limit: then commands reject with the reason. */
   async ready(): Promise<void> {
-    if (this.connection.status === 'ready') return;
+    if (this.#connection.status === 'ready') return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.waiting.delete(end);
+        this.#waiting.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, this.options.limit);
-      this.waiting.add(end);
+      const timer = setTimeout(end, this.#options.limit);
+      this.#waiting.add(end);
     });
   }
 
   /**
+   * Runs a script.
    * @param answer about how many bytes are expected
    * @throws StoreError
    */
   run(
-    script: Script,
+    { text, sha }: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
     answer = 0,
   ): Promise<unknown> {
     const bytes = sizeOf(args);
-    const send = async (): Promise<unknown> => {
+    const all = [keys.length, ...keys, ...args];
+    const whole = (): Promise<unknown> => this.#connection.call('EVAL', text, ...all);
+    return this.#limited(bytes + answer, async () => {
+      if (bytes >= LARGE) return whole();
       try {
-        if (bytes >= LARGE)
-          return await this.connection.call('EVAL', script.text, keys.length, ...keys, ...args);
-        return await this.connection.call('EVALSHA', script.sha, keys.length, ...keys, ...args);
+        return await this.#connection.call('EVALSHA', sha, ...all);
       } catch (error) {
         // The engine forgets scripts when it restarts, and a replica has never seen them.
         if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-        return await this.connection.call('EVAL', script.text, keys.length, ...keys, ...args);
+        return whole();
       }
-    };
-    return this.limited(bytes + answer, send);
+    });
   }
 
   /** @throws StoreError */
@@ -107,74 +110,69 @@ export class Commands {
    * @throws StoreError
    */
   read(answer: number, command: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.limited(sizeOf(args) + answer, () => this.connection.call(command, ...args));
+    return this.#limited(sizeOf(args) + answer, () => this.#connection.call(command, ...args));
   }
 
-  private failed(error: Error): void {
-    // A vague error often follows a more specific one.
-    if (!isVague(error) || this.reason === NOT_REACHED) this.reason = this.textOf(error);
-  }
-
-  private async limited(bytes: number, send: () => Promise<unknown>): Promise<unknown> {
-    const { limit, isLarge } = this.options;
+  async #limited(bytes: number, send: () => Promise<unknown>): Promise<unknown> {
+    const { limit, isLarge } = this.#options;
     if (isLarge) await this.ready();
-    if (this.connection.status !== 'ready') {
-      const error = this.notConnected();
+    const { status } = this.#connection;
+    if (status !== 'ready') {
       // It was opened, and its peer has been silent since.
-      if (isLarge && this.connection.status === 'connect') this.replace();
-      throw error;
+      if (isLarge && status === 'connect') this.#replace();
+      throw this.#notConnected(status);
     }
-    if (this.pending > 0 && this.pending + bytes > MOST_PENDING)
+    if (this.#pending > 0 && this.#pending + bytes > MOST_PENDING)
       throw new StoreError('Too much is on its way already.', false);
-    this.pending += bytes;
-    const most = Math.ceil(limit + this.pending / SLOWEST);
+    this.#pending += bytes;
+    const most = Math.ceil(limit + this.#pending / SLOWEST);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(new StoreError(`No answer within ${most} ms.`, true));
-        if (isLarge) this.replace();
+        if (isLarge) this.#replace();
       }, most);
     });
     const answer = send().catch((error: unknown) => {
-      throw this.failure(error);
+      throw this.#failure(error);
     });
     try {
       return await Promise.race([answer, late]);
     } finally {
       clearTimeout(timer);
-      this.pending -= bytes;
+      this.#pending -= bytes;
     }
   }
 
-  private replace(): void {
-    if (this.isReplaced) return;
-    this.isReplaced = true;
-    this.connection.disconnect(true);
+  #replace(): void {
+    if (this.#isBeingReplaced) return;
+    this.#isBeingReplaced = true;
+    this.#connection.disconnect(true);
   }
 
-  private notConnected(): StoreError {
-    const why = this.connection.status === 'connect' ? NOT_READY : this.reason;
+  #notConnected(status = this.#connection.status): StoreError {
+    const why = status === 'connect' ? NOT_READY : this.#reason;
     return new StoreError(`Not connected: ${why}.`, false, false, wrongSetting(why));
   }
 
-  /** A new error: that of the library contains the command, which may be the one with the password. */
-  private failure(error: unknown): StoreError {
-    const text = this.textOf(error);
+  /** A new error: the library's contains the command, which may have the password in it. */
+  #failure(error: unknown): StoreError {
+    const text = this.#textOf(error);
     if (isReply(error)) {
       // The connection is closed because of it, and the next commands fail without one.
-      if (isReadOnly(error)) this.reason = text;
+      if (isReadOnly(error)) this.#reason = text;
       return new StoreError(`Refused: ${text}.`, false, true, wrongSetting(text));
     }
     const { name = '', message = '' } = error instanceof Error ? error : {};
     // The client's own message refers to settings of its own.
-    if (message.startsWith("Stream isn't writeable")) return this.notConnected();
+    if (message.startsWith("Stream isn't writeable")) return this.#notConnected();
     if (name === 'MaxRetriesPerRequestError')
       return new StoreError('The connection was lost before there was an answer.', true);
     return new StoreError(`Connection lost: ${text}.`, true);
   }
 
-  private textOf(error: unknown): string {
-    const text = this.options.redact(error instanceof Error ? causeOf(error).message : 'unknown');
+  #textOf(error: unknown): string {
+    const text = this.#options.redact(error instanceof Error ? causeOf(error).message : 'unknown');
     // The rest of it is about the protocol.
     if (text.startsWith('NOAUTH')) return 'NOAUTH: it needs a password';
     return oneLine(text.trim(), MAX_TEXT).replace(/\.$/, '');
@@ -186,3 +184,51 @@ const sizeOf = (args: readonly (string | number)[]): number =>
 
 const isReply = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ReplyError';
+
+/** Milliseconds between two pings: without them, a subscriber would not notice a silent peer. */
+const PING = 5000;
+
+/** The connection subscribes again when it is ready, and missing rights are found separately. */
+const ignore = (): void => undefined;
+
+/** Subscriptions to topics, on a connection of their own, since it accepts no other commands. */
+export class Topics {
+  readonly commands: Commands;
+  readonly #connection: Connection;
+  readonly #listeners = new Map<string, Set<(text: string) => void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(connection: Connection, options: CommandsOptions) {
+    this.#connection = connection;
+    this.commands = new Commands(connection, options);
+    connection.on('ready', () => {
+      if (this.#listeners.size > 0) connection.subscribe(...this.#listeners.keys()).catch(ignore);
+    });
+    connection.on('message', (topic, text) => {
+      for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener(text);
+    });
+    this.#timer = setInterval(() => {
+      if (connection.status === 'ready') connection.call('PING').catch(ignore);
+    }, PING);
+  }
+
+  add(topic: string, listener: (text: string) => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    if (listeners.size === 0) {
+      this.#listeners.set(topic, listeners);
+      this.#connection.subscribe(topic).catch(ignore);
+    }
+    listeners.add(listener);
+    return () => {
+      if (!listeners.delete(listener) || listeners.size > 0) return;
+      this.#listeners.delete(topic);
+      this.#connection.unsubscribe(topic).catch(ignore);
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#listeners.clear();
+    this.#connection.disconnect();
+  }
+}

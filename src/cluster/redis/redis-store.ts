@@ -1,54 +1,13 @@
-import type { TlsSettings } from '../../http/tls';
 import { redactor } from '../../http/redact';
-import { partitionOf, PARTITIONS, POOLS } from '../slots';
-import {
-  queueTopic,
-  type BeatReply,
-  type BeatRequest,
-  type Claim,
-  type FencedEntry,
-  type Holding,
-  type LockOutcome,
-  type PositionEntry,
-  type QueueState,
-  type SaveOutcome,
-  type Store,
-  type StoreInfo,
-  type WaitingDevice,
-} from '../store';
-import { readAddress, type RedisAddress } from './addresses';
-import { Commands, type CommandsOptions } from './commands';
-import { storeInfo } from './info';
-import { keysOf, type Keys } from './keys';
+import { readAddress, type RedisStoreOptions } from '../options';
+import { partitionOf, PARTITIONS } from '../slots';
+import { queueTopic, type LockOutcome, type SaveOutcome, type Store } from '../store';
+import { Commands, Topics } from './commands';
+import { loadClient } from './connect';
+import { ACKNOWLEDGE, CLAIM, LENGTHS, WAITING } from './queue-scripts';
+import * as replies from './replies';
 import { findForbidden } from './rights';
-import { loadClient, type Connection } from './load';
-import {
-  beatArgs,
-  hasArrived,
-  readBeat,
-  readClaim,
-  readLengths,
-  readOwners,
-  readPosition,
-  readTexts,
-  readUpload,
-  readWaiting,
-} from './replies';
-import { BEAT } from './scripts/beat';
-import { LEAVE } from './scripts/leave';
-import { LOCK, UNLOCK } from './scripts/lock';
-import { ACKNOWLEDGE, CLAIM, LENGTHS, WAITING } from './scripts/queue';
-import { RESTORE } from './scripts/restore';
-import { SAVE } from './scripts/save';
-import { Topics } from './topics';
-
-export interface RedisStoreOptions extends RedisAddress {
-  readonly tls?: TlsSettings;
-  /** Distinguishes the applications that share an engine. */
-  readonly application: string;
-  /** Milliseconds that a command may take, default 1000. */
-  readonly limit?: number;
-}
+import { BEAT, LEAVE, LOCK, RESTORE, SAVE, UNLOCK } from './scripts';
 
 /** About the most bytes of the positions that are read at a time. */
 const POSITIONS = 1024 * 1024;
@@ -64,6 +23,32 @@ const INLINE = 16 * 1024;
 const LEFT = 120_000;
 
 /**
+ * The names of all keys that a cluster uses for one application. All have the same hash tag, the part in braces: scripts
+ * need a Redis Cluster to keep them on one node.
+ */
+const keysOf = (prefix: string) => ({
+  state: `${prefix}state`,
+  members: `${prefix}members`,
+  slots: `${prefix}slots`,
+  positions: `${prefix}positions`,
+  left: (member: string) => `${prefix}left:${member}`,
+  lock: (key: string) => `${prefix}lock:${key}`,
+  queue: (partition: number) => prefix + queueTopic(partition),
+  /** The devices that have uploads in a stream of the queue. */
+  devices: (partition: number) => `${prefix}devices:${partition}`,
+  /** The ids of a device's uploads in its stream. */
+  ids: (chipid: string) => `${prefix}ids:${chipid}`,
+  /** How often the first upload of each device was claimed. */
+  attempts: `${prefix}attempts`,
+  /** Uploads of the queue that nobody has acknowledged, however often they were delivered, and their bytes. */
+  deadLetters: `${prefix}dead-letters`,
+  deadSize: `${prefix}dead-size`,
+  topic: (topic: string) => prefix + topic,
+  /** A key without content, with which the user's rights are tried. */
+  trial: `${prefix}trial`,
+});
+
+/**
  * Opens a store on Redis or Valkey. The connection is made in the background; until then all commands reject.
  * @throws DeviceCloudError `NOT_CONFIGURED` if the address is wrong or the client library is not installed
  */
@@ -71,185 +56,153 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const { tls, application, limit = 1000 } = options;
   const endpoints = readAddress(options);
   const connect = await loadClient();
-  const open = (isLarge = false): Connection =>
-    connect({ endpoints, tls, limit, name: 'device-cloud', isLarge });
   const { user, password, database } = endpoints;
-  const commands = { limit, redact: redactor([user, password]) };
-  return new RedisStore(open, keysOf(application), commands, database);
-}
+  const limits = { limit, redact: redactor([user, password]) };
+  // For beats and what else is short: an upload on its way must not delay them.
+  const connection = connect({ endpoints, tls, limit, isLarge: false });
+  const commands = new Commands(connection, limits);
+  // For everything that may be large, and what has to come after it.
+  const large = connect({ endpoints, tls, limit, isLarge: true });
+  const data = new Commands(large, { ...limits, isLarge: true });
+  const topics = new Topics(connect({ endpoints, tls, limit, isLarge: false }), limits);
 
-/** A store on an engine. */
-class RedisStore implements Store {
-  /** For beats and what else is short: an upload on its way must not delay them. */
-  private readonly connection: Connection;
-  private readonly commands: Commands;
-  /** For everything that may be large, and what has to come after it. */
-  private readonly large: Connection;
-  private readonly data: Commands;
-  private readonly topics: Topics;
+  const keys = keysOf(`{device-cloud:${application.replaceAll(/[{}]/g, '_')}}:`);
+  const { state, members, slots, positions, attempts, deadLetters } = keys;
 
-  constructor(
-    open: (isLarge?: boolean) => Connection,
-    private readonly keys: Keys,
-    options: Pick<CommandsOptions, 'limit' | 'redact'>,
-    private readonly database: number,
-  ) {
-    this.connection = open();
-    this.commands = new Commands(this.connection, options);
-    this.large = open(true);
-    this.data = new Commands(this.large, { ...options, isLarge: true });
-    this.topics = new Topics(open, (connection) => new Commands(connection, options));
-  }
-
-  async beat(request: BeatRequest): Promise<BeatReply | undefined> {
-    const { state, members, slots, left } = this.keys;
-    const keys = [state, members, slots, left(request.member)];
-    return readBeat(await this.commands.run(BEAT, keys, beatArgs(request, POOLS)));
-  }
-
-  async leave(member: string): Promise<void> {
-    const { members, left } = this.keys;
-    await this.commands.run(LEAVE, [members, left(member)], [member, LEFT]);
-  }
-
-  async restore(
-    member: string,
-    { slot, epoch }: Holding,
-    entries: readonly PositionEntry[],
-  ): Promise<boolean> {
-    const { state, slots, positions } = this.keys;
-    const values = entries.flatMap(({ chipid, sequence, position }) => [
-      chipid,
-      sequence,
-      position,
-    ]);
-    const args = [member, slot, epoch, ...values];
-    return (await this.data.run(RESTORE, [state, slots, positions], args)) === 1;
-  }
-
-  async save(member: string, entries: readonly FencedEntry[]): Promise<SaveOutcome[]> {
-    const { slots, positions, queue, devices, ids, topic } = this.keys;
-    const keys = [slots, positions];
-    const values = entries.flatMap(({ slot, epoch, chipid, sequence, position, upload }) => {
-      const partition = partitionOf(chipid);
-      if (upload !== undefined) keys.push(queue(partition), devices(partition), ids(chipid));
-      const name = upload === undefined ? '' : topic(queueTopic(partition));
-      return [slot, epoch, chipid, sequence, position, name, upload ?? ''];
+  const positionsOf = (chipids: readonly string[]): Promise<unknown> =>
+    chipids.length === 0
+      ? Promise.resolve([])
+      : data.read(POSITIONS, 'HMGET', positions, ...chipids);
+  const forbidden = (): Promise<string[]> =>
+    findForbidden(commands, topics.commands, {
+      ...{ key: keys.trial, topic: keys.topic('trial'), database },
     });
-    return readTexts(await this.data.run(SAVE, keys, [member, ...values])) as SaveOutcome[];
-  }
 
-  async arrived(entries: readonly FencedEntry[]): Promise<boolean[]> {
-    const values = await this.positionsOf(entries.map(({ chipid }) => chipid));
-    return entries.map(({ epoch, sequence }, index) => hasArrived(values[index], epoch, sequence));
-  }
+  const store: Store = {
+    async beat(request) {
+      const all = [state, members, slots, keys.left(request.member)];
+      return replies.readBeat(await commands.run(BEAT, all, [replies.beatArgument(request)]));
+    },
 
-  async load(chipids: readonly string[]): Promise<(string | undefined)[]> {
-    if (chipids.length === 0) return [];
-    return (await this.positionsOf(chipids)).map(readPosition);
-  }
+    async leave(member) {
+      await commands.run(LEAVE, [members, keys.left(member)], [member, LEFT]);
+    },
 
-  private async positionsOf(chipids: readonly string[]): Promise<(string | null)[]> {
-    const { positions } = this.keys;
-    return (await this.data.read(POSITIONS, 'HMGET', positions, ...chipids)) as (string | null)[];
-  }
+    async restore(member, { slot, epoch }, entries) {
+      const values = entries.flatMap(({ chipid, sequence, position }) => [
+        chipid,
+        sequence,
+        position,
+      ]);
+      const args = [member, slot, epoch, ...values];
+      return (await data.run(RESTORE, [state, slots, positions], args)) === 1;
+    },
 
-  async owners(): Promise<ReadonlyMap<number, string>> {
-    const { slots, members } = this.keys;
-    const [held, alive] = await Promise.all([
-      this.commands.call('HGETALL', slots),
-      this.commands.call('HKEYS', members),
-    ]);
-    return readOwners(held, new Set(readTexts(alive)));
-  }
+    async save(member, entries) {
+      const all = [slots, positions];
+      const values = entries.flatMap(({ slot, epoch, chipid, sequence, position, upload }) => {
+        const partition = partitionOf(chipid);
+        if (upload !== undefined)
+          all.push(keys.queue(partition), keys.devices(partition), keys.ids(chipid));
+        const name = upload === undefined ? '' : keys.topic(queueTopic(partition));
+        return [slot, epoch, chipid, sequence, position, name, upload ?? ''];
+      });
+      return replies.readTexts(await data.run(SAVE, all, [member, ...values])) as SaveOutcome[];
+    },
 
-  async lock(key: string, token: string, ms: number, again = false): Promise<LockOutcome> {
-    const keys = [this.keys.state, this.keys.lock(key)];
-    return (await this.commands.run(LOCK, keys, [token, ms, again ? 1 : 0])) as LockOutcome;
-  }
+    async arrived(entries) {
+      const values = await positionsOf(entries.map(({ chipid }) => chipid));
+      return replies.readArrived(values, entries);
+    },
 
-  async unlock(key: string, token: string): Promise<void> {
-    await this.commands.run(UNLOCK, [this.keys.lock(key)], [token]);
-  }
+    async load(chipids) {
+      return replies.readPositions(await positionsOf(chipids));
+    },
 
-  async waiting(partitions: readonly number[]): Promise<WaitingDevice[]> {
-    const { attempts, devices } = this.keys;
-    const most = Math.ceil(DEVICES / partitions.length);
-    const keys = [attempts, ...partitions.map(devices)];
-    return readWaiting(await this.data.run(WAITING, keys, [most], DEVICES * DEVICE));
-  }
+    async owners() {
+      const [held, alive] = await Promise.all([
+        commands.call('HGETALL', slots),
+        commands.call('HKEYS', members),
+      ]);
+      return replies.readOwners(held, new Set(replies.readTexts(alive)));
+    },
 
-  async claim(chipid: string, claim: string, most: number): Promise<Claim> {
-    const { queue, devices, ids, attempts, deadLetters, deadSize } = this.keys;
-    const partition = partitionOf(chipid);
-    const stream = queue(partition);
-    const keys = [stream, devices(partition), ids(chipid), attempts, deadLetters, deadSize];
-    const answer = await this.data.run(CLAIM, keys, [chipid, claim, most, INLINE], INLINE);
-    const { upload, bytes, isBuried } = readClaim(answer);
-    if (!upload || bytes <= INLINE) return { upload, isBuried };
-    const { id } = upload;
-    const text = readUpload(await this.data.read(bytes, 'XRANGE', stream, id, id));
-    // Acknowledged meanwhile: the next claim has the next one.
-    return text === undefined
-      ? this.claim(chipid, claim, most)
-      : { upload: { ...upload, text }, isBuried };
-  }
+    async lock(key, token, ms, again = false) {
+      const args = [token, ms, again ? 1 : 0];
+      return (await commands.run(LOCK, [state, keys.lock(key)], args)) as LockOutcome;
+    },
 
-  async acknowledge(chipid: string, id: string): Promise<number | undefined> {
-    const { queue, devices, ids, attempts } = this.keys;
-    const partition = partitionOf(chipid);
-    const keys = [queue(partition), devices(partition), ids(chipid), attempts];
-    const left = await this.data.run(ACKNOWLEDGE, keys, [chipid, id]);
-    return typeof left === 'number' && left >= 0 ? left : undefined;
-  }
+    async unlock(key, token) {
+      await commands.run(UNLOCK, [keys.lock(key)], [token]);
+    },
 
-  async queueState(): Promise<QueueState> {
-    const { deadLetters, queue } = this.keys;
-    const streams = Array.from({ length: PARTITIONS }, (_, partition) => queue(partition));
-    const answer = await this.data.run(LENGTHS, [deadLetters, ...streams], []);
-    return readLengths(answer);
-  }
+    async waiting(partitions) {
+      const most = Math.ceil(DEVICES / partitions.length);
+      const all = [attempts, ...partitions.map(keys.devices)];
+      return replies.readWaiting(await data.run(WAITING, all, [most], DEVICES * DEVICE));
+    },
 
-  async publish(topic: string, text: string): Promise<void> {
-    await this.data.call('PUBLISH', this.keys.topic(topic), text);
-  }
+    async claim(chipid, claim, most) {
+      const partition = partitionOf(chipid);
+      const stream = keys.queue(partition);
+      const all = [stream, keys.devices(partition), keys.ids(chipid)];
+      all.push(attempts, deadLetters, keys.deadSize);
+      const answer = await data.run(CLAIM, all, [chipid, claim, most, INLINE], INLINE);
+      const { upload, bytes, isBuried } = replies.readClaim(answer);
+      if (!upload || bytes <= INLINE) return { upload, isBuried };
+      const { id } = upload;
+      const text = replies.readUpload(await data.read(bytes, 'XRANGE', stream, id, id));
+      // Acknowledged meanwhile: the next claim has the next one.
+      return text === undefined
+        ? store.claim(chipid, claim, most)
+        : { upload: { ...upload, text }, isBuried };
+    },
 
-  subscribe(topic: string, listener: (text: string) => void): () => void {
-    return this.topics.add(this.keys.topic(topic), listener);
-  }
+    async acknowledge(chipid, id) {
+      const partition = partitionOf(chipid);
+      const all = [keys.queue(partition), keys.devices(partition), keys.ids(chipid), attempts];
+      const left = await data.run(ACKNOWLEDGE, all, [chipid, id]);
+      return typeof left === 'number' && left >= 0 ? left : undefined;
+    },
 
-  async info(): Promise<StoreInfo> {
-    const forbidden = await this.forbidden();
-    const unless = (right: string, command: string, ...args: string[]): Promise<unknown> =>
-      forbidden.includes(right) ? Promise.resolve([]) : this.commands.call(command, ...args);
-    const [info, saves, time, members] = await Promise.all([
-      unless('+info', 'INFO'),
-      // Hosted engines often forbid it.
-      this.commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
-      unless('+time', 'TIME'),
-      forbidden.length === 0 ? this.commands.call('HKEYS', this.keys.members) : [],
-    ]);
-    const [seconds = NaN, micros = NaN] = readTexts(time).map(Number);
-    const save: unknown = Array.isArray(saves) ? saves[1] : undefined;
-    return storeInfo(
-      String(info),
-      seconds * 1000 + micros / 1000,
-      readTexts(members),
-      typeof save === 'string' ? save : undefined,
-      forbidden,
-    );
-  }
+    async queueState() {
+      const streams = Array.from({ length: PARTITIONS }, (_, partition) => keys.queue(partition));
+      return replies.readLengths(await data.run(LENGTHS, [deadLetters, ...streams], []));
+    },
 
-  forbidden(): Promise<string[]> {
-    const { trial, topic } = this.keys;
-    const tried = { key: trial, topic: topic('trial'), database: this.database };
-    return findForbidden(this.commands, this.topics.commands, tried);
-  }
+    async publish(topic, text) {
+      await data.call('PUBLISH', keys.topic(topic), text);
+    },
 
-  close(): Promise<void> {
-    this.topics.close();
-    this.connection.disconnect();
-    this.large.disconnect();
-    return Promise.resolve();
-  }
+    subscribe: (topic, listener) => topics.add(keys.topic(topic), listener),
+
+    async info() {
+      const lacking = await forbidden();
+      const unless = (right: string, command: string): Promise<unknown> =>
+        lacking.includes(right) ? Promise.resolve([]) : commands.call(command);
+      const [info, saves, time, alive] = await Promise.all([
+        unless('+info', 'INFO'),
+        // Hosted engines often forbid it.
+        commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
+        unless('+time', 'TIME'),
+        lacking.length === 0 ? commands.call('HKEYS', members) : [],
+      ]);
+      return {
+        ...replies.readInfo(String(info), saves),
+        time: replies.readTime(time),
+        members: replies.readTexts(alive),
+        forbidden: lacking,
+      };
+    },
+
+    forbidden,
+
+    close() {
+      topics.close();
+      connection.disconnect();
+      large.disconnect();
+      return Promise.resolve();
+    },
+  };
+  return store;
 }

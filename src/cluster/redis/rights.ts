@@ -1,6 +1,6 @@
 import { StoreError } from '../store';
 import type { Commands } from './commands';
-import { script } from './scripts/script';
+import { script } from './scripts';
 
 /** The prefix of the keys and channels of all applications, as a pattern of an ACL. */
 const PREFIX = '{device-cloud:*';
@@ -21,8 +21,8 @@ export interface Trial {
 type Command = readonly [name: string, ...args: (string | number)[]];
 
 /**
- * A harmless use of each command that the package needs, in scripts or on its own. The key holds a text, so those that
- * would add to it fail.
+ * A harmless use of each command that the package needs, in scripts or on its own. The key holds a text, so commands
+ * that would add to it fail.
  */
 const uses = ({ key, topic, database }: Trial): readonly Command[] => [
   // A user without this right would work in database 0, without an error.

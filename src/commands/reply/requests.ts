@@ -43,7 +43,7 @@ interface RequestsDeps {
   deadlines: Deadlines;
   /** The queues of all commands. */
   queues: Queues;
-  /** Keeps pushes and the commands of other processes apart, with a cluster. */
+  /** Keeps pushes and the commands of other processes apart, if there are any. */
   exclusive?: CommandLock | undefined;
   /** Own code, which never throws: is called with the error of each push that failed. */
   onPushError: (chipid: string, error: unknown) => void;

@@ -1,3 +1,4 @@
+import type { Ownership } from '../../channel/ownership';
 import type { Chipid } from '../../types';
 
 /** The groups of events that a watch can be asked for. */
@@ -110,9 +111,7 @@ export interface WatchPlace {
 }
 
 /** Decides which process emits the events of a watch. */
-export interface WatchShare {
-  /** Whether this process may emit the events of a device now. */
-  mayEmit(chipid: string): boolean;
+export interface WatchShare extends Pick<Ownership, 'mayEmit'> {
   /** Whether it emits those that concern all devices. */
   readonly emitsForAll: boolean;
   join(watch: SharedWatch): WatchPlace;

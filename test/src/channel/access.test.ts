@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChannelAccess } from '../../../src/channel/listener';
+import { ALONE, type ChannelAccess } from '../../../src/channel/ownership';
 import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { channelService } from '../../../tooling/servers/channel-service';
 import { until } from '../../../tooling/until';
@@ -28,7 +28,8 @@ async function subject(access: ChannelAccess) {
   const given = { access };
   const limiter = handLimiter();
   const channel = bareChannel(service.baseUrl, {
-    ...{ limiter, random: () => 0, access: () => given.access },
+    ...{ limiter, random: () => 0 },
+    ownership: { ...ALONE, access: () => given.access, reason: 'CLUSTER' },
   });
   return { service, given, limiter, channel };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Bus } from '../../../src/cluster/bus';
+import type { Bus } from '../../../src/cluster/messages';
 import { Cluster } from '../../../src/cluster/cluster';
-import { openRedisStore, type RedisStoreOptions } from '../../../src/cluster/redis/redis-store';
+import type { RedisStoreOptions } from '../../../src/cluster/options';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { isDeviceCloudError } from '../../../src/errors';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, startSentinel, type RedisProcess } from '../../../tooling/servers/redis';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CommandLock } from '../../../src/cluster/command-lock';
+import { DeviceLocks } from '../../../src/cluster/command-lock';
 import { StoreError, type LockOutcome } from '../../../src/cluster/store';
 import { DeviceCloudError, isDeviceCloudError } from '../../../src/errors';
 import { settled } from '../../../tooling/until';
@@ -9,7 +9,7 @@ describe('the lock around a command', () => {
   let time: VirtualTime;
   let answers: (LockOutcome | StoreError)[];
   let calls: string[];
-  let lock: CommandLock;
+  let lock: DeviceLocks;
 
   beforeEach(() => {
     time = new VirtualTime();
@@ -27,7 +27,7 @@ describe('the lock around a command', () => {
       },
     };
     const { clock } = new Process(time, 1);
-    lock = new CommandLock({ store, clock, member: 'm', random: () => 0.5 });
+    lock = new DeviceLocks({ store, clock, member: 'm', random: () => 0.5 });
   });
 
   const times = { call: 1000, patience: 500 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { clusterOf, joinOn } from '../../../src/cluster/join';
+import { clusterOf, joinOn } from '../../../src/cluster/member';
 import { MemoryStore } from './memory-store';
 import { StoreError } from '../../../src/cluster/store';
-import { uploadToText } from '../../../src/cluster/upload-text';
+import { uploadToText } from '../../../src/cluster/messages';
 import {
   joinCluster,
   type ClusterJob,

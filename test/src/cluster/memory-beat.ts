@@ -1,11 +1,12 @@
-import { LONGEST_LEASE } from '../../../src/cluster/settling';
-import { POOLS, type Pool } from '../../../src/cluster/slots';
+import { LONGEST_LEASE } from '../../../src/cluster/clock';
+import { POOLS } from '../../../src/cluster/slots';
 import type {
   BeatReply,
   BeatRequest,
   Share,
   Holding,
   MemberBeat,
+  Pool,
 } from '../../../src/cluster/store';
 
 /** A slot in the store; without an owner it was released. */
@@ -16,7 +17,7 @@ export interface OwnedSlot {
 
 export interface KnownMember {
   beat: number;
-  lease: number | undefined;
+  lease: number;
   claims: readonly Share[];
 }
 
@@ -49,8 +50,7 @@ export function applyBeat(state: MembersState, request: BeatRequest): BeatReply 
   if (request.settled === incarnationOf(state)) state.settled = request.settled;
   if (state.left.has(member) || beat <= (state.members.get(member)?.beat ?? 0)) return undefined;
   state.members.set(member, { beat, lease: request.lease, claims: request.claims });
-  for (const [id, { lease = 0 }] of state.members)
-    if (lease > LONGEST_LEASE) state.members.delete(id);
+  for (const [id, { lease }] of state.members) if (lease > LONGEST_LEASE) state.members.delete(id);
   for (const { epoch } of request.holdings) state.top = Math.max(state.top, epoch);
   release(state, member, request.release);
   if (isSettled(state)) {

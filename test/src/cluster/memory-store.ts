@@ -9,12 +9,11 @@ import {
   type Holding,
   type LockOutcome,
   type PositionEntry,
-  type QueueState,
   type SaveOutcome,
   type Store,
-  type StoreInfo,
   type WaitingDevice,
 } from '../../../src/cluster/store';
+import type { QueueState, StoreInfo } from '../../../src/cluster/types';
 
 interface StoredPosition {
   epoch: number;

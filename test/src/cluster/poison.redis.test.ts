@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { Cluster } from '../../../src/cluster/cluster';
 import { openRedisStore } from '../../../src/cluster/redis/redis-store';
-import { uploadToText } from '../../../src/cluster/upload-text';
+import { uploadToText } from '../../../src/cluster/messages';
 import { keep, type Child } from '../../../tooling/process';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis } from '../../../tooling/servers/redis';
@@ -66,12 +66,12 @@ describe('processes that work on a queue on a real server', () => {
       async () => {
         // Those that died are started again.
         running = running.map((child) => (child.pid() === undefined ? start() : child));
-        return (await cluster.queueState()).length === 0;
+        return (await store.queueState()).length === 0;
       },
       'all is handled',
       50_000,
     );
-    assert.deepEqual(await cluster.queueState(), { length: 0, deadLetters: 1 });
+    assert.deepEqual(await store.queueState(), { length: 0, deadLetters: 1 });
     assert.match(
       await redisCli(redis.port, 'XRANGE', '{device-cloud:1}:dead-letters', '-', '+'),
       new RegExp(`chipid\\s+1000[^]*${Buffer.from('poison').toString('base64')}[^]*attempts\\s+3`),

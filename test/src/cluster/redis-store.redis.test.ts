@@ -52,7 +52,7 @@ describe('a store on Redis', () => {
     async function owned(): Promise<[Store, FencedEntry]> {
       const store = await connected(url());
       application = String(applications);
-      const beat = { member: 'm', claims: ['devices'] as const, generation: 'g' };
+      const beat = { member: 'm', claims: ['devices'] as const, generation: 'g', lease: 5000 };
       const none = { holdings: [], release: [], dead: [] };
       const first = await store.beat({ ...beat, ...none, beat: 1, settled: undefined });
       const reply = await store.beat({ ...beat, ...none, beat: 2, settled: first?.incarnation });
@@ -93,12 +93,12 @@ describe('a store on Redis', () => {
 
     it('ignores malformed members and slots', async () => {
       const [store] = await owned();
-      await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx');
+      await redisCli(redis.port, 'HSET', key('members'), 'ghost', 'junk', 'later', '3 dx 5000');
       await redisCli(redis.port, 'HSET', key('members'), 'foreign', '3 d 97200000');
       await redisCli(redis.port, 'HSET', key('slots'), '7', 'junk', 'junk', '1 m');
       await redisCli(redis.port, 'HSET', key('state'), 'top', 'junk');
       const request = { member: 'm', beat: 3, claims: ['devices'], generation: 'g' } as const;
-      const none = { holdings: [], release: [], dead: [], settled: undefined };
+      const none = { lease: 5000, holdings: [], release: [], dead: [], settled: undefined };
       const reply = await store.beat({ ...request, ...none });
       assert.deepEqual(reply?.members.map(({ member }) => member).sort(), ['later', 'm']);
       // Half of the devices; the slot that was overwritten is nobody's.

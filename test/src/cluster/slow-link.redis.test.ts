@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { Cluster } from '../../../src/cluster/cluster';
-import type { ClusterState } from '../../../src/cluster/cluster';
+import type { Store } from '../../../src/cluster/store';
+import type { ClusterState } from '../../../src/cluster/types';
 import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
@@ -26,7 +27,12 @@ describe('the queue over a slow link to the engine', () => {
   });
 
   /** A member with all devices, the states that it has had since, and the faults. */
-  async function joined(): Promise<{ cluster: Cluster; states: ClusterState[]; faults: string[] }> {
+  async function joined(): Promise<{
+    store: Store;
+    cluster: Cluster;
+    states: ClusterState[];
+    faults: string[];
+  }> {
     const url = `redis://127.0.0.1:${link.port}`;
     const store = await openRedisStore({ url, application: '1' });
     atEnd(() => store.close());
@@ -41,7 +47,7 @@ describe('the queue over a slow link to the engine', () => {
       onState: (state) => states.push(state),
       onFault: (fault) => faults.push(fault),
     });
-    return { cluster, states, faults };
+    return { store, cluster, states, faults };
   }
 
   it('takes an upload of 12 MB at 64 Mbit/s, and delivers it', async () => {
@@ -63,14 +69,14 @@ describe('the queue over a slow link to the engine', () => {
   });
 
   it('takes an upload of 4 KB from each of 500 devices at 10 Mbit/s, and delivers all', async () => {
-    const { cluster, states, faults } = await joined();
+    const { store, cluster, states, faults } = await joined();
     link.rate = 10 * MEGABIT;
     const upload = textOf(4000);
     const before = link.carried;
     const chipids = Array.from({ length: 500 }, (_, index) => String(index));
     await Promise.all(chipids.map((chipid) => cluster.append(chipid, 'p', upload)));
     assert.ok(link.carried - before < 1.5 * 500 * upload.length, 'each was sent once');
-    assert.equal((await cluster.queueState()).length, 500);
+    assert.equal((await store.queueState()).length, 500);
     const handled = new Set<string>();
     cluster.work({
       deliver: ({ chipid, token }) =>

@@ -31,6 +31,7 @@ class Hand {
   async try(request: Partial<BeatRequest> = {}): Promise<BeatReply | undefined> {
     const reply = await this.store.beat({
       ...{ member: this.member, beat: ++this.number, claims: this.claims, generation: 'g1' },
+      lease: 5000,
       ...{ holdings: [], release: [], dead: [], settled: undefined, ...request },
     });
     this.incarnation = reply?.incarnation ?? this.incarnation;

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { openRedisStore, type RedisStoreOptions } from '../../../src/cluster/redis/redis-store';
+import type { RedisStoreOptions } from '../../../src/cluster/options';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
 import type { Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { certificateFiles, ELSEWHERE, LOCALHOST, LOOPBACK } from '../../../tooling/servers/certs';

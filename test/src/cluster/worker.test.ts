@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/cluster/clock';
 import { MemoryStore } from './memory-store';
-import { PARTITIONS, partitionOf, slotOf } from '../../../src/cluster/slots';
+import { PARTITIONS, partitionOf, slotOf, slotOfPartition } from '../../../src/cluster/slots';
 import type { Claim } from '../../../src/cluster/store';
-import { acknowledge, Worker, type Job } from '../../../src/cluster/worker';
+import { QueueShare } from '../../../src/cluster/queue';
+import type { Job } from '../../../src/cluster/worker';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { settled } from '../../../tooling/until';
 
@@ -35,10 +36,19 @@ const CHIPIDS = Array.from({ length: PARTITIONS }, (_, partition) => {
   return String(chipid);
 });
 
+/** A process's share of the queue. */
+const shareOf = (store: CountingStore): QueueShare =>
+  new QueueShare(
+    store,
+    still,
+    () => true,
+    () => assert.fail('it is a dead letter'),
+  );
+
 /** A worker on all partitions, in each of which there are two uploads of one device. */
 async function world(
   inFlight: number,
-): Promise<{ store: CountingStore; worker: Worker; jobs: Job[] }> {
+): Promise<{ store: CountingStore; queue: QueueShare; jobs: Job[] }> {
   const store = new CountingStore();
   const beat = { member: 'm', lease: LEASE, claims: ['devices'], generation: 'g' } as const;
   const none = { holdings: [], release: [], dead: [] };
@@ -54,25 +64,22 @@ async function world(
     await store.save('m', entries);
   }
   const jobs: Job[] = [];
-  const worker = new Worker({
-    ...{ store, clock: still, inFlight, redeliver: LEASE, attempts: 5, mayWork: () => true },
-    buried: () => assert.fail('it is a dead letter'),
-    deliver: (job) => jobs.push(job),
-  });
-  atEnd(() => worker.close());
-  for (const partition of CHIPIDS.keys()) worker.gained(partition);
+  const queue = shareOf(store);
+  queue.work({ inFlight, deliver: (job) => jobs.push(job) });
+  atEnd(() => queue.close());
+  for (const partition of CHIPIDS.keys()) queue.gained(slotOfPartition(partition));
   await settled();
-  return { store, worker, jobs };
+  return { store, queue, jobs };
 }
 
 describe('a worker on many devices', () => {
   it('claims only the next upload of a device whose upload was acknowledged, by any process', async () => {
-    const { store, worker, jobs } = await world(100);
+    const { store, queue, jobs } = await world(100);
     assert.equal(jobs.length, PARTITIONS);
-    for (const by of [worker, undefined]) {
+    for (const by of [queue, shareOf(store)]) {
       store.claims.length = 0;
       const job = jobs.at(-1)!;
-      await acknowledge(store, job.token, by);
+      await by.acknowledge(job.token);
       await settled();
       assert.deepEqual(store.claims, [job.chipid]);
       assert.deepEqual(jobs.at(-1)?.upload, `${job.chipid}/2`);
@@ -82,10 +89,10 @@ describe('a worker on many devices', () => {
   });
 
   it('gives a place that becomes free to the device that has waited longest', async () => {
-    const { store, worker, jobs } = await world(1);
+    const { queue, jobs } = await world(1);
     for (let count = 1; count < 2 * PARTITIONS; count++) {
       assert.equal(jobs.length, count);
-      await acknowledge(store, jobs.at(-1)!.token, worker);
+      await queue.acknowledge(jobs.at(-1)!.token);
       await settled();
     }
     const uploads = (sequence: number): string[] =>

@@ -101,7 +101,7 @@ export function waitingWorld(gap = 0) {
   const queues = new Queues(gap);
   const timers = new TimerQueue(now);
   const registry = {
-    onQueue: (chipid: string): void => void loads.push(`${chipid}:${commands.waiting(chipid)}`),
+    onHeld: (chipid: string, held: number): void => void loads.push(`${chipid}:${held}`),
     onError: (): void => undefined,
   };
   const commands = new DeviceCommands({ channels, queues, timers, list, now, registry });

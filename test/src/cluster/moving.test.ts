@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { clusterOf } from '../../../../src/cluster/join';
-import { WANTED } from '../../../../src/cluster/messages';
-import { atEnd } from '../../../../tooling/servers/at-end';
-import { until } from '../../../../tooling/until';
-import { simulator } from '../../support/client';
+import { clusterOf } from '../../../src/cluster/member';
+import { WANTED } from '../../../src/cluster/messages';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { until } from '../../../tooling/until';
+import { simulator } from '../support/client';
 import { ProcessModel, Processes } from './processes';
 
 const DEVICES = 12;

@@ -1,4 +1,4 @@
-import { script } from './script';
+import { script } from './scripts';
 
 /*
  * The uploads of all devices of a partition are in its stream. A list of each device has the ids of its own, so that

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { openRedisStore } from '../../../../src/cluster/redis/redis-store';
-import { atEnd } from '../../../../tooling/servers/at-end';
-import { startRedis, type RedisProcess } from '../../../../tooling/servers/redis';
-import { until } from '../../../../tooling/until';
-import { simulator } from '../../support/client';
-import { failure } from '../../support/failure';
+import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
+import { until } from '../../../tooling/until';
+import { simulator } from '../support/client';
+import { failure } from '../support/failure';
 import { Processes, type ProcessModel } from './processes';
 
 describe('clients that share devices through a real server', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { clusterOf } from '../../../../src/cluster/join';
-import { until } from '../../../../tooling/until';
-import { simulator } from '../../support/client';
-import { failure } from '../../support/failure';
+import { clusterOf } from '../../../src/cluster/member';
+import { until } from '../../../tooling/until';
+import { simulator } from '../support/client';
+import { failure } from '../support/failure';
 import type { ProcessModel } from './processes';
 import { Processes } from './processes';
 
@@ -111,7 +111,7 @@ describe('the messages between the processes of a cluster', () => {
     await store.publish('members', '[]');
     await send('want', []);
     await send('want', { devices: 'x' });
-    await send('want', { devices: [[7], ['../x', true], null] });
+    await send('want', { devices: [[7], ['./x', true], null] });
     await send('state', { states: [{ chipid: CHIPID, state: 'x', epoch: 1 }, 7] });
     await send('push', { id: 7 });
     await send('push', { id: '7', chipid: CHIPID, body: '?', seconds: 1 });

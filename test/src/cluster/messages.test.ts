@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { uploadFromText, uploadToText } from '../../../src/cluster/upload-text';
+import { uploadFromText, uploadToText } from '../../../src/cluster/messages';
 import type { Upload } from '../../../src';
 
 const UPLOAD: Upload = { chipid: '7', appid: '9', timestamp: 1, body: Buffer.from([0, 255]) };

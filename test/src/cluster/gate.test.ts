@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Position } from '../../../../src/recovery/position';
-import { IsolatedListener } from '../../../../src/channel/listener';
-import { Gate } from '../../../../src/cluster/gate';
-import type { Place } from '../../../../src/cluster/place';
-import { settled } from '../../../../tooling/until';
+import type { Position } from '../../../src/recovery/position';
+import { IsolatedListener } from '../../../src/channel/listener';
+import { Gate } from '../../../src/cluster/gate';
+import type { Place } from '../../../src/cluster/gate';
+import { settled } from '../../../tooling/until';
 
 const position = (id: string): Position => ({ id, live: 0 }) as unknown as Position;
 

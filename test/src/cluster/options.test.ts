@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAddress } from '../../../src/cluster/redis/addresses';
+import { readAddress } from '../../../src/cluster/options';
 import { isDeviceCloudError } from '../../../src/errors';
 import { repository } from '../../../tooling/repository';
 
@@ -65,7 +65,7 @@ describe('the client library of the cluster', () => {
     );
     const loads = /(?:from|require\(|import\()\s*'ioredis/;
     const found = files.filter((name) => loads.test(readFileSync(join(source, name), 'utf8')));
-    assert.deepEqual(found, [join('cluster', 'redis', 'load.ts')]);
+    assert.deepEqual(found, [join('cluster', 'redis', 'connect.ts')]);
     const text = readFileSync(join(source, found[0]!), 'utf8');
     assert.match(text, /await import\('ioredis'\)/);
     assert.doesNotMatch(text, /from 'ioredis'/);

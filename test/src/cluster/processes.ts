@@ -1,17 +1,17 @@
-import { joinOn } from '../../../../src/cluster/join';
-import { MemoryStore } from '../memory-store';
-import { StoreError, type Store } from '../../../../src/cluster/store';
+import { joinOn } from '../../../src/cluster/member';
+import { MemoryStore } from './memory-store';
+import { StoreError, type Store } from '../../../src/cluster/store';
 import type {
   ChannelSubscription,
   ClientOptions,
   ClusterMember,
   RecoverOptions,
-} from '../../../../src';
-import type { DeviceCloudClient } from '../../../../src/client';
-import type { Simulator } from '../../../../src/simulator';
-import { atEnd } from '../../../../tooling/servers/at-end';
-import { until } from '../../../../tooling/until';
-import { clientOf } from '../../support/client';
+} from '../../../src';
+import type { DeviceCloudClient } from '../../../src/client';
+import type { Simulator } from '../../../src/simulator';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { until } from '../../../tooling/until';
+import { clientOf } from '../support/client';
 
 /** Seconds; shorter than a user may set, since nothing else is to be done meanwhile. */
 const LEASE = 0.6;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { until } from '../../../../tooling/until';
-import { clusterOf, joinOn } from '../../../../src/cluster/join';
-import { MemoryStore } from '../memory-store';
-import type { ClusterJob, Upload } from '../../../../src';
-import { atEnd } from '../../../../tooling/servers/at-end';
-import { clientOf, simulator } from '../../support/client';
-import { gone, resources } from '../../support/resources';
-import { thrown } from '../../support/failure';
+import { until } from '../../../tooling/until';
+import { clusterOf, joinOn } from '../../../src/cluster/member';
+import { MemoryStore } from './memory-store';
+import type { ClusterJob, Upload } from '../../../src';
+import { atEnd } from '../../../tooling/servers/at-end';
+import { clientOf, simulator } from '../support/client';
+import { gone, resources } from '../support/resources';
+import { thrown } from '../support/failure';
 import { ProcessModel, Processes } from './processes';
 
 const DEVICES = 12;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { Bus } from '../../../../src/cluster/bus';
-import { RemoteLatest } from '../../../../src/cluster/remote-latest';
-import type { KnownUpload } from '../../../../src/fleet/latest';
-import { MemoryStore } from '../memory-store';
-import { atEnd } from '../../../../tooling/servers/at-end';
+import { openBus } from '../../../src/cluster/messages';
+import { remoteLatest } from '../../../src/cluster/remote-latest';
+import type { KnownUpload } from '../../../src/fleet/latest';
+import { MemoryStore } from './memory-store';
+import { atEnd } from '../../../tooling/servers/at-end';
 
 /** A store whose messages take a while. */
 class SlowStore extends MemoryStore {
@@ -32,8 +32,8 @@ describe('the latest uploads of all devices', () => {
     const store = new SlowStore();
     const members = ['a', 'b'];
     const [asking] = members.map((member) => {
-      const bus = new Bus({ store, member, malformed: () => assert.fail('malformed') });
-      const latest = new RemoteLatest({ member, members }, bus, () => (member === 'b' ? all : []));
+      const bus = openBus({ store, member, malformed: () => assert.fail('malformed') });
+      const latest = remoteLatest({ member, members }, bus, () => (member === 'b' ? all : []));
       atEnd(() => latest.close());
       return latest;
     });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import type { ClusterListener } from '../../../../src/cluster/cluster';
-import { SharedWatches } from '../../../../src/cluster/shared-watches';
-import type { WatchPlace } from '../../../../src/fleet/watch/watch-types';
+import type { ClusterListener } from '../../../src/cluster/types';
+import { shareWatches } from '../../../src/cluster/shared-watches';
+import type { WatchPlace } from '../../../src/fleet/watch/watch-types';
 
 /** The messages of watches, as `to kind chipids`, and the changes of the cluster that are reported to them. */
 function subject() {
@@ -25,7 +25,7 @@ function subject() {
       posted.push([to ?? 'all', kind, ...devices.map(([chipid]) => chipid)].join(' '));
     },
   };
-  const watches = new SharedWatches(cluster, bus);
+  const watches = shareWatches(cluster, bus);
   const place: WatchPlace = watches.join({
     key: 'k',
     states: () => ['1', '2', '3'].map((chipid) => [chipid] as const),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { clusterOf } from '../../../../src/cluster/join';
-import type { FleetWatch, WatchOptions } from '../../../../src';
-import { until } from '../../../../tooling/until';
-import { simulator } from '../../support/client';
+import { clusterOf } from '../../../src/cluster/member';
+import type { FleetWatch, WatchOptions } from '../../../src';
+import { until } from '../../../tooling/until';
+import { simulator } from '../support/client';
 import { ProcessModel, Processes } from './processes';
 
 const DEVICES = 6;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { CallProgress } from '../../../../src';
-import { hang, httpService, type HttpService } from '../../../../tooling/servers/http-service';
-import { settled, until } from '../../../../tooling/until';
-import { simulator } from '../../support/client';
-import { failure } from '../../support/failure';
+import type { CallProgress } from '../../../src';
+import { hang, httpService, type HttpService } from '../../../tooling/servers/http-service';
+import { settled, until } from '../../../tooling/until';
+import { simulator } from '../support/client';
+import { failure } from '../support/failure';
 import { ProcessModel, Processes } from './processes';
-import { MemoryStore } from '../memory-store';
+import { MemoryStore } from './memory-store';
 
 /** Processes whose store has settled: before that, no lock is granted. */
 async function processes(baseUrl: string, options = {}): Promise<[ProcessModel, ProcessModel]> {

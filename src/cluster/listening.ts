@@ -1,0 +1,248 @@
+import type { Channels } from '../channel/pool';
+import { IsolatedListener } from '../channel/listener';
+import type {
+  ChannelListener,
+  ChannelState,
+  ChannelSubscription,
+  ChannelView,
+} from '../channel/listener';
+import { invalidInput } from '../errors';
+import { parseForm } from '../history/form';
+import { parseZoneSetting } from '../history/zone';
+import type { Listen, Listening, RecoverHere } from '../recovery/listen';
+import type { Position } from '../recovery/position';
+import type { Upload } from '../types';
+import type { Cluster } from './cluster';
+import { Gate, type Place } from './gate';
+import { positionFromText } from './positions';
+
+/** Milliseconds until positions that could not be read are requested again, all of them together. */
+const RETRY = 500;
+
+const INVALID =
+  'the position stored in the cluster is invalid: uploads that came before now are not recovered';
+
+/** How a history is read: as the first listener of a device says, for all its listeners. */
+export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
+
+/** The dependencies that all shared devices of a client have in common. */
+interface SharedDeviceDeps {
+  readonly cluster: Cluster;
+  readonly listening: Pick<Listening, 'recover'>;
+  readonly channels: Pick<Channels, 'join'>;
+  /** Calls {@link SharedDevice.update} again soon. */
+  readonly retry: (device: SharedDevice) => void;
+}
+
+/**
+ * A device with listeners here. Its channel is open, and its uploads are emitted, while this process holds the device.
+ * All listeners share one position.
+ */
+class SharedDevice implements ChannelListener, ChannelView {
+  state: ChannelState = 'elsewhere';
+  reason: string | undefined = undefined;
+  readonly chipid: string;
+  readonly places = new Set<Place>();
+  readonly #settings: HistorySettings;
+  readonly #deps: SharedDeviceDeps;
+  /** The epoch of the claim under which the channel is open; undefined while another process holds the device. */
+  #epoch: number | undefined;
+  #gate: Gate;
+  /** Recovers and emits; undefined while the position is being read, or nothing may be emitted. */
+  #recovering: ChannelSubscription | undefined;
+  /** Keeps the channel open while nothing may be emitted. */
+  #waiting: ChannelSubscription | undefined;
+  #isLoading = false;
+
+  constructor(chipid: string, settings: HistorySettings, deps: SharedDeviceDeps) {
+    this.chipid = chipid;
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#gate = new Gate(chipid, deps.cluster, this.places);
+  }
+
+  /** The device may have another owner now, or what failed before may be possible. */
+  update(): void {
+    const epoch = this.places.size > 0 ? this.#deps.cluster.epochOf(this.chipid) : undefined;
+    if (epoch !== this.#epoch) {
+      this.leave();
+      this.#epoch = epoch;
+      this.onState(epoch === undefined ? 'elsewhere' : 'connecting');
+    }
+    if (epoch !== undefined && !this.#recovering && !this.#waiting && !this.#isLoading)
+      void this.#load(epoch);
+  }
+
+  /** Uploads that were refused may be emitted now. */
+  resume(): void {
+    if (!this.#waiting || this.#deps.cluster.epochOf(this.chipid) !== this.#epoch) return;
+    this.#recover();
+    this.#waiting.release();
+    this.#waiting = undefined;
+  }
+
+  onUpload(upload: Upload): void {
+    if (this.#gate.pass(upload)) return;
+    // The history contains what was refused, and all that follows. The channel stays open.
+    this.#waiting ??= this.#deps.channels.join(this.chipid, {
+      onState: (state, reason) => this.onState(state, reason),
+    });
+    this.#stop();
+  }
+
+  onState(state: ChannelState, reason?: string): void {
+    if (state === this.state && reason === this.reason) return;
+    this.state = state;
+    this.reason = reason;
+    for (const { listener } of [...this.places]) listener.onState(state, reason);
+  }
+
+  onFault(fault: string, kind?: string): void {
+    for (const { listener } of [...this.places]) listener.onFault(fault, kind);
+  }
+
+  onGap(): void {
+    for (const { listener } of [...this.places]) listener.onGap();
+  }
+
+  /** Leaves the channel without calling any listener. */
+  leave(): void {
+    this.#stop();
+    this.#waiting?.release();
+    this.#waiting = undefined;
+    this.#epoch = undefined;
+    if (this.places.size > 0) this.#gate.flush();
+    else this.#gate.close();
+    this.#gate = new Gate(this.chipid, this.#deps.cluster, this.places);
+  }
+
+  async #load(epoch: number): Promise<void> {
+    this.#isLoading = true;
+    const loaded = await this.#deps.cluster.loadPosition(this.chipid).then(
+      (text) => ({ text }),
+      () => undefined,
+    );
+    this.#isLoading = false;
+    if (this.#epoch !== epoch) {
+      this.update();
+      return;
+    }
+    if (!loaded) {
+      this.#deps.retry(this);
+      return;
+    }
+    const position = positionFromText(loaded.text);
+    if (position === 'invalid') this.onFault(INVALID, 'stored position');
+    else this.#gate.position = position;
+    this.#recover();
+  }
+
+  /** Joins the channel, and recovers what was uploaded since the position. */
+  #recover(): void {
+    const gate = this.#gate;
+    this.#recovering = this.#deps.listening.recover(this.chipid, this, {
+      ...this.#settings,
+      start: gate.position,
+      save: (position: Position) => gate.save(position),
+      isShared: true,
+    });
+    // Another part of the client may have opened the channel already.
+    const { state, reason } = this.#recovering.channel;
+    this.onState(state, reason);
+  }
+
+  #stop(): void {
+    this.#recovering?.release();
+    this.#recovering = undefined;
+    this.#gate.breakOff();
+  }
+}
+
+/** The listeners of a client whose devices several processes share. */
+export interface SharedListening {
+  /** As `listen` of the client. @throws DeviceCloudError `INVALID_INPUT` */
+  readonly listen: Listen;
+  /** How histories are read: as the latest listener says, since all belong to one application. */
+  readonly history: () => HistorySettings;
+  close(): void;
+}
+
+export function shareListening(
+  cluster: Cluster,
+  listening: Pick<Listening, 'recover'>,
+  channels: Pick<Channels, 'join'>,
+): SharedListening {
+  const devices = new Map<string, SharedDevice>();
+  /** Ends the claim of a share of the devices, which the first listener begins. */
+  let endUse: (() => void) | undefined;
+  let history: HistorySettings = {};
+  let retrying = new Set<SharedDevice>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const retry = (device: SharedDevice): void => {
+    retrying.add(device);
+    timer ??= setTimeout(() => {
+      const all = retrying;
+      [timer, retrying] = [undefined, new Set()];
+      for (const each of all) each.update();
+    }, RETRY);
+  };
+  const updateAll = (): void => {
+    for (const device of [...devices.values()]) device.update();
+  };
+  const leave = cluster.listen({
+    onShare: updateAll,
+    onState: (state) => state === 'closed' && updateAll(),
+    onResumed() {
+      for (const device of [...devices.values()]) device.resume();
+    },
+  });
+  const release = (device: SharedDevice, place: Place): void => {
+    place.listener.release();
+    if (!device.places.delete(place) || device.places.size > 0) return;
+    if (devices.get(device.chipid) === device) devices.delete(device.chipid);
+    device.update();
+    if (devices.size > 0) return;
+    endUse?.();
+    endUse = undefined;
+  };
+
+  return {
+    listen(chipid, listener, options) {
+      if (!options)
+        throw invalidInput(
+          'A listener of a client with a cluster needs the option recover, since the cluster keeps positions.',
+        );
+      const { encoding, zone, deliver = 'here' } = options;
+      const isolated = new IsolatedListener(listener);
+      // Checked here, since no channel is opened for a device of another process.
+      parseForm(encoding);
+      parseZoneSetting(zone);
+      history = { encoding, zone };
+      const device =
+        devices.get(chipid) ??
+        new SharedDevice(chipid, history, { cluster, listening, channels, retry });
+      endUse ??= cluster.use('listens');
+      const place: Place = { listener: isolated, deliver };
+      device.places.add(place);
+      devices.set(chipid, device);
+      if (device.places.size === 1) device.update();
+      queueMicrotask(() => {
+        // Callers assume that a channel is connecting until `onState` is called.
+        if (device.state === 'elsewhere') isolated.onState('elsewhere', undefined);
+      });
+      return { channel: device, release: () => release(device, place) };
+    },
+    history: () => history,
+    close() {
+      leave();
+      endUse?.();
+      clearTimeout(timer);
+      for (const device of devices.values()) {
+        device.leave();
+        for (const { listener } of device.places) listener.release();
+      }
+      devices.clear();
+    },
+  };
+}
