@@ -96,7 +96,7 @@ async function start() {
   // Before the slow things, so that what is missing is known at once.
   if (redis === undefined && !['redis-server', 'valkey-server'].some(isInstalled))
     throw new SetupError(NO_ENGINE);
-  await lock(join(folder, 'cluster.lock'), alreadyRunning);
+  lock(join(folder, 'cluster.lock'), alreadyRunning);
   for (const each of ports) await checkPort(each, COMMAND);
   setup();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));

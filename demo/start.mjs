@@ -32,7 +32,7 @@ async function start() {
   const editor = `http://127.0.0.1:${port}/`;
   const dashboard = `${editor}dashboard`;
   // Before the slow things, so that a second demo and a taken port are known at once.
-  await lock(join(userDir, 'demo.lock'), alreadyRunning, { editor });
+  lock(join(userDir, 'demo.lock'), alreadyRunning, { editor });
   await checkPort(port);
   setup();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0));

@@ -54,7 +54,7 @@ async function lines({ part, suite, extra }) {
 const prepare = (what) => ['scripts/prepare.mjs', what];
 const build = { name: 'build', commands: [prepare('build'), prepare('packed')] };
 async function runAll() {
-  await lockPacked();
+  lockPacked();
   const made = [];
   let ok = (await runStep(build, { quiet: false })).ok;
   for (const part of parts) {

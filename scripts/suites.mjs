@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { target } from './node-red.mjs';
-import { root } from './npm.mjs';
+import { root, SetupError } from './npm.mjs';
 
 /**
  * The parts of the tests: which folders of test/, how long one test may take, whether they install the packed
@@ -125,11 +125,11 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
  * The step of a suite that runs `onNodeRed`, of either version; its name says on which. The examples as imported run
  * on both versions, so that they take no longer if they run on the other dialect of the simulator on one of them.
  */
-export function nodeRedStep(name, version, { extra, node, without } = {}) {
+export function nodeRedStep(name, version, { extra, isChosen, node, without } = {}) {
   const { name: nodeRed, env } = target(version, node);
   const dialect = version === '5' ? 'public-2016' : 'document';
   const all = { IMPORTED_DIALECT: dialect, ...env };
-  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env: all, without });
+  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env: all, isChosen, without });
 }
 
 /**
@@ -147,6 +147,26 @@ function tests(folders, isChosen) {
     if (found.length === 0) return [`dist/test/${folder}/no-tests.test.js`];
     return found.map((name) => join('dist', 'test', folder, name.replace(/\.ts$/, '.js')));
   });
+}
+
+/**
+ * Which parts some test files belong to.
+ * @param paths of sources, from the folder of the repository or absolute
+ * @returns the parts by name, each with its files below the part's folder
+ * @throws SetupError if a file is missing or cannot be run here
+ */
+export function partsOf(paths) {
+  const parts = new Map();
+  for (const path of paths) {
+    const full = resolve(root, path);
+    const [top, folder, ...rest] = relative(root, full).split(sep);
+    const name = Object.keys(SUITES).find((each) => SUITES[each].folders.includes(folder));
+    if (top !== 'test' || !name || !existsSync(full))
+      throw new SetupError(`${path}: no such test.`);
+    if (!isRun(path)) throw new SetupError(`${path} needs an installed redis-server.`);
+    parts.set(name, [...(parts.get(name) ?? []), rest.join('/')]);
+  }
+  return [...parts].map(([name, files]) => ({ name, files }));
 }
 
 /** Counts of a finished step; a mocha that broke off before its end counts as a failure. */

@@ -10,18 +10,20 @@ import {
   elsewhere,
   mochaStep,
   nodeRedStep,
+  partsOf,
   readCounts,
   skippedStep,
   unitStep,
 } from './suites.mjs';
 
 /*
- * `npm test`: everything. `node scripts/test.mjs e2e [--on 5] [-- mocha options]`: a part.
+ * `npm test`: everything. `npm test -- e2e [--on 5] [-- mocha options]`: a part.
+ * `npm test -- test/src/address.test.ts …`: files, each with what its part needs.
  * The last line is always the count; the exit code is 0 only when every step went well.
  */
 
-const USAGE = `Usage: node scripts/test.mjs [${Object.keys(SUITES).join('|')}] [--on 4|5] [-- …]
---on chooses the Node-RED of e2e and editor.`;
+const USAGE = `Usage: npm test [-- ${Object.keys(SUITES).join('|')}|FILE.test.ts … [--on 4|5] [-- …]]
+--on chooses the Node-RED of e2e and editor; what follows the second -- is for mocha.`;
 
 // The build compiles the run-time half, and so checks its types.
 const build = { name: 'build and types', commands: [['scripts/prepare.mjs', 'build']] };
@@ -89,7 +91,7 @@ async function inLanes(count, steps) {
 }
 
 async function everything() {
-  await lockPacked();
+  lockPacked();
   clearCompiled();
   setup({ build: false });
   const quietly = (step) => check(step, { quiet: true });
@@ -157,35 +159,46 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
   ];
 }
 
-async function part(name, version, extra) {
-  if (SUITES[name].packed) await lockPacked();
+/**
+ * Runs one part of the tests, or some of its files.
+ * @param files paths below the part's folder; all if undefined
+ */
+async function part({ name, version, extra, files }) {
+  if (SUITES[name].packed) lockPacked();
   setup();
   if (version === '5') installNodeRed5();
   if (SUITES[name].packed && !(await check(packed))) return;
+  const isChosen = files && ((file) => files.includes(file));
   const step = SUITES[name].onNodeRed
-    ? nodeRedStep(name, version, { extra })
-    : mochaStep(name, SUITES[name], { extra });
+    ? nodeRedStep(name, version, { extra, isChosen })
+    : mochaStep(name, SUITES[name], { extra, isChosen });
   await check(step);
-  await countSkipped([name]);
+  if (!files) await countSkipped([name]);
 }
 
-/** What was typed; `undefined` for what nobody could mean. */
-function read([name, ...rest]) {
-  const at = rest.indexOf('--');
-  const [options, extra] = at < 0 ? [rest, []] : [rest.slice(0, at), rest.slice(at + 1)];
-  const [on, version, ...more] = options;
-  if (!SUITES[name] || more.length > 0) return undefined;
-  if (on === undefined) return { name, version: DEFAULT_VERSION, extra };
-  const right = on === '--on' && isVersion(version) && SUITES[name].onNodeRed;
-  return right ? { name, version, extra } : undefined;
+/** What was typed, as a list of parts; undefined if it cannot be understood. */
+function read(words) {
+  const at = words.indexOf('--');
+  const [before, extra] = at < 0 ? [words, []] : [words.slice(0, at), words.slice(at + 1)];
+  const on = before.indexOf('--on');
+  const version = on < 0 ? DEFAULT_VERSION : before[on + 1];
+  const names = on < 0 ? before : before.toSpliced(on, 2);
+  if (names.length === 0 || !isVersion(version)) return undefined;
+  const parts = names.every((name) => name.endsWith('.test.ts'))
+    ? partsOf(names)
+    : names.length === 1 && SUITES[names[0]] && [{ name: names[0] }];
+  if (!parts || (on >= 0 && !parts.every(({ name }) => SUITES[name].onNodeRed))) return undefined;
+  return parts.map((each) => ({ ...each, version, extra }));
 }
 
 const typed = process.argv.slice(2);
 try {
-  const asked = read(typed);
   if (typed.length === 0) await everything();
-  else if (asked) await part(asked.name, asked.version, asked.extra);
-  else throw new SetupError(USAGE);
+  else {
+    const parts = read(typed);
+    if (!parts) throw new SetupError(USAGE);
+    for (const each of parts) await part(each);
+  }
 } catch (error) {
   fail(error);
   total.failed += 1;
