@@ -37,7 +37,7 @@ ${packages.map(text).join('\n\n')}
 
 ---
 
-[All pages](README.md)
+[All pages](README.md) · Next: [Architecture](architecture.md)
 `;
   writeFileSync(page, written);
   formatFile(page);

@@ -98,11 +98,13 @@ describe('the pages', () => {
     );
   });
 
-  it('of the repository: CONTRIBUTING says where to find what, and names each folder of src/', () => {
-    const text = read('CONTRIBUTING.md');
-    const answers = [...text.matchAll(/^\|[^|]*\| `(src\/[\w./-]+)` *\|$/gm)];
+  it('of the repository: CONTRIBUTING says where to find what, the architecture names each folder of src/', () => {
+    const page = read('CONTRIBUTING.md');
+    const answers = [...page.matchAll(/^\|[^|]*\| `(src\/[\w./-]+)` *\|$/gm)];
     assert.ok(answers.length >= 5);
     for (const [, path = ''] of answers) assert.ok(existsSync(join(repository, path)), path);
+    assert.ok(page.length <= 8192, `CONTRIBUTING has ${page.length} characters`);
+    const text = read('docs/architecture.md');
     for (const entry of readdirSync(join(repository, 'src'), { withFileTypes: true })) {
       if (entry.isDirectory()) assert.ok(text.includes(`\`src/${entry.name}/\``), entry.name);
     }
