@@ -29,11 +29,15 @@ export interface Outcome {
   then: string;
 }
 
-/** One fault of the matrix: what is done, and what has to come of it. */
-export interface Row {
+/** A line of the table in docs/reliability.md: a fault, and what has to come of it. */
+export interface Fault {
   area: Area;
   fault: string;
   expect: Outcome;
+}
+
+/** A fault, and how it is tried. */
+export interface Row extends Fault {
   /** Provokes the fault, checks that the next good call works. @returns what was observed */
   run: () => Promise<Outcome>;
 }
