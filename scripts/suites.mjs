@@ -68,18 +68,36 @@ export const skippedStep = (name) =>
     isChosen: (file) => file.endsWith(ON_REDIS),
   });
 
-/** The folders of tests of clusters and of random tests, which take half of the time of the unit tests. */
-const LONG_UNITS = /^(cluster|properties)\//;
+/**
+ * The shares of a suite that `npm test` runs beside each other, by the paths of their files; all further files are its
+ * `rest`. The tests wait for timers, processes and the service most of the time, so that a suite in one piece would be the
+ * last to end while the cores are idle.
+ */
+const SHARES = {
+  unit: { cluster: /^cluster\//, recovery: /^(recovery|properties|history)\// },
+  nodes: { matrix: /^matrix\//, cluster: /^(cluster|app\/|history|many)/ },
+  editor: { dialogs: /^(dialogs|sidebar)/ },
+};
+
+/** Whether a file belongs to a share of its suite. @returns a filter of files, by their path below the suite's folder */
+function inShare(suite, share) {
+  const shares = SHARES[suite];
+  return share === 'rest'
+    ? (file) => !Object.values(shares).some((files) => files.test(file))
+    : (file) => shares[share].test(file);
+}
 
 /**
- * The unit tests in two steps, since the lanes are many and a single one would be the last to end.
- * @param options `long` chooses those that take half of the time; `node` is the Node.js to run on
+ * A share of the unit or node tests.
+ * @param options `on` says on which Node.js it runs, whose path is `node`
  */
-export const unitStep = (name, { long, node }) =>
-  mochaStep(name, SUITES.unit, {
+export function shareStep(suite, share, { on, node }) {
+  const isOfShare = inShare(suite, share);
+  return mochaStep(`${suite}, ${share}, on Node.js ${on}`, SUITES[suite], {
     node,
-    isChosen: (file) => isRun(file) && LONG_UNITS.test(file) === long,
+    isChosen: (file) => isRun(file) && isOfShare(file),
   });
+}
 
 const isRun = (file) => HAS_REDIS || !file.endsWith(ON_REDIS);
 
@@ -125,11 +143,17 @@ export function mochaStep(name, { folders, timeout }, options = {}) {
  * The step of a suite that runs `onNodeRed`, of either version; its name says on which. The examples as imported run
  * on both versions, so that they take no longer if they run on the other dialect of the simulator on one of them.
  */
-export function nodeRedStep(name, version, { extra, isChosen, node, without } = {}) {
+export function nodeRedStep(name, version, { extra, isChosen, node, without, share } = {}) {
   const { name: nodeRed, env } = target(version, node);
   const dialect = version === '5' ? 'public-2016' : 'document';
   const all = { IMPORTED_DIALECT: dialect, ...env };
-  return mochaStep(`${name} on ${nodeRed}`, SUITES[name], { extra, env: all, isChosen, without });
+  const isOfShare = share && inShare(name, share);
+  return mochaStep(`${name}${share ? `, ${share},` : ''} on ${nodeRed}`, SUITES[name], {
+    extra,
+    env: all,
+    isChosen: isOfShare ? (file) => isRun(file) && isOfShare(file) : isChosen,
+    without,
+  });
 }
 
 /**

@@ -12,8 +12,8 @@ import {
   nodeRedStep,
   partsOf,
   readCounts,
+  shareStep,
   skippedStep,
-  unitStep,
 } from './suites.mjs';
 
 /*
@@ -43,6 +43,9 @@ const format = {
 };
 const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-red-5']] };
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
+
+/** How many steps run at a time; the tests need less than half of a core each. */
+const LANES = 8;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -76,7 +79,7 @@ async function countSkipped(names) {
 
 /**
  * Runs a number of steps at a time. The tests start processes of their own and wait for them, and for the service's
- * clock, most of the time: as many lanes as cores would leave the cores idle for half of it.
+ * clock, most of the time: as many lanes as cores would leave the cores idle for most of it.
  * @param steps functions that give a step once what it needs is there, or nothing
  */
 async function inLanes(count, steps) {
@@ -104,7 +107,7 @@ async function everything() {
     1,
     [lint, format, editorTypes].map((step) => () => step),
   );
-  await inLanes(5, suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }));
+  await inLanes(LANES, suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }));
   if (await isBuilt) await countSkipped(Object.keys(SUITES));
   await style;
 }
@@ -126,36 +129,33 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     }
   };
   const own = process.versions.node.split('.')[0];
-  const on = (name, node, major) => `${name} on Node.js ${node ? major : own}`;
-  const onNodeRed = (name, version) => async () => {
+  const share = (suite, name, major) => async () => {
+    const node = major && (await newer(major));
+    return (await isBuilt) && shareStep(suite, name, { on: node ? major : own, node });
+  };
+  const onNodeRed = (name, version, shareName) => async () => {
     const [packed, has5] = await Promise.all([isPacked, hasNodeRed5, hasBrowser]);
     if (!packed || (version === '5' && !has5)) return undefined;
     const without = has5 ? elsewhere(name, version) : [];
     const node = version === '4' && name === 'e2e' ? await newer('22') : undefined;
-    return nodeRedStep(name, version, { node, without });
-  };
-  const matrix = 'matrix/fault-matrix.test.ts';
-  const nodes = (name, options) => async () => {
-    const node = await newer('22');
-    return (await isBuilt) && mochaStep(on(name, node, '22'), SUITES.nodes, { node, ...options });
+    return nodeRedStep(name, version, { node, without, share: shareName });
   };
   return [
-    async () => (await isBuilt) && unitStep('other unit tests', { long: false }),
-    onNodeRed('editor', '5'),
+    share('unit', 'cluster', '24'),
+    share('nodes', 'matrix', '22'),
+    share('unit', 'rest'),
     onNodeRed('e2e', '4'),
     onNodeRed('e2e', '5'),
-    nodes('other node tests', { without: [matrix] }),
-    async () => {
-      const node = await newer('24');
-      const name = on('random and cluster unit tests', node, '24');
-      return (await isBuilt) && unitStep(name, { long: true, node });
-    },
-    nodes('fault matrix', { isChosen: (file) => file === matrix }),
-    onNodeRed('editor', '4'),
+    share('nodes', 'cluster', '22'),
+    share('unit', 'recovery', '24'),
+    onNodeRed('editor', '5', 'dialogs'),
+    onNodeRed('editor', '5', 'rest'),
+    share('nodes', 'rest', '22'),
     async () => {
       const [packed] = await Promise.all([isPacked, hasScorecard]);
       return packed && mochaStep('the package and its commands', SUITES.package);
     },
+    onNodeRed('editor', '4'),
   ];
 }
 

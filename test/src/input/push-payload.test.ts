@@ -125,7 +125,9 @@ describe('a message that is too long to be sent', () => {
   for (const [what, value, format] of long) {
     it(`is INVALID_INPUT if it is ${what}`, () => {
       thrown(() => pushMessage(value, format), 'INVALID_INPUT');
-      if (format !== 'B64') thrown(() => pushBytes(value, format), 'INVALID_INPUT');
+      // Once is enough of a text that takes seconds to write.
+      if (format !== 'B64' && what !== 'an object')
+        thrown(() => pushBytes(value, format), 'INVALID_INPUT');
     });
   }
 
