@@ -7,35 +7,10 @@ import { journal } from './support/journal';
 import { answerServer, echoServer, redirectServer } from '../../tooling/servers/hostile-servers';
 import { fail, send, shows } from './support/messages';
 import { keep, startCloud, useNodeRed } from './support/node-red';
-import { CANARIES, findSecret, PROXY_CANARIES, TYPED_CANARIES } from './support/secrets';
+import { CANARIES, TYPED_CANARIES } from './support/secrets';
 import { until } from '../../tooling/until';
 
 // The check itself runs after every test of every file: see `closeJournal`.
-
-describe('the check for secrets', () => {
-  const sign = '0123456789abcdef0123456789ABCDEF';
-
-  it('finds a key, a password and a signature wherever they are', () => {
-    const error = new Error('innocent');
-    const places: unknown[] = [
-      `a key: ${CANARIES.appkey.toUpperCase()}`,
-      `in Base64: ${Buffer.from(`x${CANARIES.appkey}`).toString('base64')}`,
-      `in hex: ${Buffer.from(CANARIES.serverPassword).toString('hex')}`,
-      `of a proxy: ${encodeURIComponent(PROXY_CANARIES.password)}`,
-      { msg: { deep: [{ text: CANARIES.serverPassword }] } },
-      new Error(`in a message: ${TYPED_CANARIES.serverKey}`),
-      new Error('in a cause', { cause: { url: `?sign=${sign}` } }),
-      Object.assign(new Error('in a property'), { url: `?sign=${sign}&a=1` }),
-      Object.defineProperty(error, 'hidden', { value: sign, enumerable: false }),
-    ];
-    for (const place of places) assert.ok(findSecret(place), String(place));
-  });
-
-  it('finds nothing in text without a secret', () => {
-    const harmless = ['', 'f'.repeat(31), 'f'.repeat(64), { _msgid: '0123456789abcdef' }, null];
-    for (const text of harmless) assert.equal(findSecret(text), undefined);
-  });
-});
 
 const chipid = '10000001';
 
