@@ -11,7 +11,8 @@ import { rowsOf, said, type Row } from './row';
 
 const row = rowsOf('channel');
 
-const MANY = 1000;
+/** More than the 50 attempts of the first second; the benchmark has 5,000. */
+const MANY = 300;
 
 /** All that was emitted, in order, by the device that uploaded it. */
 function emittedBy(): Map<string, unknown[]> {

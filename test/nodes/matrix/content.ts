@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { ErrorCode } from '../../../src/errors';
-import { MAX_ANSWER } from '../../../src/http/exchange';
 import { floodService } from '../../../tooling/servers/flood-service';
 import { httpService, inSequence, json, raw } from '../../../tooling/servers/http-service';
 import { until } from '../../../tooling/until';
@@ -13,7 +12,6 @@ import { ARRIVES, CHIPID, emitted, NOTHING, payloads, rowsOf, said, WORKS, type 
 
 const row = rowsOf('content');
 const MEBIBYTE = 1024 * 1024;
-const LONG = '12345678901234567890';
 const DEEP = `${'['.repeat(2500)}${']'.repeat(2500)}`;
 
 const filled = (unit: string, bytes: number, begin = '', end = ''): Buffer =>
@@ -149,10 +147,6 @@ const flood = row(
 export const CONTENT: readonly Row[] = [
   deepUpload,
   refused('an answer of 2,500 nested brackets', /deeper than 100/, () => DEEP),
-  refused('44 MiB of `1,` with a long integer', /not a JSON object/, () =>
-    filled('1,', 44 * MEBIBYTE, '[{"x":[', `1],"id":${LONG}}]`),
-  ),
-  refused('64 MiB of `[`', /deeper than 100/, () => filled('[', MAX_ANSWER)),
   refused('4 MiB of `{},`', /more than 1,000,000/, () => filled('{},', 4 * MEBIBYTE, '[', '1]')),
   held,
   flood,
