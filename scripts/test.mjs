@@ -159,15 +159,18 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
   ];
 }
 
-/**
- * Runs one part of the tests, or some of its files.
- * @param files paths below the part's folder; all if undefined
- */
-async function part({ name, version, extra, files }) {
-  if (SUITES[name].packed) lockPacked();
+/** Runs parts of the tests one after the other, with what they need. */
+async function some(parts) {
+  const isPacked = parts.some(({ name }) => SUITES[name].packed);
+  if (isPacked) lockPacked();
   setup();
-  if (version === '5') installNodeRed5();
-  if (SUITES[name].packed && !(await check(packed))) return;
+  if (parts[0].version === '5') installNodeRed5();
+  if (isPacked && !(await check(packed))) return;
+  for (const part of parts) await runPart(part);
+}
+
+/** @param files paths below the part's folder; all if undefined */
+async function runPart({ name, version, extra, files }) {
   const isChosen = files && ((file) => files.includes(file));
   const step = SUITES[name].onNodeRed
     ? nodeRedStep(name, version, { extra, isChosen })
@@ -197,7 +200,7 @@ try {
   else {
     const parts = read(typed);
     if (!parts) throw new SetupError(USAGE);
-    for (const each of parts) await part(each);
+    await some(parts);
   }
 } catch (error) {
   fail(error);

@@ -87,7 +87,7 @@ const uncut = row(
   },
 );
 
-/** The records of a year, at one in a hundred seconds. */
+/** Records of years: far more than the 512 KiB that are read of any history. */
 const YEAR = 50_000;
 
 const year = row(
