@@ -74,7 +74,11 @@ export const skippedStep = (name) =>
  * last to end while the cores are idle.
  */
 const SHARES = {
-  unit: { cluster: /^cluster\//, recovery: /^(recovery|properties|history)\// },
+  unit: {
+    redis: /\.redis\.test\.ts$/,
+    cluster: /^cluster\/(?!.*\.redis\.)/,
+    recovery: /^(recovery|properties|history)\//,
+  },
   nodes: { matrix: /^matrix\//, cluster: /^(cluster|app\/|history|many)/ },
   editor: { dialogs: /^(dialogs|sidebar)/ },
 };

@@ -141,8 +141,9 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     return nodeRedStep(name, version, { node, without, share: shareName });
   };
   return [
-    share('unit', 'cluster', '24'),
     share('nodes', 'matrix', '22'),
+    ...(HAS_REDIS ? [share('unit', 'redis', '24')] : []),
+    share('unit', 'cluster', '24'),
     share('unit', 'rest'),
     onNodeRed('e2e', '4'),
     onNodeRed('e2e', '5'),
