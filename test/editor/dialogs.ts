@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { faint, useDarkTheme } from './colours';
 import { closeDialog, exported, openDialog, untranslated } from '../../tooling/editor/dialog';
-import { helpMisfits } from './help-layout';
-import { misfits } from './layout';
+import { helpMisfits, misfits } from './layout';
 import { apps, sampleNodes, variants } from '../../tooling/editor/samples';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import { isChinese } from '../support/wording';

@@ -1,10 +1,18 @@
 import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  type Dirent,
+} from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '../../../tooling/repository';
-import { copyInstalled } from './copy';
 
 const execute = promisify(execFile);
 
@@ -19,6 +27,36 @@ export function temporary(): Promise<string> {
 after(async () => {
   if (folder) await rm(await folder, { recursive: true, force: true, maxRetries: 5 });
 });
+
+/** What tests change, and what must not change in the original. */
+const WRITTEN = /^package(-lock)?\.json$/;
+
+/** Links a file that is only read, for a tenth of the cost of a copy. Links between volumes are not possible. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+function linkEntry(entry: Dirent, from: string, to: string): void {
+  if (entry.isDirectory()) copyInstalled(from, to);
+  else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+  else if (WRITTEN.test(entry.name)) copyFileSync(from, to);
+  else linkOrCopy(from, to);
+}
+
+/**
+ * Makes a folder like one in which npm has installed something. Only its `package.json` and `package-lock.json` files
+ * are copies, which may be changed: all others are hard links, where the volume allows it.
+ */
+function copyInstalled(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    linkEntry(entry, join(from, entry.name), join(to, entry.name));
+  }
+}
 
 /**
  * Gives a user folder of Node-RED with the packed package installed in it, as a user would. The test runner has
