@@ -97,7 +97,7 @@ function inShare(suite, share) {
  */
 export function shareStep(suite, share, { on, node }) {
   const isOfShare = inShare(suite, share);
-  return mochaStep(`${suite}, ${share}, on Node.js ${on}`, SUITES[suite], {
+  return mochaStep(`${suite} (${share}) on Node.js ${on}`, SUITES[suite], {
     node,
     isChosen: (file) => isRun(file) && isOfShare(file),
   });
@@ -152,7 +152,7 @@ export function nodeRedStep(name, version, { extra, isChosen, node, without, sha
   const dialect = version === '5' ? 'public-2016' : 'document';
   const all = { IMPORTED_DIALECT: dialect, ...env };
   const isOfShare = share && inShare(name, share);
-  return mochaStep(`${name}${share ? `, ${share},` : ''} on ${nodeRed}`, SUITES[name], {
+  return mochaStep(`${name}${share ? ` (${share})` : ''} on ${nodeRed}`, SUITES[name], {
     extra,
     env: all,
     isChosen: isOfShare ? (file) => isRun(file) && isOfShare(file) : isChosen,
