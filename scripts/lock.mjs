@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { dirname } from 'node:path';
 import { SetupError } from './npm.mjs';
 
 /**
  * Lets one process at a time go on; it has the lock until it ends. The lock is a file with the process's id, so the
- * file of a process that has crashed locks nothing.
+ * file of a process that has crashed locks nothing, nor does a file from before the last start of the machine.
  * @param file of the lock
  * @param refusal makes the message for a second process, from the `pid` and the `shown` of the first one
  * @param shown further values for that message
@@ -15,10 +16,9 @@ export function lock(file, refusal, shown = {}) {
   const text = JSON.stringify({ pid: process.pid, ...shown });
   if (!write(file, text)) {
     const other = read(file);
-    const message = `${refusal(other)} If no such process runs, delete ${file}.`;
-    if (isAlive(other.pid)) throw new SetupError(message);
+    if (isOfThisBoot(file) && isAlive(other.pid)) throw new SetupError(refusal(other));
     rmSync(file, { force: true });
-    if (!write(file, text)) throw new SetupError(message);
+    if (!write(file, text)) throw new SetupError(refusal(read(file)));
   }
   process.once('exit', () => rmSync(file, { force: true }));
 }
@@ -40,6 +40,12 @@ function read(file) {
   } catch {
     return {};
   }
+}
+
+/** Process ids begin anew when the machine starts. */
+function isOfThisBoot(file) {
+  const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
+  return mtimeMs > Date.now() - uptime() * 1000;
 }
 
 function isAlive(pid) {
