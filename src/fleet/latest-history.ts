@@ -1,6 +1,5 @@
 import { isObject } from '../util/object';
 import { DeviceCloudError } from '../errors';
-import { NewestFirst } from '../history/order';
 import {
   guessEncoding,
   isLossy,
@@ -10,7 +9,8 @@ import {
   type HistoryForm,
   type HistoryFormSetting,
 } from '../history/form';
-import { parseZoneSetting, toUnix, USUAL_ZONE, zoneOffset } from '../history/zone';
+import { BEFORE_ALL, idFromText, NewestFirst, type RecordId } from '../history/record';
+import { parseZoneSetting, timeOf, toUnix, USUAL_ZONE, zoneOffset } from '../history/zone';
 import { dropLeadingZeros } from '../input/chipid';
 import { readInput } from '../input/values';
 import type { ServiceInteger, Upload, UploadRecord } from '../types';
@@ -62,14 +62,8 @@ function isUsable(record: unknown, chipid: string): record is UploadRecord {
   return !isNumber || dropLeadingZeros(String(dev)) === chipid;
 }
 
-/** The time of a record, as a number that grows with it: zones are the same for all. */
-const timeOf = (record: UploadRecord): number => {
-  const time = toUnix(record.create_time, 0);
-  return Number.isNaN(time) ? -Infinity : time;
-};
-
-const numberOf = (id: unknown): bigint | undefined =>
-  NUMBER.test(String(id)) ? BigInt(String(id)) : undefined;
+const numberOf = (id: unknown): RecordId | undefined =>
+  NUMBER.test(String(id)) ? idFromText(String(id)) : undefined;
 
 /** Whether a record has a higher id than another, as -1, 0 or 1; undefined if one of them is not a number. */
 function compareIds(before: UploadRecord, after: UploadRecord): number | undefined {
@@ -106,12 +100,13 @@ export class NewestRecord {
   take(record: unknown): boolean {
     this.#count++;
     if (!isUsable(record, this.chipid)) return true;
-    this.#order.add(timeOf(record), numberOf(record.id) ?? -1n);
+    const time = timeOf(record.create_time);
+    this.#order.add(time, numberOf(record.id) ?? BEFORE_ALL);
     if (this.#bodies.length < SAMPLE) this.#bodies.push(record.body);
     const newest = this.#last;
-    const newer = newest
-      ? Math.sign(timeOf(record) - timeOf(newest)) || compareIds(newest, record)
-      : 1;
+    const before = timeOf(newest?.create_time);
+    const isSame = newest && time === before;
+    const newer = isSame ? compareIds(newest, record) : !newest || time > before ? 1 : -1;
     if (newer === undefined || newer === 0) this.#last = record;
     else if (newer > 0) [this.#first, this.#last] = [record, record];
     return this.#count < ENOUGH || !this.#order.isSeen;

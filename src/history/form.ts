@@ -32,14 +32,13 @@ export function parseForm(value: unknown = 'auto'): HistoryFormSetting {
   );
 }
 
-/** What an upload looks like in each form. Equal keys mean equal bodies. */
-export type BodyKeys = Readonly<Record<HistoryForm, string>>;
-
 /** Whether an upload is text: then it shows how texts are written, while binary data may be in Base64 anywhere. */
 export const isText = ({ text, base64 }: BodyKeys): boolean => text === base64;
 
 /** Longer bodies are compared by a hash, which needs less memory. */
 const MAX_KEY = 64;
+/** What is read for bytes that are not UTF-8. */
+const REPLACEMENT = '\ufffd';
 /** No well-formed text begins with it, so bytes that are not text cannot be confused with one. */
 const NOT_TEXT = '\ud800';
 
@@ -73,15 +72,56 @@ function untag(text: string): string {
   return comma < 0 ? text : trim(text.slice(comma + 1).replaceAll(',', ''));
 }
 
+type OtherKeys = Readonly<Record<'trimmed' | 'tagged' | 'base64', string>>;
+
+/**
+ * What an upload that arrived looks like in each form. Equal keys mean equal bodies. Of a short text, only the text is
+ * kept, since there may be a million of them and few are ever compared in another form.
+ */
+export class BodyKeys {
+  readonly #others: OtherKeys | undefined;
+
+  /** @param others undefined for a text that is its own key: they follow from it */
+  constructor(
+    readonly text: string,
+    others?: OtherKeys,
+  ) {
+    this.#others = others;
+  }
+
+  get trimmed(): string {
+    return this.#others ? this.#others.trimmed : trim(this.text);
+  }
+
+  get tagged(): string {
+    return this.#others ? this.#others.tagged : bareBody(this.text);
+  }
+
+  get base64(): string {
+    return this.#others ? this.#others.base64 : this.text;
+  }
+
+  /** Joins the keys to one text, to be saved. */
+  join(): string {
+    const [text, others] = [this.text, this.#others];
+    if (!others) return text;
+    const differing = SAVED_FORMS.filter((form) => others[form] !== text);
+    return text + differing.map((form) => SAVED[form] + others[form]).join('');
+  }
+}
+
 /** The keys of an upload that arrived. */
 export function arrivalKeys(body: Buffer): BodyKeys {
   const written = body.toString('utf8');
+  const isWhole = !written.includes(REPLACEMENT) || isUtf8(body);
+  if (isWhole && written.length <= MAX_KEY) return new BodyKeys(written);
   const text = textKey(written);
-  const base64 = isUtf8(body) ? text : bytesKey(body);
+  const base64 = isWhole ? text : bytesKey(body);
   const bare = trim(written);
   const trimmed = bare === written ? text : textKey(bare);
   const plain = untag(bare);
-  return { text, trimmed, tagged: plain === bare ? trimmed : textKey(plain), base64 };
+  const tagged = plain === bare ? trimmed : textKey(plain);
+  return new BodyKeys(text, { trimmed, tagged, base64 });
 }
 
 /** The key of a record's body; undefined if it cannot be in this form. Texts are compared without what a form may drop. */
@@ -128,26 +168,24 @@ export function guessEncoding(bodies: readonly unknown[]): 'text' | 'base64' {
   return isBase64 ? 'base64' : 'text';
 }
 
-/** The marks of the keys that differ from the text, in a saved position. */
+/** The marks of keys that do not follow from the text, in a saved position. */
 const SAVED = { trimmed: '\ud801', tagged: '\ud802', base64: '\ud803' } as const;
+/** A mark is half of a character, and no well-formed text has one. */
+const MARK = /(?=[\ud801-\ud803](?![\udc00-\udfff]))/;
 const SAVED_FORMS = ['trimmed', 'tagged', 'base64'] as const;
 
-/** Joins keys to one text, to be saved. */
-export function joinKeys(keys: BodyKeys): string {
-  let joined = keys.text;
-  for (const form of SAVED_FORMS) if (keys[form] !== keys.text) joined += SAVED[form] + keys[form];
-  return joined;
-}
+export const joinKeys = (keys: BodyKeys): string => keys.join();
 
 /** Splits the result of {@link joinKeys}. */
 export function splitKeys(saved: string): BodyKeys {
-  const [text = '', ...others] = saved.split(/(?=[\ud801-\ud803])/);
-  const keys = { text, trimmed: text, tagged: text, base64: text };
+  const [text = '', ...others] = saved.split(MARK);
+  if (others.length === 0) return new BodyKeys(text);
+  const keys = { trimmed: text, tagged: text, base64: text };
   for (const other of others) {
     const form = SAVED_FORMS.find((each) => other.startsWith(SAVED[each]));
     if (form) keys[form] = other.slice(1);
   }
-  return keys;
+  return new BodyKeys(text, keys);
 }
 
 /** A body without all that some form of text may leave out: the same in each of these forms. */

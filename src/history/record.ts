@@ -1,17 +1,32 @@
 import { isObject } from '../util/object';
 import type { ServiceInteger, Upload } from '../types';
 import { isLossy, isTrimmed, recordBytes, recordKey, type HistoryForm } from './form';
-import { toUnix } from './zone';
+import { timeOf, toUnix } from './zone';
+
+/**
+ * An id of a history: a number, or a bigint where a number would lose digits. Always the one or the other, so that ids can be
+ * compared with any operator; numbers are several times as fast.
+ */
+export type RecordId = number | bigint;
+
+/** The position before all records. */
+export const BEFORE_ALL: RecordId = -1;
 
 /** Longer ids are rejected: no counter gets so far, and all later uploads would be sorted before such a record. */
 const MAX_DIGITS = 20;
 const DIGITS = /^\d+$/;
 
+/** Reads an id from the text of an integer. */
+export function idFromText(digits: string): RecordId {
+  const id = Number(digits);
+  return Number.isSafeInteger(id) ? id : BigInt(digits);
+}
+
 /** An id of a history: a safe integer from 0, or up to 20 digits. @returns undefined for anything else */
-function idOf(id: unknown): bigint | undefined {
-  if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? BigInt(id) : undefined;
+function idOf(id: unknown): RecordId | undefined {
+  if (typeof id === 'number') return Number.isSafeInteger(id) && id >= 0 ? id : undefined;
   if (typeof id !== 'string' || id.length > MAX_DIGITS || !DIGITS.test(id)) return undefined;
-  return BigInt(id);
+  return idFromText(id);
 }
 
 /** Whether `dev` of a record (section 2.3) is the number of another device, in any notation. */
@@ -31,8 +46,33 @@ export interface RecordOrigin {
   now: number;
 }
 
-/** `YYYY-MM-DD HH:MM:SS` (section 2). */
-const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
+/**
+ * Follows the order in which the records of a history come: no order is shown for the answers of endpoints 5 to 7
+ * (section 4.2); the public server of 2016 gives the newest first.
+ */
+export class NewestFirst {
+  #first: { time: string; id: RecordId } | undefined;
+  #time = '';
+  #id = BEFORE_ALL;
+  #mayDescend = true;
+
+  /** @param time as `timeOf` returns it */
+  add(time: string, id: RecordId): void {
+    if (!this.#first) this.#first = { time, id };
+    // Within a second, any order is possible; without times, ids show it.
+    else if (this.#mayDescend)
+      this.#mayDescend = time !== '' && this.#time !== '' ? time <= this.#time : id < this.#id;
+    this.#time = time;
+    this.#id = id;
+  }
+
+  /** Whether the newest came first, as far as can be seen. */
+  get isSeen(): boolean {
+    const first = this.#first;
+    if (!this.#mayDescend || !first) return false;
+    return this.#time !== '' ? this.#time < first.time : this.#id < first.id;
+  }
+}
 
 /** A record of a device's history of uploads (section 2.3). Nothing of it is decoded or hashed before it is needed. */
 export class HistoryRecord {
@@ -48,7 +88,7 @@ export class HistoryRecord {
    * @param time `create_time`, as the service writes it; empty without one
    */
   private constructor(
-    readonly id: bigint,
+    readonly id: RecordId,
     written: ServiceInteger,
     readonly body: string | undefined,
     readonly time: string,
@@ -66,12 +106,13 @@ export class HistoryRecord {
     const id = idOf(item['id']);
     if (id === undefined) return 'its id is not a number of at most 20 digits';
     if (isOfAnother(item['dev'], chipid)) return 'it belongs to another device';
-    const { body, create_time: time } = item;
+    const { body } = item;
+    const time = timeOf(item['create_time']);
     return new HistoryRecord(
       id,
       item['id'] as ServiceInteger,
       typeof body === 'string' ? body : undefined,
-      typeof time === 'string' && TIME.test(time) && time <= latest ? time : '',
+      time <= latest ? time : '',
     );
   }
 

@@ -9,8 +9,8 @@ import { HistoryRead, RecordReader, type RecordSink } from './record-reader';
  * Reads a device's history (section 4.2, endpoint 5) record by record, while it arrives. The answer may have any length,
  * and memory is flat.
  *
- * When the sink returns false the answer is ended, unless it is announced to be short: then the sink is called with all of
- * it. HTTP/1.1 can only do that by closing the connection, and undici opens
+ * When the sink returns false the answer is ended, unless it is short, or its length is not announced and no more than
+ * 64 KiB have come: then the sink is called with all of it. HTTP/1.1 can only do that by closing the connection, and undici opens
  * another at once; so a rest that is not known to be over 64 KiB is read and dropped instead, for a second at most.
  * Either way the call's place is free afterwards. Of a longer answer at most the rest of a chunk has been read, 64 KiB;
  * what the system had received besides is dropped with the connection.

@@ -1,5 +1,10 @@
-import { NewestFirst } from '../history/order';
-import { HistoryRecord, type RecordOrigin } from '../history/record';
+import {
+  BEFORE_ALL,
+  HistoryRecord,
+  NewestFirst,
+  type RecordId,
+  type RecordOrigin,
+} from '../history/record';
 import { fromUnix } from '../history/zone';
 import { EdgeMemory, edgeOf, type Edge, type Since } from './ids';
 import type { Budget } from './limits';
@@ -25,7 +30,7 @@ const byId = (a: HistoryRecord, b: HistoryRecord): number =>
 
 /** The position up to which uploads have been emitted. */
 export interface Known {
-  id: bigint;
+  id: RecordId;
   edge: Edge | undefined;
 }
 
@@ -39,7 +44,7 @@ export class HistoryAnswer {
   /** How many records there were; fewer than the history has if its answer was ended. */
   length = 0;
   /** Records from this id on were left out, since there is no room for them. */
-  cutAt: bigint | undefined;
+  cutAt: RecordId | undefined;
   readonly #memory: EdgeMemory | undefined;
   /** Later times are ignored. */
   readonly until: string;
@@ -47,7 +52,7 @@ export class HistoryAnswer {
   #kept: HistoryRecord[] = [];
   #odd = 0;
   #oldest: HistoryRecord | undefined;
-  #newestId = -1n;
+  #newestId = BEFORE_ALL;
   #latestTime = '';
   #hasOld = false;
   /** Some records were left out by which the history would be recognised later. */
@@ -81,14 +86,17 @@ export class HistoryAnswer {
       return true;
     }
     if (record.body === undefined) this.faults.add('its body is not text');
-    this.#order.add(Date.parse(record.time), record.id);
+    this.#order.add(record.time, record.id);
     if (record.time > this.#latestTime) this.#latestTime = record.time;
     if (record.id > this.#newestId) this.#newestId = record.id;
     if (!this.#oldest || record.id < this.#oldest.id) this.#oldest = record;
     if (this.known) return this.#takeAfter(record, this.known.id);
     this.#keepNewest(record);
-    const isEnough = this.length >= MARGIN + 2 * this.expected();
-    return !(isEnough && this.#order.isSeen);
+    return !(
+      this.length >= MARGIN &&
+      this.#order.isSeen &&
+      this.length >= MARGIN + 2 * this.expected()
+    );
   }
 
   /** Whether the ids have started over, so that the history has to be read once more to keep its old records. */
@@ -133,7 +141,7 @@ export class HistoryAnswer {
     const { known } = this;
     const records = this.#kept;
     if (!known) return { fresh: [...records], isTruncated: false, isRestored: false };
-    const newest = records.at(-1)?.id ?? -1n;
+    const newest = records.at(-1)?.id ?? BEFORE_ALL;
     if (records.length > 0 && newest < known.id) {
       // Without memory of the history, nothing shows what is new in it.
       const nothing = { fresh: [], unknown: records.length };
@@ -144,7 +152,7 @@ export class HistoryAnswer {
     const again = this.#memory?.again(records, known.id) ?? new Set();
     const fresh = records.filter((record) => record.id > known.id || again.has(record));
     if (again.size > 0) return { fresh, isTruncated: true, isRestored: true };
-    const isTruncated = known.id >= 0n && fresh.length > 0 && !this.#hasOld;
+    const isTruncated = known.id >= 0 && fresh.length > 0 && !this.#hasOld;
     return { fresh, isTruncated, isRestored: false };
   }
 
@@ -155,7 +163,7 @@ export class HistoryAnswer {
     this.#kept = [];
   }
 
-  #takeAfter(record: HistoryRecord, position: bigint): boolean {
+  #takeAfter(record: HistoryRecord, position: RecordId): boolean {
     if (record.id > position) {
       this.#old = 0;
       this.#keep(record);
@@ -169,8 +177,8 @@ export class HistoryAnswer {
     }
     const isOdd = this.#memory?.concerns(record) ?? true;
     if (isOdd && (++this.#odd > MOST_ODD || !this.#add(record))) this.#isPartial = true;
-    const isPast = this.#old >= MARGIN && this.#kept.length >= this.expected();
-    return !(isPast && this.#order.isSeen);
+    // In this order, since this runs for each record.
+    return !(this.#old >= MARGIN && this.#order.isSeen && this.#kept.length >= this.expected());
   }
 
   /** Keeps a record if there is room. What is missing then comes in another pass, after what was kept: in order. */
@@ -205,7 +213,7 @@ export class HistoryAnswer {
   /** Makes room for a record, or leaves it to another pass. */
   #cut(record: HistoryRecord): void {
     const kept = this.#kept.sort(byId);
-    const position = this.known?.id ?? -1n;
+    const position = this.known?.id ?? BEFORE_ALL;
     const fresh = kept.findIndex(({ id }) => id > position);
     // What only shows whether ids have started over gives way to what has to be emitted.
     const odd = this.keepsAll ? 0 : fresh < 0 ? kept.length : fresh;

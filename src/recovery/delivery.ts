@@ -1,4 +1,4 @@
-import { arrivalKeys } from '../history/form';
+import { arrivalKeys, FORMS, type BodyKeys } from '../history/form';
 import { isDeviceCloudError } from '../errors';
 import type { Upload } from '../types';
 import { catchRejection, thrownText } from '../util/thrown';
@@ -74,7 +74,7 @@ export class Delivery {
     }
     // Before the listener is called, which may change the bytes.
     const keys = arrivalKeys(upload.body);
-    const isDoubtful = this.#recent !== undefined && this.#wasRecovered(Object.values(keys));
+    const isDoubtful = this.#recent !== undefined && this.#wasRecovered(keys);
     if (isDoubtful && !this.isHolding) doubted();
     if (this.isHolding) {
       if (!this.#hold(upload)) return 'overflow';
@@ -228,14 +228,15 @@ export class Delivery {
     this.#clearHold();
   }
 
-  #wasRecovered(keys: readonly string[]): boolean {
+  #wasRecovered(keys: BodyKeys): boolean {
     const recent = this.#recent;
     if (!recent || performance.now() >= this.#recentUntil) {
       this.#recent = undefined;
       return false;
     }
-    const key = keys.find((each) => recent.has(each));
-    if (key === undefined) return false;
+    const form = FORMS.find((each) => recent.has(keys[each]));
+    if (!form) return false;
+    const key = keys[form];
     const left = (recent.get(key) ?? 0) - 1;
     if (left > 0) recent.set(key, left);
     else recent.delete(key);

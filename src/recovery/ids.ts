@@ -1,5 +1,5 @@
 import { bareBody } from '../history/form';
-import type { HistoryRecord } from '../history/record';
+import { idFromText, type HistoryRecord, type RecordId } from '../history/record';
 import { QUARTER, toUnix, WIDEST } from '../history/zone';
 
 /** What is remembered of a history, to recognise its records if its ids start over. */
@@ -72,14 +72,14 @@ export interface Since {
 /** Compares the records of an answer with the edge of an earlier one. */
 export class EdgeMemory {
   /** Of the records that are remembered, their marks by id. */
-  readonly seen = new Map<bigint, string>();
+  readonly seen = new Map<RecordId, string>();
   readonly #edge: Edge;
 
   constructor(edge: Edge) {
     this.#edge = edge;
     for (const entry of edge.seen) {
       const [id = '', mark = ''] = entry.split(' ');
-      this.seen.set(BigInt(id), mark);
+      this.seen.set(idFromText(id), mark);
     }
   }
 
@@ -89,7 +89,7 @@ export class EdgeMemory {
   }
 
   /** The records that are new although their ids are not above the position. @param records by id, oldest first */
-  again(records: readonly HistoryRecord[], position: bigint): Set<HistoryRecord> {
+  again(records: readonly HistoryRecord[], position: RecordId): Set<HistoryRecord> {
     const old = records.filter(({ id }) => id <= position);
     const reused = old.find((record) => this.#isReused(record));
     const isTimed = this.#edge.time !== '' && !this.#isInOtherZone(old);
@@ -205,8 +205,8 @@ const isRewritten = (body: string, seen: string): boolean =>
 
 /** A range of ids of which the history has nothing any longer. */
 export interface Lost {
-  after: bigint;
-  before: bigint;
+  after: RecordId;
+  before: RecordId;
 }
 
 /**
@@ -215,11 +215,13 @@ export interface Lost {
  * @param position the newest id that was known, -1 if the history was empty
  * @param arrived how many uploads arrived that the history no longer has
  */
-export function lostBefore(since: Since, position: bigint, arrived: number): Lost | undefined {
+export function lostBefore(since: Since, position: RecordId, arrived: number): Lost | undefined {
   const { fresh, isTruncated, isRestored } = since;
   const first = fresh[0]?.id;
   if (first === undefined || isRestored) return undefined;
   // Of a history that was empty, nothing is known: ids may be counted across applications.
-  if (!isTruncated || position < 0n) return undefined;
-  return first - position - 1n > BigInt(arrived) ? { after: position, before: first } : undefined;
+  if (!isTruncated || position < 0) return undefined;
+  return BigInt(first) - BigInt(position) - 1n > BigInt(arrived)
+    ? { after: position, before: first }
+    : undefined;
 }

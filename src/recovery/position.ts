@@ -1,4 +1,5 @@
 import { FORMS, joinKeys, splitKeys, type BodyKeys, type HistoryForm } from '../history/form';
+import { idFromText, type RecordId } from '../history/record';
 import { WIDEST } from '../history/zone';
 import { invalidInput } from '../errors';
 import { isObject } from '../util/object';
@@ -65,7 +66,7 @@ export function checkStart(start: unknown): void {
 
 /** What has been emitted of one device: up to which record of the history, and what arrived live after it. */
 export class Progress {
-  id: bigint | undefined;
+  id: RecordId | undefined;
   edge: Edge | undefined;
   readonly arrivals: Arrivals;
   /** How many records after the position an earlier run has emitted. */
@@ -78,7 +79,7 @@ export class Progress {
   #unsure: boolean;
 
   constructor(start?: Position) {
-    this.id = start && BigInt(start.id);
+    this.id = start && idFromText(start.id);
     // One without `until` was made by another rule, and would not recognise anything.
     this.edge = start?.edge?.until === undefined ? undefined : start.edge;
     this.skip = start?.live ?? 0;
@@ -116,7 +117,7 @@ export class Progress {
    * Everything up to a record has been emitted.
    * @param isUnsure whether something may have been missed before an arrival that is left
    */
-  moveTo(id: bigint, edge: Edge | undefined, isUnsure: boolean): void {
+  moveTo(id: RecordId, edge: Edge | undefined, isUnsure: boolean): void {
     this.id = id;
     this.edge = edge;
     this.skip = 0;

@@ -1,4 +1,5 @@
 import type { HistoryForm } from '../history/form';
+import type { RecordId } from '../history/record';
 import { zoneText } from '../history/zone';
 import { show } from '../util/show';
 import type { Lost } from './ids';
@@ -47,7 +48,7 @@ export const RESTORED =
   'the ids of the history have started over, as after a restore; missed uploads are now identified by time and body';
 
 /** @param unknown how many records may or may not be new */
-export const behind = (newest: bigint, position: bigint, unknown: number): string =>
+export const behind = (newest: RecordId, position: RecordId, unknown: number): string =>
   `the newest id of the history, ${newest}, is below ${position}, which was read before: the history lags behind, or ` +
   'was restored from an older copy' +
   (unknown === 0

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FORMS, isText, type HistoryForm } from '../history/form';
-import { HistoryRecord } from '../history/record';
+import { BEFORE_ALL, HistoryRecord, type RecordId } from '../history/record';
 import { toUnix, USUAL_ZONE, zoneOf, zoneOffset } from '../history/zone';
 import type { Upload } from '../types';
 import type { HistoryAnswer } from './answer';
@@ -9,7 +9,7 @@ import { MOST_RECENT, type Delivery } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './deps';
 import { FIRST_TRIES } from './limits';
 import { edgeOf, lostBefore, type Since } from './ids';
-import { Evidence, firstTails, PART, Reconciliation, type Part } from './missed';
+import { firstTails, PART, Reconciliation, type Part } from './match';
 import * as reports from './reports';
 
 /** Once this many arrivals in a row are not found in any form, the history is not understood. */
@@ -57,7 +57,7 @@ export class Settling {
   #unfound = 0;
   #isUnproven = false;
   /** The newest id when it was last reported that ids do not continue. */
-  #oddAt: bigint | undefined;
+  #oddAt: RecordId | undefined;
 
   constructor(shared: RecoveryShared, device: RecoveryDevice, delivery: Delivery) {
     this.#shared = shared;
@@ -119,7 +119,11 @@ export class Settling {
     if (!isHolding) progress.arrivals.remove(new Set(sure));
     const known = records.slice(0, before);
     const isRecognised = edge !== undefined && known.length > 0;
-    progress.moveTo(known.at(-1)?.id ?? -1n, isRecognised ? edgeOf(known, until) : undefined, true);
+    progress.moveTo(
+      known.at(-1)?.id ?? BEFORE_ALL,
+      isRecognised ? edgeOf(known, until) : undefined,
+      true,
+    );
     progress.isGapped = !isClear || isHolding;
     delivery.save();
     return { fresh: records.slice(before), isTruncated: false, isRestored: false };
@@ -128,16 +132,12 @@ export class Settling {
   /** Compares what was read with what arrived. */
   async #reconcile(since: Since, signal: AbortSignal): Promise<Reconciliation> {
     const { progress } = this.#delivery;
-    const { sure, open } = progress.arrivals;
-    const arrived = [...sure, ...open].map(({ keys }) => keys);
-    const evidence = new Evidence(progress.last ? [progress.last, ...arrived] : arrived);
-    const compared = arrived.length > 0 || progress.last ? since.fresh : [];
-    for (const [index, record] of compared.entries()) {
-      evidence.see(record);
-      if (index % PART === PART - 1) await nextTurn();
+    const found = new Reconciliation(since, progress, progress.arrivals, this.#knownForm);
+    for (const _ of found.compare()) {
+      await nextTurn();
       if (signal.aborted) break;
     }
-    return new Reconciliation(since, progress, { sure, open }, evidence, this.#knownForm);
+    return found;
   }
 
   /**
@@ -173,7 +173,8 @@ export class Settling {
     const { progress } = delivery;
     const open = new Set(progress.arrivals.open);
     const lost =
-      progress.isGapped && lostBefore(since, progress.id ?? -1n, found.gone.length + progress.skip);
+      progress.isGapped &&
+      lostBefore(since, progress.id ?? BEFORE_ALL, found.gone.length + progress.skip);
     const isPlain = progress.skip === 0 && !since.isRestored;
     const pairs: [Arrival, HistoryRecord][] = [];
     let due: (() => Upload)[] = [];
@@ -262,7 +263,7 @@ export class Settling {
     // An answer that is older than the one before does not move the position back.
     if (since.behind === undefined && newest !== undefined)
       progress.moveTo(newest, answer.edge, progress.isGapped || late > 0);
-    else progress.moveTo(progress.id ?? -1n, progress.edge, progress.isGapped || late > 0);
+    else progress.moveTo(progress.id ?? BEFORE_ALL, progress.edge, progress.isGapped || late > 0);
     delivery.emitAll(due);
     const hasDoubtful = arrivals.open.some(({ isDoubtful }) => isDoubtful);
     if (isWhole) delivery.stayLive();
@@ -305,7 +306,7 @@ export class Settling {
     if (isRestored) this.#report(reports.RESTORED, 'ids started over');
     if (isBehind)
       this.#report(
-        reports.behind(newest, this.#delivery.progress.id ?? -1n, behind),
+        reports.behind(newest, this.#delivery.progress.id ?? BEFORE_ALL, behind),
         'history behind',
       );
   }

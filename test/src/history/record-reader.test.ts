@@ -11,6 +11,7 @@ const MIB = 1024 * 1024;
 function read(chunks: Iterable<Buffer>, most = Infinity): { records: unknown[]; end: unknown } {
   const records: unknown[] = [];
   const reader = new RecordReader((record) => records.push(record) < most);
+  reader.announced = 1024 * MIB;
   for (const chunk of chunks) if (!reader.add(chunk)) break;
   return { records, end: reader.end() };
 }
@@ -41,6 +42,38 @@ const array = fc.array(inUtf8, { maxLength: 8 }).map((items) => ({
   values: items.map(({ value }) => value),
 }));
 
+/** Texts that look like what is between two records. */
+const awkward = fc.array(
+  fc.constantFrom('},{"', '}, {', '"', '\\', '[', ']', ',', '{', '}', 'a', '\u00e9'),
+  {
+    maxLength: 6,
+  },
+);
+const field = fc.oneof(
+  awkward.map((parts) => JSON.stringify(parts.join(''))),
+  fc.constantFrom(
+    '1',
+    '-0.5',
+    'null',
+    '12345678901234567890',
+    '9007199254740993',
+    '[{"a":1},{"b":2}]',
+    '{}',
+  ),
+);
+/** A history as a service may write it: records, with or without white space between them. */
+const history = fc
+  .tuple(
+    fc.array(fc.array(field, { minLength: 1, maxLength: 3 }), { maxLength: 20 }),
+    fc.constantFrom(',', ', ', ' ,\n  '),
+  )
+  .map(([records, comma]) => {
+    const texts = records.map(
+      (fields) => `{${fields.map((value, at) => `"f${at}":${value}`).join(comma)}}`,
+    );
+    return `[${texts.join(comma)}]`;
+  });
+
 const outcome = (run: () => unknown): unknown => {
   try {
     return run();
@@ -60,6 +93,16 @@ describe('a history that is read record by record', () => {
       const bytes = Buffer.byteLength(text);
       assert.deepEqual(whole.end, new HistoryRead(values.length, bytes, true));
       assert.deepEqual(read(inBytes(text)).records, values);
+    }),
+  );
+
+  holds(
+    'has the records of a history, whatever is in them, wherever its chunks end',
+    1000,
+    fc.property(history, places, (text, borders) => {
+      const expected = parseJson(text);
+      assert.deepEqual(read(split(text, borders)).records, expected);
+      assert.deepEqual(read(split(text, [])).records, expected);
     }),
   );
 
