@@ -72,20 +72,8 @@ export const walls = [
   restrict(['src/**/*.ts'], [NO_NODE_RED]),
   ...folders,
   restrict(['nodes/**/*.ts'], [entriesAlone()]),
-  restrict(
-    ['nodes/app/connection/shared-simulator.ts'],
-    [entriesAlone('simulator/index', 'simulator/index.js')],
-  ),
-  restrict(
-    [
-      'nodes/**/*.editor.ts',
-      'nodes/**/*.config.ts',
-      'nodes/common/editor/*.ts',
-      'nodes/common/app-type.ts',
-      'nodes/common/values.ts',
-    ],
-    [BROWSER],
-  ),
+  restrict(['nodes/app/simulator.ts'], [entriesAlone('simulator/index', 'simulator/index.js')]),
+  restrict(['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'], [BROWSER]),
   // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
   restrict(
     ['tooling/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.mjs', 'demo/**/*.mjs'],

@@ -1,5 +1,5 @@
-export const ACK_TYPE = 'device-cloud-ack';
-
 export interface AckConfig {
   app: string;
 }
+
+export const DEFAULTS: AckConfig = { app: '' };

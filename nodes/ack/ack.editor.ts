@@ -1,11 +1,11 @@
 import { t } from '../common/editor/catalogue';
 import { opened } from '../common/editor/form';
 import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
-import type { ACK_TYPE, AckConfig } from './ack.config';
+import type { AckConfig } from './ack.config';
 
 type Config = AckConfig & Named;
 
-RED.nodes.registerType<Config>('device-cloud-ack' satisfies typeof ACK_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-ack', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',

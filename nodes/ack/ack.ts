@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register-node';
-import type { ACK_TYPE } from './ack.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof ACK_TYPE = 'device-cloud-ack';
+import { registerAction } from '../common/register';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, TYPE, () => require('./ack.runtime') as typeof import('./ack.runtime'));
+  registerAction(
+    RED,
+    'device-cloud-ack',
+    () => require('./ack.runtime') as typeof import('./ack.runtime'),
+  );
 };

@@ -1,17 +1,19 @@
 import type { NodeAPI } from 'node-red';
-import type { Handler, Handlers } from '../common/admin/admin-routes';
-import { toProblem } from '../common/admin/problem';
-import { toChoices, type DeviceChoice } from './fleet/device-choices';
+import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
+import { auditedRoute, mayWriteFlows } from '../common/admin';
 import { findApp } from '../common/app';
-import { pushRoute, refreshRoute } from './fleet/device-routes';
-import { diagnose } from './fleet/diagnostics';
-import { explainRoute } from './explain/explain-route';
-import { appsRoute, fleetRoute } from './fleet/fleet-routes';
-import { mayWriteFlows } from '../common/admin/flow-rights';
-import { addressHider } from './deployed/hidden-addresses';
-import type { SharedSimulator } from './connection/shared-simulator';
-import { testApp, type ApiResult, type TestResult } from './connection-test/test-app';
-import { readTestRequest, type TestRequest } from './connection-test/test-request';
+import { toProblem } from '../common/errors';
+import type { Handler, Handlers } from '../common/register';
+import { isObject } from '../common/shared.config';
+import { hasErrors, readRevision, toChoices, toFleetAnswer, withMessages } from './answers';
+import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
+import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
+import { diagnose } from './diagnostics';
+import { explainRoute } from './explain';
+import type { SharedSimulator } from './simulator';
+import { testApp } from './test-app';
+import { readTestRequest } from './test-settings';
 
 /** Seconds the editor waits for a list or a test. */
 const TIMEOUT = 10;
@@ -65,16 +67,6 @@ async function readableResult(
   return { ...result, openApi: readable(openApi), serverApi: readable(serverApi) };
 }
 
-/** Only our own editor asks for ages: the route's answer is public, and has no more than it says. */
-const withoutAge = ({
-  chipid,
-  name,
-  latest,
-  vertype,
-}: DeviceChoice): Omit<DeviceChoice, 'age'> => ({
-  ...{ chipid, name, latest, vertype },
-});
-
 /** Lists the online devices of an application. */
 function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
@@ -82,7 +74,11 @@ function devicesRoute(RED: NodeAPI): Handler {
     const id = String(request.params['id']);
     devicesOf(id)
       .then(
-        (devices) => response.json('ages' in request.query ? devices : devices.map(withoutAge)),
+        (devices) => {
+          // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
+          if ('ages' in request.query) response.json(devices);
+          else response.json(devices.map(({ age: _age, ...device }) => device));
+        },
         async (error: unknown) => {
           const may = (): Promise<boolean> => mayWriteFlows(RED, request);
           response.status(502).json({ error: await readableProblem(RED, id, error, may) });
@@ -93,30 +89,110 @@ function devicesRoute(RED: NodeAPI): Handler {
 }
 
 /** Tries unsaved settings. */
-const testRoute =
-  (RED: NodeAPI, simulator: SharedSimulator): Handler =>
+const testRoute = (RED: NodeAPI, simulator: SharedSimulator): Handler =>
+  auditedRoute(RED, {
+    event: 'apps.test',
+    read: readTestRequest,
+    audited: ({ id }) => ({ id }),
+    async answer(settings, mayWrite) {
+      const deps = { simulator, mayWriteFlows: mayWrite, timeout: TIMEOUT };
+      return readableResult(RED, settings.id, await testApp(RED, settings, deps), mayWrite);
+    },
+  });
+
+function toAppChoice({ saved, node }: RunningApp): AppChoice {
+  const devices = node.fleet()?.snapshot() ?? [];
+  return {
+    id: saved.id,
+    name: saved.name ?? '',
+    service: serviceOf(saved),
+    devices: devices.length,
+    online: devices.filter(({ online }) => online === true).length,
+  };
+}
+
+/** Lists the applications. It starts nothing. */
+const appsRoute =
+  (RED: NodeAPI): Handler =>
+  (_request, response) => {
+    response.json(runningApps(RED).map(toAppChoice));
+  };
+
+/** Shows the fleet of an application. It starts nothing that no node uses. */
+const fleetRoute =
+  (RED: NodeAPI): Handler =>
   (request, response) => {
-    const audit = (more: object): void => {
-      const entry = { level: RED.log.AUDIT, event: 'device-cloud.apps.test', ...more };
-      RED.log.audit(entry, request);
-    };
-    let settings: TestRequest;
-    try {
-      settings = readTestRequest(request.is('json') ? request.body : undefined);
-    } catch (error) {
-      audit({ error: 'invalid_input' });
-      response.status(400).json({ error: toProblem(error) });
+    const id = String(request.params['id']);
+    const node = findAppNode(RED, id);
+    if (!node) {
+      response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
       return;
     }
-    audit({ id: settings.id });
-    const may = (): Promise<boolean> => mayWriteFlows(RED, request);
-    testApp(RED, settings, { simulator, mayWriteFlows: may, timeout: TIMEOUT })
-      .then((result) => readableResult(RED, settings.id, result, may))
-      .then(
-        (result) => response.json(result),
-        (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-      );
+    node.viewFleet();
+    const since = readRevision(request.query['since']);
+    const send = async (): Promise<void> => {
+      const answer = toFleetAnswer(node.fleet(), since, node.processes);
+      const hide = hasErrors(answer)
+        ? await addressHider(RED, id, () => mayWriteFlows(RED, request))
+        : undefined;
+      response.json(hide ? withMessages(answer, hide) : answer);
+    };
+    // Only a cluster has to be asked first.
+    const ready = node.processes ? node.processes.read().then(send) : send();
+    ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
   };
+
+/** Characters of a push. */
+const LONGEST_MESSAGE = 65_536;
+
+/** How much of a status is shown that the service's document does not show. */
+const LONGEST_STATUS = 40;
+
+/** Reads a request and makes the call, which gives what the editor says of its answer. @throws DeviceCloudError `INVALID_INPUT` before anything is sent */
+type Action = (
+  body: Record<string, unknown>,
+  chipid: string,
+) => (client: DeviceCloudClient) => Promise<object>;
+
+const refresh: Action = (_body, chipid) => async (client) => {
+  const status: unknown = (await client.refresh(chipid)).body.status;
+  return { status: typeof status === 'string' ? oneLine(status, LONGEST_STATUS) : null };
+};
+
+const push: Action = ({ message, format = 'MSG' }, chipid) => {
+  if (typeof message !== 'string' || message.length > LONGEST_MESSAGE) {
+    throw invalidInput(`The message has to be text of at most ${LONGEST_MESSAGE} characters.`);
+  }
+  const checked = parseFormat(format);
+  // What the device has answered is no answer of this route: it may hold anything.
+  return (client) => client.push(chipid, message, { format: checked }).then(() => ({}));
+};
+
+const statusOf = (error: unknown): number => {
+  if (!(error instanceof DeviceCloudError)) return 500;
+  return error.code === 'INVALID_INPUT' ? 400 : 502;
+};
+
+/** A command of the editor to a device. */
+const deviceRoute = (RED: NodeAPI, name: string, action: Action): Handler =>
+  auditedRoute(RED, {
+    event: `devices.${name}`,
+    read(body, { id = '', chipid: number }) {
+      const node = findAppNode(RED, id);
+      const problem = node ? undefined : findApp(RED, id).problem('open');
+      if (!node) throw problem ?? new Error(`The application ${id} is missing.`);
+      if (!isObject(body))
+        throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
+      const chipid = parseChipid(number);
+      return { id, chipid, node, call: action(body, chipid) };
+    },
+    audited: ({ id, chipid }) => ({ id, chipid }),
+    answer: async ({ node, call }) => ({ ok: true, ...(await node.borrow('open', call)) }),
+    async failure(error, { id }, mayWrite) {
+      const { message } = await readableProblem(RED, id, error, mayWrite);
+      return [statusOf(error), message];
+    },
+  });
 
 /** What the editor copies for an issue. */
 const diagnosticsRoute =
@@ -140,6 +216,6 @@ export const appRoutes =
     apps: appsRoute(RED),
     fleet: fleetRoute(RED),
     diagnostics: diagnosticsRoute(RED),
-    refresh: refreshRoute(RED),
-    push: pushRoute(RED),
+    refresh: deviceRoute(RED, 'refresh', refresh),
+    push: deviceRoute(RED, 'push', push),
   });

@@ -1,8 +1,8 @@
 import { t } from '../common/editor/catalogue';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
-import { AUTO_ZONE } from '../common/app-type';
-import { isVariable } from '../common/values';
+import { AUTO_ZONE } from '../common/shared.config';
+import { isVariable } from '../common/shared.config';
 import { ZONE, type AppConfig } from './app.config';
 
 /** The simulator needs no address and no key. */

@@ -1,4 +1,4 @@
-import { AUTO_ZONE, type Charset, type HistoryEncoding } from '../common/app-type';
+import { AUTO_ZONE, type Charset, type HistoryEncoding } from '../common/shared.config';
 
 /** The topic of changes to a fleet, for the editor: `{id, revision}`. */
 export const FLEET_TOPIC = 'device-cloud/fleet';
@@ -9,23 +9,23 @@ export interface AppConfig {
   /** Scheme, host and port of the service. */
   baseUrl: string;
   appid: string;
-  /** Seconds a call may take, default 15. */
+  /** Seconds a call may take. */
   timeout: number | string;
-  /** Seconds between two heartbeat messages on a channel, default 300. */
+  /** Seconds between two heartbeat messages on a channel. */
   heartbeat: number | string;
-  /** Seconds between two pings on a channel, default 30; 0 is off. */
+  /** Seconds between two pings on a channel; 0 is off. */
   ping: number | string;
   /** Unit of the timestamp in the channel's URL. */
   timestampUnit: 'ms' | 's';
-  /** HTTP connections at most, default 64. */
+  /** HTTP connections at most. */
   connections: number | string;
-  /** Milliseconds between two commands to one device, default 0. */
+  /** Milliseconds between two commands to one device. */
   deviceGap: number | string;
   historyEncoding: HistoryEncoding;
   /** Time zone of the service's times, `±HH:MM`, or `auto`. */
   historyZone: string;
-  /** The order of pins in `gpio_status`: `auto`, `position` or a list. A flow of version 0.1 has none: `auto`. */
-  pins?: string;
+  /** The order of pins in `gpio_status`: `auto`, `position` or a list. */
+  pins: string;
   /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
   charset: Charset;
   /** Where the further parameters of a POST go. */
@@ -36,9 +36,30 @@ export interface AppConfig {
   tls: string;
   /** Id of a core `http proxy` node, or empty. */
   proxy: string;
-  /** Id of a `device-cloud-cluster` node, or empty. A flow of version 0.1 has none. */
-  cluster?: string;
+  /** Id of a `device-cloud-cluster` node, or empty. */
+  cluster: string;
 }
+
+export const DEFAULTS: AppConfig = {
+  service: 'cloud',
+  baseUrl: '',
+  appid: '',
+  timeout: 15,
+  heartbeat: 300,
+  ping: 30,
+  timestampUnit: 'ms',
+  connections: 64,
+  deviceGap: 0,
+  historyEncoding: 'auto',
+  historyZone: AUTO_ZONE,
+  pins: 'auto',
+  charset: 'utf-8',
+  postParameters: 'body',
+  signCase: 'unicode',
+  tls: '',
+  proxy: '',
+  cluster: '',
+};
 
 export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 

@@ -4,9 +4,9 @@ import { current, opened } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
-import { MAX_SECONDS } from '../common/values';
-import { AUTO_ZONE, CHARSETS, HISTORY_ENCODINGS, type APP_TYPE } from '../common/app-type';
-import type { AppConfig, AppCredentials } from './app.config';
+import { MAX_SECONDS } from '../common/shared.config';
+import { CHARSETS, HISTORY_ENCODINGS, type APP_TYPE } from '../common/shared.config';
+import { DEFAULTS, type AppConfig, type AppCredentials } from './app.config';
 import {
   appidError,
   appkeyError,
@@ -16,30 +16,9 @@ import {
   pinsError,
   zoneError,
 } from './app-rules.editor';
-import { prepareTest } from './connection-test/test-button.editor';
+import { prepareTest } from './test.editor';
 
-type Config = Required<AppConfig> & Named;
-
-/** The defaults of the numbers. */
-const USUAL = {
-  timeout: 15,
-  heartbeat: 300,
-  ping: 30,
-  connections: 64,
-  // As text: the editor leaves a default of 0 out of the form of a new config node.
-  deviceGap: '0',
-};
-
-/** The defaults of the choices. */
-const USUAL_CHOICES = {
-  timestampUnit: 'ms',
-  historyEncoding: 'auto',
-  historyZone: AUTO_ZONE,
-  pins: 'auto',
-  charset: 'utf-8',
-  postParameters: 'body',
-  signCase: 'unicode',
-} as const;
+type Config = AppConfig & Named;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
@@ -49,7 +28,7 @@ function adapt(node: EditorNode<Config>): void {
 
 /** A setting that is not the usual one should be seen at once. */
 function isUnusual(node: EditorNode<Config>): boolean {
-  const usual = { ...USUAL, ...USUAL_CHOICES, tls: '', proxy: '', cluster: '' };
+  const { service: _service, baseUrl: _baseUrl, appid: _appid, ...usual } = DEFAULTS;
   return Object.entries(usual).some(([property, value]) => {
     const saved = node[property as keyof typeof usual];
     return saved !== undefined && String(saved) !== String(value);
@@ -63,7 +42,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   defaults: {
     name: { value: '' },
     service: {
-      value: 'cloud',
+      value: DEFAULTS.service,
       label: t('label.service'),
       validate: validator(orDefault(oneOf('cloud', 'simulator'))),
     },
@@ -74,58 +53,59 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     },
     appid: { value: '', label: t('label.appid'), validate: validator<Config>(appidError, isCloud) },
     timeout: {
-      value: USUAL.timeout,
+      value: DEFAULTS.timeout,
       label: t('label.timeout'),
       validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
     },
     heartbeat: {
-      value: USUAL.heartbeat,
+      value: DEFAULTS.heartbeat,
       label: t('label.heartbeat'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS))),
     },
     ping: {
-      value: USUAL.ping,
+      value: DEFAULTS.ping,
       label: t('label.ping'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS))),
     },
-    timestampUnit: { value: USUAL_CHOICES.timestampUnit },
+    timestampUnit: { value: DEFAULTS.timestampUnit },
     connections: {
-      value: USUAL.connections,
+      value: DEFAULTS.connections,
       label: t('label.connections'),
       validate: validator(orDefault(wholeNumber(1, 10_000))),
     },
     deviceGap: {
-      value: USUAL.deviceGap,
+      // As text: the editor leaves a default of 0 out of the form of a new config node.
+      value: String(DEFAULTS.deviceGap),
       label: t('label.deviceGap'),
       validate: validator(orDefault(seconds(0, MAX_SECONDS * 1000))),
     },
     historyEncoding: {
-      value: USUAL_CHOICES.historyEncoding,
+      value: DEFAULTS.historyEncoding,
       label: t('label.historyEncoding'),
       validate: validator(orDefault(oneOf(...HISTORY_ENCODINGS))),
     },
     historyZone: {
-      value: USUAL_CHOICES.historyZone,
+      value: DEFAULTS.historyZone,
       label: t('label.historyZone'),
       validate: validator<Config>(orDefault(zoneError), isCloud),
     },
     pins: {
-      value: USUAL_CHOICES.pins,
+      value: DEFAULTS.pins,
       label: t('label.pins'),
       validate: validator(orDefault(pinsError)),
     },
     charset: {
-      value: USUAL_CHOICES.charset,
+      value: DEFAULTS.charset,
       label: t('label.charset'),
       validate: validator(orDefault(oneOf(...CHARSETS))),
     },
     postParameters: {
-      value: USUAL_CHOICES.postParameters,
+      value: DEFAULTS.postParameters,
       label: t('label.postParameters'),
       validate: validator(orDefault(oneOf('body', 'query'))),
     },
     signCase: {
-      value: USUAL_CHOICES.signCase,
+      value: DEFAULTS.signCase,
       label: t('label.signCase'),
       validate: validator(orDefault(oneOf('unicode', 'ascii'))),
     },

@@ -1,18 +1,18 @@
 import type { NodeAPI } from 'node-red';
 import type { DeviceCloudError } from '../../src/index';
-import type { Runtime } from '../common/register-node';
-import { FLEET_TOPIC, type AppConfig } from './app.config';
-import type { AppNode } from './app-node';
-import { connectionOf } from './connection/connection-of';
-import { dialectOf } from './connection/options';
-import type { SharedSimulator } from './connection/shared-simulator';
-import { FleetProcesses } from './fleet/fleet-processes';
-import { FleetView } from './fleet/fleet-view';
+import type { Runtime } from '../common/action';
+import { withDefaults } from '../common/shared.config';
+import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
+import { Connection } from './connection';
+import type { AppNode } from './deployed';
+import { FleetProcesses, FleetView } from './fleet';
+import { dialectOf } from './options';
+import type { SharedSimulator } from './simulator';
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
   /** By the user's id. */
   const reports = new Map<string, (problem: DeviceCloudError) => void>();
-  const connection = connectionOf(RED, node, config, simulator, (problem) => {
+  const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
   let users = 0;
@@ -82,4 +82,4 @@ export const appRuntime =
   (simulator: SharedSimulator): Runtime<AppConfig, AppNode> =>
   (RED) =>
   (node, def) =>
-    setUp(RED, node, def, simulator);
+    setUp(RED, node, withDefaults<AppConfig>(def, DEFAULTS), simulator);

@@ -1,11 +1,6 @@
 import type { NodeAPI } from 'node-red';
-import { addRoutes } from '../common/admin/admin-routes';
-import { registerNode } from '../common/register-node';
-import type { APP_TYPE } from '../common/app-type';
-import type { SharedSimulator } from './connection/shared-simulator';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof APP_TYPE = 'device-cloud-app';
+import { addRoutes, registerNode } from '../common/register';
+import type { SharedSimulator } from './simulator';
 
 export = function (RED: NodeAPI): void {
   const simulator: SharedSimulator = {};
@@ -17,7 +12,7 @@ export = function (RED: NodeAPI): void {
     const { appRoutes } = require('./admin') as typeof import('./admin');
     return { handlers: appRoutes(simulator) };
   };
-  registerNode(RED, TYPE, loadNode, {
+  registerNode(RED, 'device-cloud-app', loadNode, {
     credentials: {
       appkey: { type: 'password' },
       serverKey: { type: 'text' },

@@ -1,6 +1,8 @@
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError } from '../../src/index';
-import { CLUSTER_TYPE, type ClusterConfig, type ClusterCredentials } from './cluster.config';
+import { DeviceCloudError, type ClusterSettings } from '../../src/index';
+import { show } from '../../src/input';
+import { substitute, textOf, tlsOf } from '../common/settings';
+import { CLUSTER_TYPE, DEFAULTS, LEASE, type ClusterConfig, type ClusterCredentials } from './cluster.config'; // prettier-ignore
 import type { MembershipUse } from './memberships';
 
 /** The address and settings that the credentials of a cluster were deployed with: they are used with no others. */
@@ -32,3 +34,43 @@ export const noCluster = (): DeviceCloudError =>
     'NOT_CONFIGURED',
     'The cluster of the application is missing or disabled. Open the application and choose another, or none.',
   );
+
+/** The settings of a cluster as saved or typed: anything may be missing. */
+export type SavedCluster = Partial<ClusterConfig> & {
+  credentials?: ClusterCredentials | undefined;
+};
+
+/** Where a cluster is, without what tells applications apart in it. */
+export type Engine = Omit<ClusterSettings, 'application'>;
+
+function leaseOf(text: string): number {
+  const lease = Number(text.trim() === '' ? DEFAULTS.lease : text);
+  if (!Number.isNaN(lease)) return lease;
+  throw new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `The lease of the cluster must be a number of seconds from ${LEASE.min} to ${LEASE.max}, but is ${show(text)}.`,
+  );
+}
+
+/**
+ * Reads the settings of a cluster node. What they must be like is checked by the library.
+ * @param node the deployed config node, or undefined for settings that were only typed
+ * @throws DeviceCloudError `NOT_CONFIGURED` if a variable is not set, the lease is not a number, or the TLS configuration
+ *   is missing
+ */
+export function engineOf(RED: NodeAPI, node: Node | undefined, saved: SavedCluster): Engine {
+  const text = (value: unknown): string =>
+    typeof value === 'string' ? substitute(RED, node, value) : '';
+  const { user, password } = saved.credentials ?? {};
+  const tls = tlsOf(RED, saved.tls);
+  return {
+    url: text(saved.url),
+    sentinels: text(saved.sentinels),
+    master: text(saved.master),
+    // A password may well contain what looks like a variable inside a text.
+    user: textOf(RED, node, user),
+    password: textOf(RED, node, password),
+    lease: leaseOf(textOf(RED, node, saved.lease)),
+    ...(tls ? { tls } : {}),
+  };
+}

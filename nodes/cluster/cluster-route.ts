@@ -1,36 +1,176 @@
-import type { NodeAPI } from 'node-red';
-import { toProblem } from '../common/admin/problem';
-import { mayWriteFlows } from '../common/admin/flow-rights';
-import { readSettings } from '../common/admin/settings-test';
-import type { Handler, Handlers } from '../common/admin/admin-routes';
-import { testEngine } from './test-cluster';
+import type { NodeAPI, NodeDef } from 'node-red';
+import { DeviceCloudError, testCluster } from '../../src/index';
+import { auditedRoute, isSameEndpoint, readSettings, type Refusal } from '../common/admin';
+import { findRunningApp } from '../common/app';
+import { toProblem } from '../common/errors';
+import type { Handlers } from '../common/register';
+import { hasVariable } from '../common/settings';
+import { APP_TYPE, isVariable } from '../common/shared.config';
+import { CLUSTER_TYPE, type ClusterConfig, type ClusterCredentials, type ClusterTestResult } from './cluster.config'; // prettier-ignore
+import {
+  ENDPOINT,
+  engineOf,
+  findCluster,
+  type ClusterNode,
+  type SavedCluster,
+} from './cluster-node';
+
+const CREDENTIALS = ['user', 'password'] as const;
+
+/** The settings to try, and where they come from. */
+interface TestSettings {
+  readonly settings: SavedCluster;
+  readonly node: ClusterNode | undefined;
+  /** Whether they are those that are deployed. */
+  readonly isDeployed: boolean;
+  readonly refused: Refusal | undefined;
+}
+
+function findSaved(RED: NodeAPI, id: string | undefined): Partial<ClusterConfig> | undefined {
+  let saved: (NodeDef & Partial<ClusterConfig>) | undefined;
+  RED.nodes.eachNode((node) => {
+    if (node.id === id && node.type === CLUSTER_TYPE) saved = node;
+  });
+  return saved;
+}
+
+/** The deployed credentials; those of a running node without `${NAME}`, as it uses them. */
+function storedOf(RED: NodeAPI, id: string, node: ClusterNode | undefined): ClusterCredentials {
+  const stored: unknown = node?.credentials ?? RED.nodes.getCredentials(id);
+  return (stored as ClusterCredentials | undefined) ?? {};
+}
+
+/**
+ * Decides what a test may use. Stored credentials are used only against the address, Sentinels and TLS that they were
+ * deployed with. A `${NAME}`, or a TLS configuration with another address, is used only for users who may write flows.
+ * @param typed the settings of the form, without the credentials that are stored
+ * @param mayWriteFlows called only if the answer matters
+ */
+async function testSettings(
+  RED: NodeAPI,
+  id: string | undefined,
+  typed: SavedCluster,
+  mayWriteFlows: () => Promise<boolean>,
+): Promise<TestSettings> {
+  const saved = findSaved(RED, id);
+  const node = findCluster(RED, id);
+  const isDeployed = saved !== undefined && isSameEndpoint(ENDPOINT, typed, saved, node?.endpoint);
+  const stored = saved && id !== undefined ? storedOf(RED, id, node) : {};
+  const given = typed.credentials ?? {};
+  const untyped = CREDENTIALS.filter((key) => stored[key] && given[key] === undefined);
+  const used = isDeployed ? Object.fromEntries(untyped.map((key) => [key, stored[key]])) : {};
+  const settings: SavedCluster = { ...typed, credentials: { ...used, ...given } };
+
+  const networks = !isDeployed && typed.tls ? ['tls'] : [];
+  const variables = [
+    ...(['url', 'sentinels', 'master', 'lease'] as const).filter((key) => hasVariable(typed[key])),
+    ...CREDENTIALS.filter((key) => isVariable(given[key])),
+  ];
+  const refusalOf = async (): Promise<Refusal | undefined> => {
+    const asksForMore = networks.length + variables.length > 0;
+    if (asksForMore && !(await mayWriteFlows())) {
+      return networks.length > 0
+        ? { reason: 'network', settings: networks }
+        : { reason: 'variable', settings: variables };
+    }
+    const retype = isDeployed ? [] : untyped;
+    return retype.length > 0 ? { reason: 'retype', settings: retype } : undefined;
+  };
+  return { settings, node, isDeployed, refused: await refusalOf() };
+}
+
+/** Names no application: nothing is kept for this one. */
+const NO_APPLICATION = 'test';
+
+/** A refusal in English, for clients without a catalogue. */
+const TEXTS: Readonly<Record<Refusal['reason'], (settings: string) => string>> = {
+  retype: (settings) =>
+    `Type ${settings} again: stored credentials are used only against the address, Sentinels and TLS ` +
+    'that they were deployed with.',
+  variable: (settings) =>
+    `An environment variable is named by ${settings}. Variables are read only for users who may ` +
+    'change flows: type the value itself.',
+  network: () =>
+    'A TLS configuration holds credentials of its own. Only users who may change flows may use it with another ' +
+    'address than the deployed one.',
+};
+
+const failed = (error: unknown): ClusterTestResult => {
+  const result = { ok: false, ...toProblem(error) };
+  const missing = error instanceof DeviceCloudError ? error.missingPackage : undefined;
+  return missing === undefined ? result : { ...result, missingPackage: missing };
+};
+
+function refusal({ reason, settings }: Refusal): ClusterTestResult {
+  const error = new DeviceCloudError('NOT_CONFIGURED', TEXTS[reason](settings.join(', ')));
+  return { ...failed(error), reason, settings };
+}
+
+/** A config node of an application as it was saved, as far as its cluster and its name matter. */
+type SavedApp = NodeDef & { appid?: string; service?: string; cluster?: string };
+
+/** The processes of the applications that share their devices in a cluster, as far as this one knows. */
+function membersOf(RED: NodeAPI, id: string): NonNullable<ClusterTestResult['apps']> {
+  const apps: NonNullable<ClusterTestResult['apps']> = [];
+  RED.nodes.eachNode((saved: SavedApp) => {
+    const app =
+      saved.type === APP_TYPE && saved.cluster === id ? findRunningApp(RED, saved.id) : undefined;
+    if (!app) return;
+    const name = [saved.name, saved.appid, saved.service].find(Boolean) ?? saved.id;
+    apps.push({ name, members: app.cluster()?.members ?? [] });
+  });
+  return apps;
+}
+
+/**
+ * Tests the settings of a cluster as typed, before they are saved or deployed, without joining it.
+ * @param mayWriteFlows whether the user may change flows
+ */
+async function testEngine(
+  RED: NodeAPI,
+  id: string | undefined,
+  typed: SavedCluster,
+  mayWriteFlows: () => Promise<boolean>,
+): Promise<ClusterTestResult> {
+  try {
+    const tested = await testSettings(RED, id, typed, mayWriteFlows);
+    const { settings, node, isDeployed, refused } = tested;
+    if (refused) return refusal(refused);
+    // Exactly where they were deployed for, whatever a `${NAME}` means by now.
+    const exact = isDeployed && node ? { ...settings, ...node.endpoint } : settings;
+    const engine = engineOf(RED, node, exact);
+    const asked = Date.now();
+    const info = await testCluster({ ...engine, application: NO_APPLICATION });
+    const { product, version, persistence = 'unknown', eviction, time, forbidden } = info;
+    return {
+      ok: true,
+      ...{ product, version, persistence },
+      ...(eviction === undefined ? {} : { eviction }),
+      // The answer was made at some time between.
+      ...(Number.isNaN(time) ? {} : { clockSkew: skew(time, asked, Date.now()) }),
+      ...(forbidden.length === 0 ? {} : { forbidden }),
+      apps: isDeployed && id !== undefined ? membersOf(RED, id) : [],
+    };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Seconds that a clock is ahead, as little as its answer allows: it was read at some time after it was asked for. */
+function skew(time: number, asked: number, answered: number): number {
+  if (time < asked) return (time - asked) / 1000;
+  return time > answered ? (time - answered) / 1000 : 0;
+}
 
 const SETTINGS = ['id', 'url', 'sentinels', 'master', 'lease', 'tls'];
-const CREDENTIALS = ['user', 'password'];
 
-/** Tries the settings of a cluster. */
-const test =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const audit = (more: object): void => {
-      const entry = { level: RED.log.AUDIT, event: 'device-cloud.clusters.test', ...more };
-      RED.log.audit(entry, request);
-    };
-    let read: ReturnType<typeof readSettings>;
-    try {
-      read = readSettings(request.is('json') ? request.body : undefined, SETTINGS, CREDENTIALS);
-    } catch (error) {
-      audit({ error: 'invalid_input' });
-      response.status(400).json({ error: toProblem(error) });
-      return;
-    }
-    const { id, ...settings } = read.fields;
-    audit({ id });
-    const typed = { ...settings, credentials: read.credentials };
-    testEngine(RED, id, typed, () => mayWriteFlows(RED, request)).then(
-      (result) => response.json(result),
-      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-    );
-  };
-
-export const handlers = (RED: NodeAPI): Handlers<'test'> => ({ test: test(RED) });
+export const handlers = (RED: NodeAPI): Handlers<'test'> => ({
+  test: auditedRoute(RED, {
+    event: 'clusters.test',
+    read: (body) => readSettings(body, SETTINGS, CREDENTIALS),
+    audited: ({ fields: { id } }) => ({ id }),
+    answer({ fields: { id, ...settings }, credentials }, mayWrite) {
+      return testEngine(RED, id, { ...settings, credentials }, mayWrite);
+    },
+  }),
+});

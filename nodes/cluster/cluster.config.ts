@@ -10,7 +10,7 @@ export interface ClusterConfig {
   master: string;
   /** Id of a core `tls-config` node, or empty. */
   tls: string;
-  /** Seconds after which the devices of a process that is gone are taken over, default {@link LEASE}. */
+  /** Seconds after which the devices of a process that is gone are taken over. */
   lease: number | string;
 }
 
@@ -20,4 +20,28 @@ export interface ClusterCredentials {
   password?: string;
 }
 
-export const LEASE = { usual: 5, min: 2, max: 60 } as const;
+export const DEFAULTS: ClusterConfig = { url: '', sentinels: '', master: '', tls: '', lease: 5 };
+
+export const LEASE = { min: 2, max: 60 } as const;
+/** What the test of a cluster found. */
+export interface ClusterTestResult {
+  ok: boolean;
+  code?: string;
+  message?: string;
+  /** The npm package that has to be installed. */
+  missingPackage?: string;
+  /** Why it was not tried, and the settings concerned. */
+  reason?: 'retype' | 'variable' | 'network';
+  settings?: string[];
+  /** What the server is, and how it is set. */
+  product?: string;
+  version?: string;
+  persistence?: 'none' | 'snapshots' | 'log' | 'unknown';
+  eviction?: string;
+  /** Seconds that the server's clock is ahead of this machine's. */
+  clockSkew?: number;
+  /** The rights that the user lacks, in the words of an ACL, such as `+info`. */
+  forbidden?: readonly string[];
+  /** The processes of each deployed application that uses the cluster. */
+  apps?: { name: string; members: readonly string[] }[];
+}

@@ -3,6 +3,7 @@ import { current, opened, show } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
 import { notBlank, orDefault, seconds, validator } from '../common/editor/validators';
 import {
+  DEFAULTS,
   LEASE,
   type CLUSTER_TYPE,
   type ClusterConfig,
@@ -15,7 +16,7 @@ import {
   kindField,
   sentinelsError,
 } from './cluster-rules.editor';
-import { prepareTest } from './test-button.editor';
+import { prepareTest } from './test.editor';
 
 type Config = ClusterConfig & Named;
 
@@ -35,20 +36,24 @@ RED.nodes.registerType<Config, ClusterCredentials>(
     color: '#a58bf0',
     defaults: {
       name: { value: '' },
-      url: { value: '', label: t('label.url'), validate: validator<Config>(addressError) },
+      url: {
+        value: DEFAULTS.url,
+        label: t('label.url'),
+        validate: validator<Config>(addressError),
+      },
       sentinels: {
-        value: '',
+        value: DEFAULTS.sentinels,
         label: t('label.sentinels'),
         validate: validator<Config>(sentinelsError, bySentinels),
       },
       master: {
-        value: '',
+        value: DEFAULTS.master,
         label: t('label.master'),
         validate: validator<Config>(notBlank, bySentinels),
       },
-      tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
+      tls: { value: DEFAULTS.tls, type: 'tls-config', required: false, label: t('label.tls') },
       lease: {
-        value: LEASE.usual,
+        value: DEFAULTS.lease,
         label: t('label.lease'),
         validate: validator(orDefault(seconds(LEASE.min, LEASE.max))),
       },

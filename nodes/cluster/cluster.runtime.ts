@@ -1,8 +1,7 @@
 import type { NodeAPI } from 'node-red';
-import type { Runtime } from '../common/register-node';
+import type { Runtime } from '../common/action';
 import type { ClusterConfig } from './cluster.config';
-import type { ClusterNode } from './cluster-node';
-import { engineOf } from './cluster-options';
+import { engineOf, type ClusterNode } from './cluster-node';
 import { Memberships } from './memberships';
 
 /** What Node-RED says when flows have started, or are about to stop. */

@@ -1,15 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { addRoutes } from '../common/admin/admin-routes';
-import { registerNode } from '../common/register-node';
-import type { CLUSTER_TYPE } from './cluster.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof CLUSTER_TYPE = 'device-cloud-cluster';
+import { addRoutes, registerNode } from '../common/register';
 
 export = function (RED: NodeAPI): void {
   registerNode(
     RED,
-    TYPE,
+    'device-cloud-cluster',
     () => require('./cluster.runtime') as typeof import('./cluster.runtime'),
     { credentials: { user: { type: 'text' }, password: { type: 'password' } } },
   );

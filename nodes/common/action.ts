@@ -1,17 +1,28 @@
-import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { DeviceCloudClient, RequestProgress } from '../../src/index';
+import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
+import type {
+  DeviceCloudClient,
+  ExplainedCall,
+  PulseOptions,
+  PushOptions,
+  RequestProgress,
+  ValueOptions,
+} from '../../src/index';
 import type { Api, App } from './app';
-import type { InputTable, InputValues } from './inputs';
+import type { InputValues } from './inputs';
 
-/** The context of an action node's work. */
-export interface ActionCall<C, K extends string> {
-  client: DeviceCloudClient;
-  app: App;
-  /** The node's properties as they were saved. */
+/** What a node knows of a message: the same for running the node and for explaining it. */
+export interface Message<C, K extends string> {
+  /** The node's properties, with the defaults of those that are missing. */
   config: C;
-  /** The values of its inputs for this message, as they came: the client checks what it is given. */
+  /** The values of its inputs for this message, as they came: the client checks its arguments. */
   inputs: InputValues<K>;
   msg: NodeMessage;
+}
+
+/** The context in which a message is handled. */
+export interface ActionCall<C, K extends string> extends Message<C, K> {
+  client: DeviceCloudClient;
+  app: App;
   node: Node;
   RED: NodeAPI;
   /** Ends the call when the node closes. */
@@ -20,28 +31,72 @@ export interface ActionCall<C, K extends string> {
   onProgress: (progress: RequestProgress) => void;
 }
 
+/** The answer of a call; over a channel it has no status. */
+export interface CallAnswer<T = unknown> {
+  body: T;
+  statusCode?: number | undefined;
+  /** What makes it doubtful that the command was carried out. */
+  warning?: string;
+}
+
+/** What a call puts on its message: `payload`, `statusCode` and `warning` if there are, and more. In a new object. */
+export type CallFields = Record<string, unknown>;
+
+/** The call of the client that a node makes for a message. Running the node makes it, Explain describes it. */
+export interface Plan<T = unknown> {
+  call: ExplainedCall;
+  /** The first argument of a call to a device: a chip number or, if the node takes several, an array of them. */
+  device?: unknown;
+  /** Its further arguments, as they came. */
+  args: readonly unknown[];
+  options?: Pick<PushOptions & PulseOptions & ValueOptions, PlanOption>;
+  /** Makes the fields of the message; if it is left out: `payload`, `statusCode` and `warning`. */
+  fields?(this: void, answer: CallAnswer<T>, chipid: string, client: DeviceCloudClient): CallFields;
+  /** Turns an error into an answer, or throws it. */
+  onError?(this: void, error: unknown): CallAnswer<T>;
+  /** What Explain says besides: the node waits for a reply, or makes the call only if nothing is known. */
+  note?: 'request' | 'latest';
+}
+type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'duration' | 'datatype';
+
 /** The result of a call: fields to put on the message, or messages to send instead of it. */
-export type Outcome = ({ set: Readonly<Record<string, unknown>> } | { messages: NodeMessage[] }) & {
+export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[] }) & {
   /** Called when Node-RED has passed the messages on; a sequential node takes the next one after it. */
   sent?: () => Promise<void>;
   /** Properties that an earlier node may have left, to be removed from a message that succeeds. */
   remove?: readonly string[];
   /** The message ends with this error instead. */
   error?: Error;
-  /** Whether the fields go on the message even if it ends with an error, such as that of a close. */
+  /** Whether the fields go on the message even if it ends with an error, such as a close. */
   always?: boolean;
 };
 
 /** The parts in which action nodes differ. */
-export interface Action<C, K extends string> {
+export interface Action<C extends object, K extends string> {
   /** Which keys it needs. */
   api: Api;
-  /** The typed properties that it reads for each message. */
-  inputs: (config: C) => InputTable<K>;
+  defaults: C;
+  /** The typed properties, `x` with `xType`, that it reads for each message. */
+  inputs: (config: C) => readonly K[];
+  /** The call that it makes for a message. @throws DeviceCloudError `INVALID_INPUT` if there is none */
+  plan?: (message: Message<C, K>) => Plan;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
   /** Seconds for which a close waits for the calls to end by themselves, default 0. */
   closing?: (config: C) => number;
-  /** Makes the call. Whatever it throws ends the message with an error. */
-  perform: (call: ActionCall<C, K>) => Promise<Outcome>;
+  /** If more has to be done than the call. Whatever it throws ends the message with an error. */
+  perform?: (call: ActionCall<C, K>) => Promise<Outcome>;
 }
+
+/**
+ * What is behind the nodes of a type, once for each Node-RED.
+ * @returns what is called with each new node, after Node-RED has created it
+ */
+export type Runtime<C extends object, N extends Node = Node> = (
+  RED: NodeAPI,
+) => (node: N, def: NodeDef & C) => void;
+
+/** Declares an action node, with the types of its properties and inputs. */
+export const defineAction = <C extends object, K extends string>(
+  action: Action<C, K>,
+): Action<C, K> => action;

@@ -1,6 +1,12 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
-import { APP_TYPE, AUTO_ZONE, DEFAULT_ZONE, type Charset, type HistoryEncoding } from './app-type';
+import {
+  APP_TYPE,
+  AUTO_ZONE,
+  DEFAULT_ZONE,
+  type Charset,
+  type HistoryEncoding,
+} from './shared.config';
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
@@ -60,11 +66,12 @@ export type RunningApp = App & Node;
 const isApp = (node: Node | null): node is RunningApp => node?.type === APP_TYPE;
 
 /** Finds the config node of an id, which may be missing, unknown, disabled or another type's. */
-export function findRunningApp(RED: NodeAPI, id: string): RunningApp | undefined {
+export function findRunningApp(RED: NodeAPI, id = ''): RunningApp | undefined {
   // The types promise a node; Node-RED gives null for an unknown or disabled one.
   const node = RED.nodes.getNode(id) as Node | null;
   return isApp(node) ? node : undefined;
 }
 
 /** Finds the application of a node. If it is missing, `problem` of what is returned says so. */
-export const findApp = (RED: NodeAPI, id: string): App => findRunningApp(RED, id) ?? NO_APP;
+export const findApp = (RED: NodeAPI, id: string | undefined): App =>
+  findRunningApp(RED, id) ?? NO_APP;

@@ -1,63 +1,99 @@
 import type { NodeMessage } from 'node-red';
-import type { Chipid, CommandOptions, PushFormat, PushOptions } from '../../src/index';
-import { invalidInput, parseChipid, parseFormat } from '../../src/input';
-import type { ActionCall, Outcome } from './action';
 import {
-  DEVICE_TIMEOUT,
-  EXPIRES,
-  type DeviceCallConfig,
-  type ManyConfig,
-  type WhenConfig,
-} from './action.config';
-import { choiceOf } from './choice';
-import { addName } from './device-name';
-import { asError } from './errors';
-import { answerFields, callMany, type CallOne, type FieldsOf } from './many';
-import { numberOf } from './values';
+  isDeviceCloudError,
+  type Answer,
+  type CallOptions,
+  type DeviceCloudClient,
+  type PushFormat,
+  type PushOptions,
+} from '../../src/index';
+import { invalidInput, parseChipid, parseChipids, parseFormat } from '../../src/input';
+import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
+import { asError, messageOf } from './errors';
+import { choiceOf } from './settings';
+import { MAX_MANY, type DeviceCallConfig, type ManyConfig, type MessageConfig, type WhenConfig } from './shared.config'; // prettier-ignore
 
-/** The device that a message names. The client checks it, whatever the type says. */
-export const deviceOf = ({ chipid }: { readonly chipid?: unknown }): Chipid => chipid as Chipid;
+type AnyCall = ActionCall<object, string>;
 
-/** The time-out of a node that waits for a device, in seconds. */
-export const timeoutOf = ({ timeout }: DeviceCallConfig): number =>
-  numberOf(timeout, DEVICE_TIMEOUT);
+/** The time-out of a node that waits for a device. */
+export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } => ({
+  timeout: Number(timeout),
+});
 
 /** When a command is sent, and how long it waits for that. */
-export function waitOf(config: WhenConfig): Pick<CommandOptions, 'when' | 'expires'> {
+export function waitOf(config: WhenConfig): Pick<PushOptions, 'when' | 'expires'> {
   const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
-  return when === 'now' ? {} : { when, expires: numberOf(config.expires, EXPIRES) };
+  return when === 'now' ? {} : { when, expires: Number(config.expires) };
 }
 
 /** The format of a push: the node's, or the message's. */
-export function formatOf({ format }: { format: PushFormat | 'msg' }, msg: NodeMessage): PushFormat {
+export function formatOf({ format }: MessageConfig, msg: NodeMessage): PushFormat {
   const choice = choiceOf(format, 'format', ['MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg']);
   return choice === 'msg' ? parseFormat(msg['format']) : choice;
 }
 
-/**
- * Calls the device that a message names, or each of them if the node takes several.
- * @param one calls one device
- * @param more options that the node lets its user choose
- * @param fields what goes on the message, if it is more than the answer and its status
- */
-export async function callDevice<C extends ManyConfig, K extends string, T>(
-  call: ActionCall<C, K | 'chipid'>,
-  one: CallOne<T>,
-  more: Pick<PushOptions, 'format' | 'when' | 'expires'> = {},
-  fields: FieldsOf<T> = answerFields,
-): Promise<Outcome> {
-  const { client, config, inputs, msg, signal, onProgress } = call;
-  const options = { timeout: timeoutOf(config), signal, onProgress, ...more };
-  const device = deviceOf(inputs);
-  if (config.many === true) return callMany(client, config, device, options, one, fields);
-  if (Array.isArray(device)) {
-    throw invalidInput(
-      'The chip number is an array. Allow several devices in the node, or split the array first.',
-    );
+const CHIPID = /^[0-9]{1,20}$/;
+
+/** The name of a device, once a list has shown it. What the service calls a chip number may be anything. */
+export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
+  CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
+
+/** Adds the device's name to the fields of a message about it, unless the message has a name of its own. */
+export function addName(
+  fields: CallFields,
+  client: DeviceCloudClient,
+  chipid: string,
+  msg: NodeMessage,
+): CallFields {
+  const name = msg['name'] === undefined ? nameOf(client, chipid) : undefined;
+  if (name !== undefined) fields['name'] = name;
+  return fields;
+}
+
+/** The answer as the payload, its status, and its warning. */
+export function answerFields({ body, statusCode, warning }: CallAnswer): CallFields {
+  const fields = statusCode === undefined ? { payload: body } : { payload: body, statusCode };
+  return warning === undefined ? fields : { ...fields, warning };
+}
+
+/** Makes the call of a plan. @param device none or one chip number */
+export function makeCall<T>(
+  { client }: Pick<AnyCall, 'client'>,
+  { call, args, onError }: Plan<T>,
+  device: readonly string[],
+  options: CallOptions,
+): Promise<Answer<T>> {
+  const made = Reflect.apply(client[call], client, [...device, ...args, options]) as Promise<Answer<T>>; // prettier-ignore
+  return onError ? (made.catch(onError) as Promise<Answer<T>>) : made;
+}
+
+const optionsOf = ({ signal, onProgress }: AnyCall, { options }: Plan): PushOptions => ({
+  ...options,
+  signal,
+  onProgress,
+});
+
+/** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */
+export function isForMany(config: object, device: unknown): boolean {
+  if ((config as Partial<ManyConfig>).many === true) return true;
+  if (!Array.isArray(device)) return false;
+  throw invalidInput(
+    'The chip number is an array. Allow several devices in the node, or split the array first.',
+  );
+}
+
+/** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
+export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
+  const { client, config, msg } = call;
+  const fields = plan.fields ?? answerFields;
+  if (!('device' in plan)) {
+    return { set: fields(await makeCall(call, plan, [], optionsOf(call, plan)), '', client) };
   }
-  const chipid = parseChipid(device);
+  if (isForMany(config, plan.device)) return callMany(call, config as ManyConfig, plan, fields);
+  const chipid = parseChipid(plan.device);
   try {
-    const set = fields(await one(chipid, options), chipid);
+    const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan));
+    const set = fields(answer, chipid, client);
     // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
     set['chipid'] = chipid;
     return { set: addName(set, client, chipid, msg) };
@@ -66,12 +102,13 @@ export async function callDevice<C extends ManyConfig, K extends string, T>(
   }
 }
 
-/** Makes a call about the one device that a message names. If it fails, the message gets the name, too. */
+/** Does more than a call about one device. */
 export async function aboutDevice(
-  call: Pick<ActionCall<object, 'chipid'>, 'client' | 'inputs' | 'msg'>,
+  call: AnyCall,
+  device: unknown,
   perform: (chipid: string) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const chipid = parseChipid(deviceOf(call.inputs));
+  const chipid = parseChipid(device);
   try {
     return await perform(chipid);
   } catch (error) {
@@ -79,9 +116,94 @@ export async function aboutDevice(
   }
 }
 
-/** A call about a device has failed: the message gets its name all the same. */
-const failedAbout = (
-  { client, msg }: Pick<ActionCall<object, string>, 'client' | 'msg'>,
-  chipid: string,
-  error: unknown,
-): Outcome => ({ set: addName({}, client, chipid, msg), always: true, error: asError(error) });
+/** A call about a device has failed: the message gets the device's name all the same. */
+const failedAbout = ({ client, msg }: AnyCall, chipid: string, error: unknown): Outcome => ({
+  set: addName({}, client, chipid, msg),
+  always: true,
+  error: asError(error),
+});
+
+/** The result of one device, as an element of the payload. */
+interface Result {
+  chipid: string;
+  ok: boolean;
+  payload?: unknown;
+  error?: { code: string | undefined; message: string };
+  statusCode?: number;
+  /** Of a failure: whether the device may have acted. */
+  uncertain?: boolean;
+  /** Of a success that is doubtful. */
+  warning?: unknown;
+}
+
+function countOf(value: number | string, name: string): number {
+  const count = Number(value);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_MANY) return count;
+  throw invalidInput(`The property "${name}" must be a whole number from 1 to ${MAX_MANY}.`);
+}
+
+/** Reads the whole list before anything is sent. @returns each device once */
+function readDevices(value: unknown, limit: number): string[] {
+  if (!Array.isArray(value)) return [parseChipid(value)];
+  if (value.length <= limit) return [...new Set(parseChipids(value))];
+  throw invalidInput(
+    `The array has ${value.length} chip numbers, and the node takes at most ${limit} at once. ` +
+      'Nothing was sent. Send fewer, or raise the limit.',
+  );
+}
+
+function failed(chipid: string, thrown: unknown): Result {
+  const known = isDeviceCloudError(thrown) ? thrown : undefined;
+  const error = { code: known?.code, message: messageOf(thrown) };
+  const result: Result = { chipid, ok: false, error, uncertain: known?.uncertain ?? true };
+  return withStatus(result, known?.statusCode);
+}
+
+/** Adds the status of an answer: not to a copy, which would have a hidden class of its own in V8 of Node.js 20. */
+function withStatus(result: Result, statusCode: unknown): Result {
+  if (typeof statusCode === 'number') result.statusCode = statusCode;
+  return result;
+}
+
+const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
+  results.filter((result) => result.uncertain === uncertain).map(({ chipid }) => chipid);
+
+/**
+ * Calls several devices.
+ * @returns the results in the order of the devices; an error only if none of them succeeded
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if nothing can be sent to any of them
+ */
+async function callMany(
+  call: AnyCall,
+  config: ManyConfig,
+  plan: Plan,
+  fields: NonNullable<Plan['fields']>,
+): Promise<Outcome> {
+  const limit = countOf(config.limit, 'limit');
+  const atOnce = countOf(config.atOnce, 'atOnce');
+  const chipids = readDevices(plan.device, limit);
+  const one = async (chipid: string, options: CallOptions): Promise<Result> => {
+    const answer = await makeCall(call, plan, [chipid], options);
+    const { payload, statusCode, warning } = fields(answer, chipid, call.client);
+    const result = withStatus({ chipid, ok: true, payload }, statusCode);
+    return warning === undefined ? result : { ...result, warning };
+  };
+  const settled = await call.client.callEach(chipids, one, { ...optionsOf(call, plan), atOnce });
+  const errors: unknown[] = [];
+  const results = settled.map((result, index): Result => {
+    if (result.status === 'fulfilled') return result.value;
+    errors[index] = result.reason;
+    return failed(chipids[index] as string, result.reason);
+  });
+  const set = {
+    payload: results,
+    failed: numbers(results, false),
+    uncertain: numbers(results, true),
+  };
+  if (results.length === 0 || results.some(({ ok }) => ok)) return { set, always: true };
+  // What is wrong with the message, and not with a device, leaves the message as it is.
+  const isWrong = (error: unknown): boolean =>
+    isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED');
+  if (errors.every(isWrong)) throw asError(errors[0]);
+  return { set, always: true, error: asError(errors[0]) };
+}

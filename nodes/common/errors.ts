@@ -1,11 +1,21 @@
-/** Turns whatever was thrown into an error. It may be a value that throws when it is read. */
-export function asError(thrown: unknown): Error {
-  try {
-    return thrown instanceof Error ? thrown : new Error(String(thrown));
-  } catch {
-    return new Error('A value was thrown that cannot be read.');
-  }
-}
+import { DeviceCloudError } from '../../src/index';
 
-/** The message of whatever was thrown. */
+/** Turns a thrown value into an error. */
+export const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
+
+/** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string => asError(thrown).message;
+
+/** An error as the editor shows it. */
+export const toProblem = (error: unknown): { code: string; message: string } =>
+  error instanceof DeviceCloudError
+    ? { code: error.code, message: error.message }
+    : { code: 'ERROR', message: error instanceof Error ? error.message : 'unknown error' };
+
+/** The error of a node that needs the queue of a cluster. */
+export const noQueue = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    "The application has no cluster, and so no queue. Choose one in the application's configuration.",
+  );

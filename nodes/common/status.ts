@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from 'node-red';
-import { isDeviceCloudError, type ClusterMember } from '../../src/index';
+import { isDeviceCloudError, type ClusterMember, type RequestProgress } from '../../src/index';
 
 /** What a node shows below itself. Texts are keys of its catalogue, since only the editor knows the language. */
 export const STATUS = {
@@ -88,5 +88,99 @@ export class StatusLine {
     if (!status) return;
     this.#timer = setTimeout(() => this.#tick(), INTERVAL);
     this.show(status());
+  }
+}
+
+/** Milliseconds that a failure is shown while other calls go on. */
+const FAILURE_SHOWN = 2000;
+
+/** The most commands ahead that a status counts. */
+const MAX_AHEAD = 99;
+
+/**
+ * The status of a call that waits for the commands before it. The editor puts no values into the text of a
+ * status, so the build makes a text of the catalogue for each number.
+ */
+export function waitingStatus(ahead: number): NodeStatus {
+  if (ahead < 1) return STATUS.waiting;
+  const text = `status.waiting-${ahead > MAX_AHEAD ? 'more' : ahead}`;
+  return { ...STATUS.waiting, text };
+}
+
+/** A call, and what it waits for once that is known. */
+export interface ShownCall {
+  progress: RequestProgress | undefined;
+}
+
+/** What several calls wait for, in one status: a call that runs says most, then the shortest queue. */
+function statusOf(calls: Iterable<ShownCall>): NodeStatus {
+  let ahead = Infinity;
+  let awaited: NodeStatus | undefined;
+  for (const { progress } of calls) {
+    if (progress?.state === 'calling') return STATUS.calling;
+    if (progress?.state === 'waiting') ahead = Math.min(ahead, progress.ahead);
+    if (progress?.state === 'awaiting-device') awaited ??= STATUS.awaitingDevice;
+    if (progress?.state === 'awaiting-cluster') awaited ??= STATUS.awaitingCluster;
+    if (progress?.state === 'awaiting-reply') awaited = STATUS.awaitingReply;
+  }
+  if (ahead < Infinity) return waitingStatus(ahead);
+  return awaited ?? STATUS.calling;
+}
+
+/** The status of a node that makes calls: blue while any runs or waits, red after a failure, nothing after a success. */
+export class CallStatus {
+  readonly #line: StatusLine;
+  /** Those that have not ended. */
+  readonly #calls = new Set<ShownCall>();
+  readonly #status = (): NodeStatus => statusOf(this.#calls);
+  /** Shows the calls that continue, some time after one has failed. */
+  #afterFailure: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(node: Node) {
+    this.#line = new StatusLine(node);
+  }
+
+  begin(call: ShownCall): void {
+    this.#calls.add(call);
+    if (this.#calls.size === 1) this.#line.show(STATUS.calling);
+    else this.#line.updateLater(this.#status);
+  }
+
+  /** Says what a call waits for. Most calls end before it is shown. */
+  progress(call: ShownCall, progress: RequestProgress): void {
+    if (!this.#calls.has(call)) return;
+    call.progress = progress;
+    this.#line.updateLater(this.#status);
+  }
+
+  succeed(call: ShownCall): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#line.show(STATUS.none);
+    else this.#line.updateLater(this.#status);
+  }
+
+  /** A call that has succeeded may fail yet, when its messages are sent. */
+  fail(call: ShownCall, error: unknown): void {
+    this.#calls.delete(call);
+    this.show(failureStatus(error));
+    clearTimeout(this.#afterFailure);
+    // Those that a close aborts fail after it.
+    if (this.#isClosed || this.#calls.size === 0) return;
+    this.#afterFailure = setTimeout(() => {
+      if (this.#calls.size > 0) this.#line.updateLater(this.#status);
+    }, FAILURE_SHOWN);
+  }
+
+  /** Shows a status that no call has led to. */
+  show(status: NodeStatus): void {
+    this.#line.show(status);
+  }
+
+  /** Shows nothing from now on. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#afterFailure);
+    this.#line.close();
   }
 }

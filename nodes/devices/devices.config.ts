@@ -1,6 +1,6 @@
-export const DEVICES_TYPE = 'device-cloud-devices';
-
 export interface DevicesConfig {
   app: string;
   operation: 'list' | 'app';
 }
+
+export const DEFAULTS: DevicesConfig = { app: '', operation: 'list' };

@@ -9,36 +9,33 @@ import {
   type Named,
 } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
-import type { DEVICES_TYPE, DevicesConfig } from './devices.config';
+import { DEFAULTS, type DevicesConfig } from './devices.config';
 
-RED.nodes.registerType<DevicesConfig & Named>(
-  'device-cloud-devices' satisfies typeof DEVICES_TYPE,
-  {
-    category: 'device cloud',
-    categoryDescription: `${CATALOGUE}:palette.description`,
-    color: '#a58bf0',
-    icon: 'device-cloud-devices.svg',
-    inputs: 1,
-    outputs: 1,
-    defaults: {
-      name: { value: '' },
-      app: appProperty(),
-      operation: {
-        value: 'list',
-        label: t('common.label.operation'),
-        validate: validator(orDefault(oneOf('list', 'app'))),
-      },
-    },
-    paletteLabel: t('paletteLabel'),
-    label: function () {
-      return labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
-    },
-    labelStyle,
-    outputLabels: t('output'),
-    onadd: selectOnlyApp,
-    oneditprepare: function () {
-      opened(this);
-      prepareExplain(this);
+RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
+  category: 'device cloud',
+  categoryDescription: `${CATALOGUE}:palette.description`,
+  color: '#a58bf0',
+  icon: 'device-cloud-devices.svg',
+  inputs: 1,
+  outputs: 1,
+  defaults: {
+    name: { value: '' },
+    app: appProperty(),
+    operation: {
+      value: DEFAULTS.operation,
+      label: t('common.label.operation'),
+      validate: validator(orDefault(oneOf('list', 'app'))),
     },
   },
-);
+  paletteLabel: t('paletteLabel'),
+  label: function () {
+    return labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
+  },
+  labelStyle,
+  outputLabels: t('output'),
+  onadd: selectOnlyApp,
+  oneditprepare: function () {
+    opened(this);
+    prepareExplain(this);
+  },
+});

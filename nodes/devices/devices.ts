@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register-node';
-import type { DEVICES_TYPE } from './devices.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof DEVICES_TYPE = 'device-cloud-devices';
+import { registerAction } from '../common/register';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, TYPE, () => require('./devices.runtime') as typeof import('./devices.runtime'));
+  registerAction(
+    RED,
+    'device-cloud-devices',
+    () => require('./devices.runtime') as typeof import('./devices.runtime'),
+  );
 };

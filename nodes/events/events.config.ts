@@ -1,5 +1,3 @@
-export const EVENTS_TYPE = 'device-cloud-events';
-
 /** The kinds of events. The library has the same. */
 export const KINDS = ['presence', 'channel', 'recovery'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -20,10 +18,22 @@ export interface EventsConfig {
   start: 'none' | 'current';
 }
 
-/** The default and the limits of each property. The library has the same. */
+export const DEFAULTS: EventsConfig = {
+  app: '',
+  devices: 'all',
+  chipids: [],
+  events: ['presence'],
+  refresh: 60,
+  misses: 2,
+  silence: 0,
+  settle: 10,
+  start: 'none',
+};
+
+/** The limits of the numbers. The library has the same. */
 export const LIMITS = {
-  refresh: { usual: 60, min: 1, max: 86_400 },
-  misses: { usual: 2, min: 1, max: 1000 },
-  silence: { usual: 0, min: 0, max: 2_000_000 },
-  settle: { usual: 10, min: 1, max: 86_400 },
+  refresh: { min: 1, max: 86_400 },
+  misses: { min: 1, max: 1000 },
+  silence: { min: 0, max: 2_000_000 },
+  settle: { min: 1, max: 86_400 },
 } as const;

@@ -10,7 +10,7 @@ import {
 } from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
-import { KINDS, LIMITS, type EVENTS_TYPE, type EventsConfig, type Kind } from './events.config';
+import { DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
 type Config = EventsConfig & Named;
 type Node = EditorNode<Config>;
@@ -22,17 +22,17 @@ const isChecked = (kind: Kind): boolean => box(kind).prop('checked') === true;
 function asksFor(node: Node, kind: Kind): boolean {
   const form = box(kind).closest('form');
   if (form.length > 0 && form.data('editing') === node.id) return isChecked(kind);
-  return (node.events ?? ['presence']).includes(kind);
+  return (node.events ?? DEFAULTS.events).includes(kind);
 }
 
 function numberProperty(
   name: keyof typeof LIMITS,
   needed: (node: Node) => boolean,
 ): PropertyDefinition<Config, number | string> {
-  const { usual, min, max } = LIMITS[name];
+  const { min, max } = LIMITS[name];
   const check = name === 'misses' ? wholeNumber(min, max) : seconds(min, max);
   const validate = validator<Config>(orDefault(check), needed);
-  return { value: usual, label: t(`label.${name}`), validate };
+  return { value: DEFAULTS[name], label: t(`label.${name}`), validate };
 }
 
 function labelText({ devices, chipids = [] }: Node): string {
@@ -42,7 +42,7 @@ function labelText({ devices, chipids = [] }: Node): string {
   return t('node.several', { number: chipids.length });
 }
 
-RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-events', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -53,13 +53,13 @@ RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYP
     name: { value: '' },
     app: appProperty(),
     devices: {
-      value: 'all',
+      value: DEFAULTS.devices,
       label: t('common.label.devices'),
       validate: validator(orDefault(oneOf('all', 'list'))),
     },
     chipids: chipidsProperty(),
     events: {
-      value: ['presence'],
+      value: DEFAULTS.events,
       label: t('label.events'),
       validate(_value, options) {
         const some = KINDS.some((kind) => asksFor(this, kind));
@@ -71,7 +71,7 @@ RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYP
     silence: numberProperty('silence', (node) => asksFor(node, 'presence')),
     settle: numberProperty('settle', (node) => asksFor(node, 'channel')),
     start: {
-      value: 'none',
+      value: DEFAULTS.start,
       label: t('label.start'),
       validate: validator(orDefault(oneOf('none', 'current'))),
     },
@@ -86,7 +86,7 @@ RED.nodes.registerType<Config>('device-cloud-events' satisfies typeof EVENTS_TYP
   oneditprepare: function () {
     opened(this);
     for (const kind of KINDS)
-      box(kind).prop('checked', (this.events ?? ['presence']).includes(kind));
+      box(kind).prop('checked', (this.events ?? DEFAULTS.events).includes(kind));
     prepareList(this.chipids?.length ? this.chipids : [''], () =>
       field('devices').trigger('change'),
     );

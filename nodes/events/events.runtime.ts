@@ -1,15 +1,69 @@
-import type { Node, NodeAPI, NodeStatus } from 'node-red';
-import type { FleetEvent, FleetWatch, WatchListener } from '../../src/index';
+import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
+import type { FleetEvent, FleetWatch, WatchListener, WatchOptions } from '../../src/index';
+import { invalidInput, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
-import { messageOf } from '../common/errors';
-import { createFaultLog } from '../common/fault-log';
-import type { Runtime } from '../common/register-node';
-import { UnusableRecords } from '../common/unusable-records';
+import { asError, messageOf } from '../common/errors';
+import { createFaultLog, UnusableRecords } from '../common/fault-log';
+import type { Runtime } from '../common/action';
+import { readListEntry } from '../common/settings';
+import { withDefaults } from '../common/shared.config';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
-import type { EventsConfig } from './events.config';
-import { eventMessage } from './message';
+import { DEFAULTS, LIMITS, type EventsConfig } from './events.config';
 import { SavedState } from './saved-state';
-import { watchOptions } from './watch-options';
+
+/** A number of the properties, or the nearest that is possible. */
+function limited(config: EventsConfig, name: keyof typeof LIMITS): number {
+  const { min, max } = LIMITS[name];
+  const number = Number(config[name]);
+  return Number.isNaN(number) ? Number(DEFAULTS[name]) : Math.min(Math.max(min, number), max);
+}
+
+/** The devices of a list: an entry that is no device is left out. @throws DeviceCloudError `INVALID_INPUT` */
+function chipidsOf(list: unknown, failed: (error: Error) => void): string[] {
+  if (!Array.isArray(list)) {
+    throw invalidInput(`The list of devices must be an array, but is ${show(list)}.`);
+  }
+  return list.flatMap((entry: unknown) => {
+    try {
+      return [readListEntry(entry)];
+    } catch (error) {
+      failed(asError(error));
+      return [];
+    }
+  });
+}
+
+/**
+ * Makes the options of a watch of the node's properties.
+ * @param failed is called for each entry of the list that is no device; the others are watched all the same
+ */
+export function watchOptions(config: EventsConfig, failed: (error: Error) => void): WatchOptions {
+  return {
+    ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
+    events: config.events,
+    refresh: limited(config, 'refresh'),
+    misses: Math.round(limited(config, 'misses')),
+    silence: limited(config, 'silence'),
+    settle: limited(config, 'settle'),
+    start: config.start,
+  };
+}
+
+/** Makes the message of an event. One that concerns all devices has no chip number. */
+function eventMessage(what: FleetEvent): NodeMessage {
+  const { event, appid, chipid, online, name, since, lastUpload, reason, count } = what;
+  const payload = {
+    ...{ online, name, since, lastUpload },
+    ...(reason === undefined ? {} : { reason }),
+    ...(count === undefined ? {} : { count }),
+  };
+  const message: NodeMessage = { topic: chipid ?? appid, payload };
+  return Object.assign(message, {
+    event,
+    ...(chipid === undefined ? {} : { chipid }),
+    ...(name === null ? {} : { name }),
+  });
+}
 
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
@@ -39,9 +93,9 @@ class EventsLife implements WatchListener {
   constructor(
     RED: NodeAPI,
     private readonly node: Node,
-    private readonly config: Partial<EventsConfig>,
+    private readonly config: EventsConfig,
   ) {
-    this.#app = findApp(RED, config.app ?? '');
+    this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     const snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
     this.#saved = new SavedState(node, snapshot, (error) =>
@@ -114,7 +168,7 @@ class EventsLife implements WatchListener {
 
 /** Emits changes of state: who comes and goes, which channels break, what was recovered. */
 export const runtime: Runtime<EventsConfig> = (RED) => (node, def) => {
-  const life = new EventsLife(RED, node, def);
+  const life = new EventsLife(RED, node, withDefaults<EventsConfig>(def, DEFAULTS));
   node.on('close', (_removed: boolean, done: () => void) => {
     life.close().then(done, done);
   });

@@ -1,10 +1,4 @@
-import type { ManyConfig, ValueType, WhenConfig } from '../common/action.config';
-
-export const GPIO_TYPE = 'device-cloud-gpio';
-
-/** Milliseconds of a pulse: the default, and the most. */
-export const DURATION = 500;
-export const MAX_DURATION = 60_000;
+import { MANY, WHEN, type ManyConfig, type ValueType, type WhenConfig } from '../common/shared.config'; // prettier-ignore
 
 export interface GpioConfig extends ManyConfig, WhenConfig {
   operation: 'set' | 'read' | 'pulse';
@@ -13,8 +7,23 @@ export interface GpioConfig extends ManyConfig, WhenConfig {
   pinType: ValueType;
   level: string;
   levelType: ValueType;
-  /** Milliseconds of a pulse, default {@link DURATION}. A flow of version 0.1 has none. */
-  duration?: number | string;
+  /** Milliseconds of a pulse. */
+  duration: number | string;
   /** JSON object from a level character of the service to a value. */
   codes: string;
 }
+
+export const DEFAULTS: GpioConfig = {
+  ...MANY,
+  ...WHEN,
+  operation: 'set',
+  pin: 'pin',
+  pinType: 'msg',
+  level: 'payload',
+  levelType: 'msg',
+  duration: 500,
+  codes: '{"0":0,"1":1}',
+};
+
+/** Milliseconds of a pulse, at most. */
+export const MAX_DURATION = 60_000;

@@ -12,8 +12,8 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
-import { parseJsonObject } from '../common/values';
-import { DURATION, MAX_DURATION, type GPIO_TYPE, type GpioConfig } from './gpio.config';
+import { parseJsonObject } from '../common/shared.config';
+import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & Named;
 type Node = EditorNode<Config>;
@@ -44,7 +44,7 @@ function labelText(node: Node): string {
   return level === '' ? what : `${what} ${level}`;
 }
 
-RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-gpio', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -55,36 +55,36 @@ RED.nodes.registerType<Config>('device-cloud-gpio' satisfies typeof GPIO_TYPE, {
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty(),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     many: manyProperty(),
     limit: limitProperty<Config>(),
     atOnce: atOnceProperty<Config>(),
     when: whenProperty<Config>(sets),
     expires: expiresProperty<Config>(sets),
     operation: {
-      value: 'set',
+      value: DEFAULTS.operation,
       label: t('common.label.operation'),
       validate: validator(orDefault(oneOf('set', 'read', 'pulse'))),
     },
     pin: {
-      value: 'pin',
+      value: DEFAULTS.pin,
       label: t('label.pin'),
       validate: typedValidator<Config>('pinType', { num: pinNumber }, (node) => !readsAll(node)),
     },
-    pinType: { value: 'msg' },
+    pinType: { value: DEFAULTS.pinType },
     level: {
-      value: 'payload',
+      value: DEFAULTS.level,
       label: t('label.level'),
       validate: typedValidator<Config>('levelType', {}, sets),
     },
-    levelType: { value: 'msg' },
+    levelType: { value: DEFAULTS.levelType },
     duration: {
-      value: DURATION,
+      value: DEFAULTS.duration,
       label: t('label.duration'),
       validate: validator<Config>(orDefault(wholeNumber(1, MAX_DURATION)), pulses),
     },
     codes: {
-      value: '{"0":0,"1":1}',
+      value: DEFAULTS.codes,
       label: t('label.codes'),
       validate: validator<Config>(orDefault(codesError), (node) => !sets(node)),
     },

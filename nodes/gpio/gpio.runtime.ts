@@ -1,54 +1,17 @@
-import { DeviceCloudError, type Level, type Pin, type ResultAnswer } from '../../src/index';
+import { DeviceCloudError, type ResultAnswer } from '../../src/index';
 import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
-import type { ActionCall, Outcome } from '../common/action';
-import { actionRuntime } from '../common/action-runtime';
-import { choiceOf } from '../common/choice';
-import { callDevice, waitOf } from '../common/device-call';
-import { CHIPID_INPUT, type InputTable } from '../common/inputs';
-import type { FieldsOf } from '../common/many';
-import { numberOf } from '../common/values';
-import { DURATION, type GpioConfig } from './gpio.config';
+import { defineAction, type Message, type Plan } from '../common/action';
+import { timeoutOf, waitOf } from '../common/device-call';
+import { choiceOf } from '../common/settings';
+import { DEFAULTS, type GpioConfig } from './gpio.config';
 
-type GpioInput = 'chipid' | 'pin' | 'level';
-type GpioCall = ActionCall<GpioConfig, GpioInput>;
-
-const USUAL_CODES = '{"0":0,"1":1}';
+type Input = 'chipid' | 'pin' | 'level';
 
 /** The most ranges of pins that an error names. */
 const MAX_RANGES = 50;
 
 /** Seconds for which a close waits for pulses: the client's 3 for setting a pin back, and a little more. */
 const PULSE_ENDS = 4;
-
-const readsAll = (config: GpioConfig): boolean => config.pin === '';
-
-function gpioInputs(config: GpioConfig): InputTable<GpioInput> {
-  if (config.operation !== 'read') {
-    return { ...CHIPID_INPUT, pin: ['pin', 'msg'], level: ['payload', 'msg'] };
-  }
-  return readsAll(config) ? CHIPID_INPUT : { ...CHIPID_INPUT, pin: ['pin', 'msg'] };
-}
-
-/** Endpoint 10, once or, for a pulse, twice. */
-async function setPin(call: GpioCall, operation: 'set' | 'pulse'): Promise<Outcome> {
-  const { client, config, inputs } = call;
-  const [pin, level] = [inputs.pin as Pin, inputs.level as Level];
-  const duration = numberOf(config.duration, DURATION);
-  if (config.many === true) {
-    // Checked before a command waits for those before it.
-    parsePin(pin);
-    parseLevel(level);
-    if (operation === 'pulse') parseDuration(duration);
-  }
-  return callDevice(
-    call,
-    (chipid, options) =>
-      operation === 'pulse'
-        ? client.pulseGpio(chipid, pin, level, { ...options, duration })
-        : client.setGpioEdge(chipid, pin, level, options),
-    waitOf(config),
-  );
-}
 
 type Levels = ReadonlyMap<number, unknown>;
 
@@ -88,31 +51,53 @@ function levelOf(levels: Levels, pin: number, chipid: string, statusCode?: numbe
   );
 }
 
+/** Endpoint 10, once or, for a pulse, twice. */
+function planOfSet({ config, inputs }: Message<GpioConfig, Input>, isPulse: boolean): Plan {
+  const { chipid: device, pin, level } = inputs;
+  const duration = Number(config.duration);
+  if (config.many) {
+    // Checked before a command waits for those before it.
+    parsePin(pin);
+    parseLevel(level);
+    if (isPulse) parseDuration(duration);
+  }
+  const options = { ...timeoutOf(config), ...waitOf(config) };
+  return isPulse
+    ? { call: 'pulseGpio', device, args: [pin, level], options: { ...options, duration } }
+    : { call: 'setGpioEdge', device, args: [pin, level], options };
+}
+
 /** Endpoint 9: one character for each pin. */
-async function readPins(call: GpioCall): Promise<Outcome> {
-  const { client, config, inputs } = call;
-  const pin = readsAll(config) ? undefined : parsePin(inputs.pin);
-  const codes = Object.fromEntries(parseCodes(config.codes || USUAL_CODES));
-  const fields: FieldsOf<ResultAnswer> = ({ body: { result }, statusCode }, chipid) => {
-    const levels = client.pinLevels(result, codes);
-    const payload = pin === undefined ? toArray(levels) : levelOf(levels, pin, chipid, statusCode);
-    return { payload, result, statusCode };
+function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan<ResultAnswer> {
+  const pin = config.pin === '' ? undefined : parsePin(inputs.pin);
+  const codes = Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes));
+  return {
+    call: 'gpioStatus',
+    device: inputs.chipid,
+    args: [],
+    options: timeoutOf(config),
+    fields({ body: { result }, statusCode }, chipid, client) {
+      const levels = client.pinLevels(result, codes);
+      const payload =
+        pin === undefined ? toArray(levels) : levelOf(levels, pin, chipid, statusCode);
+      return { payload, result, statusCode };
+    },
   };
-  return callDevice(
-    call,
-    (chipid, options) => client.gpioStatus(chipid, options),
-    undefined,
-    fields,
-  );
 }
 
 /** Sets or reads the pin levels of devices. */
-export const runtime = actionRuntime<GpioConfig, GpioInput>({
+export const action = defineAction<GpioConfig, Input>({
   api: 'open',
-  inputs: gpioInputs,
+  defaults: DEFAULTS,
+  inputs({ operation, pin }) {
+    if (operation !== 'read') return ['chipid', 'pin', 'level'];
+    return pin === '' ? ['chipid'] : ['chipid', 'pin'];
+  },
   closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
-  async perform(call) {
-    const operation = choiceOf(call.config.operation, 'operation', ['set', 'read', 'pulse']);
-    return operation === 'read' ? readPins(call) : setPin(call, operation);
+  plan(message) {
+    const operation = choiceOf(message.config.operation, 'operation', ['set', 'read', 'pulse']);
+    return operation === 'read'
+      ? planOfReading(message)
+      : planOfSet(message, operation === 'pulse');
   },
 });

@@ -1,6 +1,4 @@
-import type { Datatype, DeviceConfig, ValueType } from '../common/action.config';
-
-export const HISTORY_TYPE = 'device-cloud-history';
+import { DEVICE, type Datatype, type DeviceConfig, type ValueType } from '../common/shared.config';
 
 export interface HistoryConfig extends DeviceConfig {
   operation: 'uploads' | 'pushes' | 'sync';
@@ -14,3 +12,15 @@ export interface HistoryConfig extends DeviceConfig {
   /** Only records not emitted before. */
   incremental: boolean;
 }
+
+export const DEFAULTS: HistoryConfig = {
+  ...DEVICE,
+  operation: 'uploads',
+  begin: 'begin',
+  beginType: 'msg',
+  end: 'end',
+  endType: 'msg',
+  datatype: 'raw',
+  split: false,
+  incremental: false,
+};

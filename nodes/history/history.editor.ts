@@ -5,7 +5,7 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, dateType, nowType, typedInput } from '../common/editor/typed';
 import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
-import type { HISTORY_TYPE, HistoryConfig } from './history.config';
+import { DEFAULTS, type HistoryConfig } from './history.config';
 
 type Config = HistoryConfig & Named;
 type Node = EditorNode<Config>;
@@ -19,7 +19,7 @@ function dateError(value: string): string | undefined {
   return right ? undefined : t('error.date');
 }
 
-RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-history', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -30,27 +30,27 @@ RED.nodes.registerType<Config>('device-cloud-history' satisfies typeof HISTORY_T
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty<Config>((node) => !syncs(node)),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     operation: {
-      value: 'uploads',
+      value: DEFAULTS.operation,
       label: t('common.label.operation'),
       validate: validator(orDefault(oneOf('uploads', 'pushes', 'sync'))),
     },
     begin: {
-      value: 'begin',
+      value: DEFAULTS.begin,
       label: t('label.begin'),
       validate: typedValidator<Config>('beginType', { str: dateError }, syncs),
     },
-    beginType: { value: 'msg' },
+    beginType: { value: DEFAULTS.beginType },
     end: {
-      value: 'end',
+      value: DEFAULTS.end,
       label: t('label.end'),
       validate: typedValidator<Config>('endType', { str: dateError }, syncs),
     },
-    endType: { value: 'msg' },
-    datatype: { value: 'raw' },
-    split: { value: false },
-    incremental: { value: false },
+    endType: { value: DEFAULTS.endType },
+    datatype: { value: DEFAULTS.datatype },
+    split: { value: DEFAULTS.split },
+    incremental: { value: DEFAULTS.incremental },
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

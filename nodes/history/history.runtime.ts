@@ -1,22 +1,16 @@
-import { guessEncoding, type Answer, type Day } from '../../src/index';
-import type { ActionCall, Outcome } from '../common/action';
-import { actionRuntime } from '../common/action-runtime';
+import { guessEncoding } from '../../src/index';
+import { defineAction, type ActionCall, type Message, type Outcome, type Plan } from '../common/action'; // prettier-ignore
 import { zoneOfService } from '../common/app';
-import { choiceOf } from '../common/choice';
-import { aboutDevice, deviceOf } from '../common/device-call';
-import { addName, nameOf } from '../common/device-name';
-import { CHIPID_INPUT, type InputTable } from '../common/inputs';
-import { decodeRecord, type BodyForm, type HistoryRecord } from './body';
+import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
+import { choiceOf } from '../common/settings';
 import { isHexadecimal } from './hexadecimal';
-import type { HistoryConfig } from './history.config';
+import { DEFAULTS, type HistoryConfig } from './history.config';
 import { onlyNew } from './incremental';
-import { splitRecords } from './split';
+import { decodeRecord, splitRecords, type BodyForm, type HistoryRecord } from './records';
 
 type HistoryInput = 'chipid' | 'begin' | 'end';
 type HistoryCall = ActionCall<HistoryConfig, HistoryInput>;
 type Operation = HistoryConfig['operation'];
-
-const PERIOD: InputTable<HistoryInput> = { begin: ['begin', 'msg'], end: ['end', 'msg'] };
 
 const DATATYPES = ['raw', 'auto-detect', 'buffer', 'utf8', 'json', 'base64'] as const;
 
@@ -24,16 +18,11 @@ const operationOf = ({ operation }: HistoryConfig): Operation =>
   choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
 
 /** Endpoints 5, 6 and 7. */
-function read({ client, config, inputs, signal }: HistoryCall): Promise<Answer<HistoryRecord[]>> {
-  const device = deviceOf(inputs);
-  switch (operationOf(config)) {
-    case 'sync':
-      return client.sync(inputs.begin as Day, inputs.end as Day, { signal });
-    case 'pushes':
-      return client.pushes(device, { signal });
-    case 'uploads':
-      return client.uploads(device, { signal });
-  }
+function planOf({ config, inputs }: Message<HistoryConfig, HistoryInput>): Plan<HistoryRecord[]> {
+  const call = operationOf(config);
+  return call === 'sync'
+    ? { call, args: [inputs.begin, inputs.end] }
+    : { call, device: inputs.chipid, args: [] };
 }
 
 /** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */
@@ -52,9 +41,10 @@ function encodingOf(
 
 /** Reads, decodes and returns the records to emit: of one device, or of all between two days. */
 async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome> {
-  const { app, client, config, msg, node, RED } = call;
+  const { app, client, config, msg, node, RED, signal } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
-  const { statusCode, body } = await read(call);
+  const device = chipid === undefined ? [] : [chipid];
+  const { statusCode, body } = await makeCall(call, planOf(call), device, { signal });
   const operation = operationOf(config);
   const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
   const form = { encoding: encodingOf(call, body), charset: app.charset };
@@ -73,13 +63,15 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
 }
 
 /** Reads a device's uploads, its pushed commands, or all uploads between two days. */
-export const runtime = actionRuntime<HistoryConfig, HistoryInput>({
+export const action = defineAction<HistoryConfig, HistoryInput>({
   api: 'open',
-  inputs: ({ operation }) => (operation === 'sync' ? PERIOD : CHIPID_INPUT),
+  defaults: DEFAULTS,
+  inputs: ({ operation }) => (operation === 'sync' ? ['begin', 'end'] : ['chipid']),
+  plan: planOf,
   // Two readings at once would emit the same new records twice.
   sequential: ({ incremental }) => incremental,
   async perform(call) {
     if (operationOf(call.config) === 'sync') return readHistory(call);
-    return aboutDevice(call, (chipid) => readHistory(call, chipid));
+    return aboutDevice(call, call.inputs.chipid, (chipid) => readHistory(call, chipid));
   },
 });

@@ -1,6 +1,4 @@
-import type { Datatype, DeviceConfig } from '../common/action.config';
-
-export const LATEST_TYPE = 'device-cloud-latest';
+import { DEVICE, type Datatype, type DeviceConfig } from '../common/shared.config';
 
 /** An empty `chipid` means all devices. */
 export interface LatestConfig extends DeviceConfig {
@@ -8,3 +6,5 @@ export interface LatestConfig extends DeviceConfig {
   /** How a message is handled if nothing is known of its device. */
   missing: 'error' | 'null' | 'history';
 }
+
+export const DEFAULTS: LatestConfig = { ...DEVICE, datatype: 'auto-detect', missing: 'error' };

@@ -4,7 +4,7 @@ import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareD
 import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
-import type { LATEST_TYPE, LatestConfig } from './latest.config';
+import { DEFAULTS, type LatestConfig } from './latest.config';
 
 type Config = LatestConfig & Named;
 type Node = EditorNode<Config>;
@@ -15,7 +15,7 @@ const which = (): JQuery => $('#device-cloud-which');
 /** A flow written by hand may leave the property out: that is not empty, and means the default. */
 const isAll = (node: Node): boolean => node.chipid !== undefined && current(node, 'chipid') === '';
 
-RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-latest', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -26,10 +26,10 @@ RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYP
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty<Config>((node) => !isAll(node)),
-    chipidType: { value: 'msg' },
-    datatype: { value: 'auto-detect' },
+    chipidType: { value: DEFAULTS.chipidType },
+    datatype: { value: DEFAULTS.datatype },
     missing: {
-      value: 'error',
+      value: DEFAULTS.missing,
       label: t('label.missing'),
       validate: validator(orDefault(oneOf('error', 'null', 'history'))),
     },
@@ -52,8 +52,8 @@ RED.nodes.registerType<Config>('device-cloud-latest' satisfies typeof LATEST_TYP
       show('#explain-row', one && current(this, 'missing') === 'history');
       // An empty field would mean all devices again.
       if (one && field('chipid').typedInput('value') === '') {
-        field('chipid').typedInput('type', 'msg');
-        field('chipid').typedInput('value', 'chipid');
+        field('chipid').typedInput('type', DEFAULTS.chipidType);
+        field('chipid').typedInput('value', DEFAULTS.chipid);
       }
     };
     onChange(['missing'], adapt);

@@ -1,15 +1,187 @@
-import { actionRuntime } from '../common/action-runtime';
-import { CHIPID_INPUT } from '../common/inputs';
-import { latestOfAll } from './all';
-import type { LatestConfig } from './latest.config';
-import { latestOfOne } from './one';
+import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  DeviceCloudError,
+  type Charset,
+  type Datatype,
+  type DeviceCloudClient,
+  type LatestSource,
+  type LatestUpload,
+} from '../../src/index';
+import { invalidInput, parseDatatype, uploadText } from '../../src/input';
+import { defineAction, type ActionCall, type Outcome } from '../common/action';
+import { aboutDevice, addName } from '../common/device-call';
+import { decodeBody } from '../common/upload-message';
+import { DEFAULTS, type LatestConfig } from './latest.config';
 
-const isAll = ({ chipid }: Partial<LatestConfig>): boolean => chipid === '';
+type LatestCall = ActionCall<LatestConfig, 'chipid'>;
+
+/** The most bytes of a character of UTF-8 that a cut can leave at the end. */
+const MAX_REST = 3;
+
+/** The text of the bytes, but for a character that was cut in two at their end; undefined if they are no text. */
+function textOf(bytes: Buffer, charset: Charset): string | undefined {
+  for (const each of charset === 'utf-8' ? [charset] : (['utf-8', charset] as const)) {
+    for (let rest = 0; rest <= MAX_REST && rest <= bytes.length; rest++) {
+      const whole = bytes.subarray(0, bytes.length - rest);
+      // Half a character of UTF-8 may be one of the other charset: UTF-8 is tried with each cut first.
+      const text = each === 'utf-8' && !isUtf8(whole) ? undefined : uploadText(whole, each);
+      if (text !== undefined) return text;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Decodes the body of an upload. A truncated body is not valid JSON, so it is returned as text or a Buffer.
+ * @returns the value, or what is wrong with it, to end the sentence "the body is …"
+ */
+function decodeLatest(
+  { body, truncated }: LatestUpload,
+  datatype: Datatype,
+  charset: Charset,
+): { value: unknown } | { problem: string } {
+  const isPlain = datatype === 'buffer' || datatype === 'base64';
+  if (!truncated || isPlain) return decodeBody(body, datatype, charset);
+  return { value: textOf(body, charset) ?? body };
+}
+
+/** The latest upload of one of all devices. */
+export interface LatestEntry {
+  chipid: string;
+  /** Null if no list has shown it. */
+  name: string | null;
+  /** Null if it cannot be decoded: `error` says why. */
+  payload: unknown;
+  timestamp: number;
+  age: number;
+  source: LatestSource;
+  /** Null if that is not known. */
+  online: boolean | null;
+  truncated?: true;
+  altered?: true;
+  error?: { code: 'INVALID_RESPONSE'; message: string };
+}
+
+/** Bytes that are decoded in one turn of the event loop, each device counted as some more. */
+const BYTES_A_TURN = 256 * 1024;
+const BYTES_OF_A_DEVICE = 512;
+
+const byNumber = (a: LatestEntry, b: LatestEntry): number =>
+  a.chipid.length - b.chipid.length || (a.chipid < b.chipid ? -1 : 1);
+
+function entryOf(
+  { fleet }: DeviceCloudClient,
+  latest: LatestUpload,
+  datatype: Datatype,
+  charset: Charset,
+): LatestEntry {
+  const { chipid, timestamp, age, source } = latest;
+  const { name, online } = fleet.device(chipid) ?? { name: null, online: null };
+  const decoded = decodeLatest(latest, datatype, charset);
+  const payload = 'value' in decoded ? decoded.value : null;
+  const entry: LatestEntry = { chipid, name, payload, timestamp, age, source, online };
+  if (latest.truncated) entry.truncated = true;
+  if (latest.altered) entry.altered = true;
+  if ('problem' in decoded) {
+    // One device must not keep the others from being shown.
+    const message = `The latest upload of device ${chipid} is ${decoded.problem}.`;
+    entry.error = { code: 'INVALID_RESPONSE', message };
+  }
+  return entry;
+}
+
+/** The latest uploads of all devices that have one, by chip number. */
+async function latestOfAll({ app, client, config, signal }: LatestCall): Promise<Outcome> {
+  const datatype = parseDatatype(config.datatype);
+  const payload: LatestEntry[] = [];
+  let bytes = 0;
+  for (const latest of await client.fleet.findLatestAll()) {
+    payload.push(entryOf(client, latest, datatype, app.charset));
+    bytes += latest.body.length + BYTES_OF_A_DEVICE;
+    if (bytes < BYTES_A_TURN) continue;
+    bytes = 0;
+    await nextTurn();
+    if (signal.aborted) break;
+  }
+  return { set: { payload: payload.sort(byNumber) } };
+}
+
+const nothingKnown = (chipid: string, readHistory: boolean): DeviceCloudError =>
+  new DeviceCloudError(
+    'NO_VALUE',
+    readHistory
+      ? `Nothing is known of device ${chipid}: its history is empty.`
+      : `Nothing is known of device ${chipid} yet: no node that listens to it has received an upload. ` +
+          'Listen to it, or let this node read its history.',
+  );
+
+const undecodable = (chipid: string, problem: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `The latest upload of device ${chipid} is ${problem}. ` +
+      'Choose another output, such as auto-detect, if the device uploads other data, too.',
+  );
+
+/** What is known already, or what the history has, if the node may read it. */
+async function find(
+  { client, config }: LatestCall,
+  chipid: string,
+): Promise<LatestUpload | undefined> {
+  const known = await client.fleet.findLatest(chipid);
+  if (known || config.missing !== 'history') return known;
+  return client.fleet.readLatest(chipid);
+}
+
+/** Fields of an upload, or of none. */
+function uploadFields(
+  latest: LatestUpload | undefined,
+  datatype: Datatype,
+  charset: Charset,
+): object {
+  if (!latest) return { payload: null, timestamp: null, age: null, source: null };
+  const decoded = decodeLatest(latest, datatype, charset);
+  if ('problem' in decoded) throw undecodable(latest.chipid, decoded.problem);
+  const { timestamp, age, source, altered } = latest;
+  const fields = { payload: decoded.value, timestamp, age, source, ...(altered && { altered }) };
+  return latest.truncated ? { ...fields, truncated: true } : fields;
+}
+
+async function fieldsOf(call: LatestCall, chipid: string): Promise<object> {
+  const { app, client, config } = call;
+  const datatype = parseDatatype(config.datatype);
+  const latest = await find(call, chipid);
+  if (!latest && config.missing !== 'null') {
+    throw nothingKnown(chipid, config.missing === 'history');
+  }
+  const fields = uploadFields(latest, datatype, app.charset);
+  const online = client.fleet.device(chipid)?.online ?? null;
+  return { ...fields, chipid, ...(online !== null && { online }) };
+}
+
+/** The latest upload of the device that a message names. */
+const latestOfOne = (call: LatestCall): Promise<Outcome> =>
+  aboutDevice(call, call.inputs.chipid, async (chipid) => {
+    const fields = await fieldsOf(call, chipid);
+    // Another node may have put them on the message about another upload, perhaps of another device.
+    const remove = ['truncated', 'altered', 'online'];
+    return { set: addName({ ...fields }, call.client, chipid, call.msg), remove };
+  });
+
+const isAll = ({ chipid }: LatestConfig): boolean => chipid === '';
 
 /** Returns the latest upload of one device, or of all, that the application has received. */
-export const runtime = actionRuntime<LatestConfig, 'chipid'>({
+export const action = defineAction<LatestConfig, 'chipid'>({
   api: 'open',
-  inputs: (config) => (isAll(config) ? {} : CHIPID_INPUT),
+  defaults: DEFAULTS,
+  inputs: (config) => (isAll(config) ? [] : ['chipid']),
+  /** Endpoint 5, and only if nothing is known of the device. */
+  plan({ config, inputs }) {
+    if (isAll(config) || config.missing !== 'history') {
+      throw invalidInput('The node sends nothing: it returns what listeners have received.');
+    }
+    return { call: 'uploads', device: inputs.chipid, args: [], note: 'latest' };
+  },
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
   sequential: isAll,
   perform: (call) => (isAll(call.config) ? latestOfAll(call) : latestOfOne(call)),

@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register-node';
-import type { LATEST_TYPE } from './latest.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof LATEST_TYPE = 'device-cloud-latest';
+import { registerAction } from '../common/register';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, TYPE, () => require('./latest.runtime') as typeof import('./latest.runtime'));
+  registerAction(
+    RED,
+    'device-cloud-latest',
+    () => require('./latest.runtime') as typeof import('./latest.runtime'),
+  );
 };

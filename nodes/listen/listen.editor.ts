@@ -11,12 +11,55 @@ import {
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator } from '../common/editor/validators';
-import type { LISTEN_TYPE, ListenConfig } from './listen.config';
-import { deliverError, recoverError, shardError } from './processes.editor';
-import { translateStatuses } from './translate-status.editor';
+import { DEFAULTS, MOST_SHARDS, readProcessesText, SHARD_FORM, type LISTEN_TYPE, type ListenConfig } from './listen.config'; // prettier-ignore
 
-type Config = Required<ListenConfig> & Named & { inputs: number };
+type Config = ListenConfig & Named & { inputs: number };
 type Node = EditorNode<Config>;
+
+/** An application that shares its devices keeps their positions in the cluster, which needs recovery. */
+const recoverError = (value: string, node: Node): string | undefined =>
+  value === 'off' && isClustered(node)
+    ? t('error.recover')
+    : orDefault(oneOf('off', 'reconnect', 'restart'))(value);
+
+const VARIABLE = /\$\{[^{}\s]+\}/g;
+
+/** Whether a text is a share such as `0/3`, as far as that can be said with variables in it. */
+function isShard(text: string): boolean {
+  const [whole, index, count] = SHARD_FORM.exec(text.replace(VARIABLE, '1')) ?? [];
+  if (whole === undefined) return false;
+  if (text.search(VARIABLE) >= 0) return true;
+  return Number(index) < Number(count) && Number(count) <= MOST_SHARDS;
+}
+
+function shardError(value: string, node: Node): string | undefined {
+  const text = value.trim();
+  if (text === '') return undefined;
+  if (isClustered(node)) return t('error.shard-cluster');
+  return isShard(text) ? undefined : t('error.shard');
+}
+
+const deliverError = (value: string, node: Node): string | undefined =>
+  value === 'queue' && !isClustered(node)
+    ? t('error.no-cluster')
+    : orDefault(oneOf('here', 'queue'))(value);
+
+/**
+ * Puts the statuses of listeners whose devices are shared into the reader's language. Node-RED looks up a status only
+ * as a whole and only if it begins with a letter. It gets the same object after this, since its own subscription
+ * is made once the flows are loaded.
+ */
+function translateStatuses(type: string): void {
+  RED.comms.subscribe('status/#', (topic, data) => {
+    const node = RED.nodes.node(topic.slice('status/'.length));
+    const status = data as { text?: unknown };
+    const found = node?.type === type ? readProcessesText(status.text) : undefined;
+    if (!found) return;
+    status.text = t(found.number === 1 ? 'status.processes-one' : 'status.processes-several', {
+      ...found,
+    });
+  });
+}
 
 const mode = (node: Node): string => current(node, 'devices');
 
@@ -49,25 +92,29 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     name: { value: '' },
     app: appProperty(),
     devices: {
-      value: 'list',
+      value: DEFAULTS.devices,
       label: t('common.label.devices'),
       validate: validator(orDefault(oneOf('list', 'online', 'dynamic'))),
     },
     chipids: chipidsProperty(),
     refresh: {
-      value: 60,
+      value: DEFAULTS.refresh,
       label: t('common.label.refresh'),
       validate: validator<Config>(orDefault(seconds(1, 86_400)), (node) => mode(node) === 'online'),
     },
-    datatype: { value: 'auto-detect' },
+    datatype: { value: DEFAULTS.datatype },
     recover: {
-      value: 'reconnect',
+      value: DEFAULTS.recover,
       label: t('label.recover'),
       validate: validator<Config>(recoverError),
     },
-    shard: { value: '', label: t('label.shard'), validate: validator<Config>(shardError) },
+    shard: {
+      value: DEFAULTS.shard,
+      label: t('label.shard'),
+      validate: validator<Config>(shardError),
+    },
     deliver: {
-      value: 'here',
+      value: DEFAULTS.deliver,
       label: t('label.deliver'),
       validate: validator<Config>(deliverError),
     },

@@ -9,31 +9,34 @@ import {
 import { inShard, parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
-import { createFaultLog } from '../common/fault-log';
-import { readListEntry } from '../common/list-entry';
-import { UnusableRecords } from '../common/unusable-records';
-import type { Runtime } from '../common/register-node';
+import { createFaultLog, UnusableRecords } from '../common/fault-log';
+import type { Runtime } from '../common/action';
+import { readListEntry } from '../common/settings';
+import { MAX_SECONDS, withDefaults } from '../common/shared.config';
 import { failureStatus, StatusLine } from '../common/status';
-import { MAX_SECONDS, numberOf } from '../common/values';
-import { channelsStatus, isAge } from './channels-status';
-import { changeDevices } from './dynamic';
-import type { ListenConfig } from './listen.config';
-import { ListenedDevices, type DevicesListener, type Recover } from './listened-devices';
 import { uploadMessage } from '../common/upload-message';
+import { channelsStatus, isAge } from './channels-status';
+import { DEFAULTS, type ListenConfig } from './listen.config';
+import {
+  changeDevices,
+  ListenedDevices,
+  readProcesses,
+  type DevicesListener,
+  type Processes,
+  type Recover,
+} from './listened-devices';
 import { contextSeen, OnlineDevices } from './online';
 import { contextPositions, type Positions } from './positions';
-import { readProcesses, type Processes } from './processes';
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
 
-/** Seconds between two readings of the list of online devices: at the least, since it is a call to the service, and usually. */
+/** Seconds between two readings of the list of online devices, at the least, since it is a call to the service. */
 const MIN_REFRESH = 1;
-const REFRESH = 60;
 
-const refreshOf = (value: number | string | undefined): number => {
-  const seconds = numberOf(value, REFRESH);
-  return Number.isNaN(seconds) ? REFRESH : Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
+const refreshOf = ({ refresh }: ListenConfig): number => {
+  const seconds = Number(Number.isNaN(Number(refresh)) ? DEFAULTS.refresh : refresh);
+  return Math.min(Math.max(MIN_REFRESH, seconds), MAX_SECONDS);
 };
 
 /** Milliseconds between two statuses that differ in the age of an upload alone. */
@@ -69,9 +72,9 @@ class ListenLife implements DevicesListener {
   constructor(
     private readonly RED: NodeAPI,
     private readonly node: Node,
-    private readonly config: Partial<ListenConfig>,
+    private readonly config: ListenConfig,
   ) {
-    this.#app = findApp(RED, config.app ?? '');
+    this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#app.join(node);
     this.#starting = this.#start();
@@ -135,7 +138,7 @@ class ListenLife implements DevicesListener {
 
   async #start(): Promise<void> {
     try {
-      this.#datatype = parseDatatype(this.config.datatype ?? '');
+      this.#datatype = parseDatatype(this.config.datatype);
       const client = await this.#app.client('open');
       const processes = readProcesses(this.RED, this.node, this.config, client);
       const recover = await this.#recoverBy(client, processes);
@@ -189,7 +192,7 @@ class ListenLife implements DevicesListener {
     if (mode === 'online') {
       this.#listenToOnline(client, devices, shard);
     } else if (mode !== 'dynamic') {
-      for (const entry of chipids ?? []) {
+      for (const entry of chipids) {
         try {
           devices.add(readListEntry(entry));
         } catch (error) {
@@ -220,7 +223,7 @@ class ListenLife implements DevicesListener {
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
     void online.restore();
-    this.#stopWatching = client.fleet.pollList(refreshOf(this.config.refresh), {
+    this.#stopWatching = client.fleet.pollList(refreshOf(this.config), {
       onReading: (reading) => {
         unusable.read(reading.invalid);
         online.onReading(reading);
@@ -239,7 +242,7 @@ class ListenLife implements DevicesListener {
 
 /** Emits each upload of its devices live (interface C). */
 export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
-  const life = new ListenLife(RED, node, def);
+  const life = new ListenLife(RED, node, withDefaults<ListenConfig>(def, DEFAULTS));
   if (def.devices === 'dynamic') {
     node.on('input', (msg, send, done) => {
       life

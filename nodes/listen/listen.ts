@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register-node';
-import type { LISTEN_TYPE } from './listen.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof LISTEN_TYPE = 'device-cloud-listen';
+import { registerNode } from '../common/register';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, TYPE, () => require('./listen.runtime') as typeof import('./listen.runtime'));
+  registerNode(
+    RED,
+    'device-cloud-listen',
+    () => require('./listen.runtime') as typeof import('./listen.runtime'),
+  );
 };

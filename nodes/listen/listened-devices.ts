@@ -1,4 +1,6 @@
+import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import {
+  DeviceCloudError,
   HISTORY_NOT_UNDERSTOOD,
   HISTORY_UNDERSTOOD,
   type ChannelListener,
@@ -9,8 +11,11 @@ import {
   type RecoverOptions,
   type Upload,
 } from '../../src/index';
-import { inShard, type Shard } from '../../src/input';
+import { inShard, invalidInput, parseChipid, readShard, show, type Shard } from '../../src/input';
+import { withFields } from '../common/action.runtime';
+import { choiceOf, substitute } from '../common/settings';
 import type { DeviceState } from './channels-status';
+import type { ListenConfig } from './listen.config';
 import type { Positions } from './positions';
 
 /** What a listener does when something happens on its devices' channels. */
@@ -150,4 +155,73 @@ export class ListenedDevices {
     for (const { subscription } of this.#devices.values()) subscription?.release();
     this.#devices.clear();
   }
+}
+
+const chipidsOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).map(parseChipid);
+
+/**
+ * Carries out what a message asks of a dynamic listener: `msg.action` = `subscribe`, `unsubscribe` or
+ * `list`, with `msg.chipid` a number, a string or an array of them.
+ * @returns the message to send on, for `list`: the chip numbers as payload
+ * @throws DeviceCloudError `INVALID_INPUT`; then nothing has changed
+ */
+export function changeDevices(devices: ListenedDevices, msg: NodeMessage): NodeMessage | undefined {
+  const { action } = msg;
+  switch (action) {
+    case 'subscribe':
+      for (const chipid of chipidsOf(msg['chipid'])) devices.add(chipid);
+      return undefined;
+    case 'unsubscribe':
+      for (const chipid of chipidsOf(msg['chipid'])) devices.remove(chipid);
+      return undefined;
+    case 'list':
+      return withFields(msg, [], { payload: devices.chipids() });
+    default:
+      throw invalidInput(
+        `msg.action must be "subscribe", "unsubscribe" or "list", but is ${show(action)}.`,
+      );
+  }
+}
+
+/** How a listener shares its devices and its uploads with other processes. */
+export interface Processes {
+  /** The share of the devices that it listens to; undefined for all. */
+  readonly shard: Shard | undefined;
+  readonly deliver: NonNullable<RecoverOptions['deliver']>;
+}
+
+const notConfigured = (message: string): DeviceCloudError =>
+  new DeviceCloudError('NOT_CONFIGURED', message);
+
+/**
+ * Reads what a listener says about other processes.
+ * @throws DeviceCloudError `NOT_CONFIGURED` if it does not go together with the cluster, or without one
+ */
+export function readProcesses(
+  RED: NodeAPI,
+  node: Node,
+  { recover, shard, deliver: to }: ListenConfig,
+  { cluster }: DeviceCloudClient,
+): Processes {
+  // A flow that was written by hand may have anything there.
+  const given: unknown = shard;
+  const text = typeof given === 'string' ? given.trim() : show(given);
+  const deliver = choiceOf(to, 'deliver', ['here', 'queue']);
+  if (!cluster) {
+    if (deliver === 'queue')
+      throw notConfigured(
+        "Uploads can go into a queue only if the application has a cluster. Choose one in the application's configuration.",
+      );
+    return { deliver, shard: text === '' ? undefined : readShard(substitute(RED, node, text)) };
+  }
+  if (recover === 'off')
+    throw notConfigured(
+      'Recover must not be off: the application has a cluster, which keeps the positions of its devices.',
+    );
+  if (text !== '')
+    throw notConfigured(
+      'The shard must be empty: the application has a cluster, which shares the devices.',
+    );
+  return { deliver, shard: undefined };
 }

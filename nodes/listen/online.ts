@@ -3,7 +3,7 @@ import type { Node } from 'node-red';
 import type { ListReading } from '../../src/index';
 import { parseChipid } from '../../src/input';
 import { contextGet, contextSet } from '../common/context';
-import { isObject } from '../common/values';
+import { isObject } from '../common/shared.config';
 
 /** Devices that are listened to at most, and for how long after they were last seen online. */
 const MAX_SEEN = 10_000;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
 import { isPosition, type Position } from '../../src/index';
 import { contextGet, contextSet } from '../common/context';
-import { isObject } from '../common/values';
+import { isObject } from '../common/shared.config';
 
 /** How far the uploads of each device have been emitted. */
 export interface Positions {

@@ -1,12 +1,14 @@
-import type { ManyConfig, ValueType, WhenConfig } from '../common/action.config';
+import { MANY, MESSAGE, WHEN, type ManyConfig, type MessageConfig, type WhenConfig } from '../common/shared.config'; // prettier-ignore
 
-export const PUSH_TYPE = 'device-cloud-push';
-
-export interface PushConfig extends ManyConfig, WhenConfig {
+export interface PushConfig extends ManyConfig, WhenConfig, MessageConfig {
   target: 'device' | 'app';
   transport: 'http' | 'channel';
-  /** `msg`: the format is in `msg.format`. */
-  format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
-  message: string;
-  messageType: ValueType;
 }
+
+export const DEFAULTS: PushConfig = {
+  ...MANY,
+  ...WHEN,
+  ...MESSAGE,
+  target: 'device',
+  transport: 'http',
+};

@@ -7,7 +7,7 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
 import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
-import type { PUSH_TYPE, PushConfig } from './push.config';
+import { DEFAULTS, type PushConfig } from './push.config';
 
 type Config = PushConfig & Named;
 type Node = EditorNode<Config>;
@@ -24,7 +24,7 @@ function formatError(format: string, node: Node): string | undefined {
   return orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))(format);
 }
 
-RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-push', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -35,21 +35,25 @@ RED.nodes.registerType<Config>('device-cloud-push' satisfies typeof PUSH_TYPE, {
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty<Config>(toDevice),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     many: manyProperty(),
     limit: limitProperty<Config>(toDevice),
     atOnce: atOnceProperty<Config>(toDevice),
     when: whenProperty<Config>(mayWait),
     expires: expiresProperty<Config>(mayWait),
-    target: { value: 'device' },
-    transport: { value: 'http' },
-    format: { value: 'MSG', label: t('common.label.format'), validate: validator(formatError) },
+    target: { value: DEFAULTS.target },
+    transport: { value: DEFAULTS.transport },
+    format: {
+      value: DEFAULTS.format,
+      label: t('common.label.format'),
+      validate: validator(formatError),
+    },
     message: {
-      value: 'payload',
+      value: DEFAULTS.message,
       label: t('common.label.message'),
       validate: typedValidator('messageType', { str: messageError }),
     },
-    messageType: { value: 'msg' },
+    messageType: { value: DEFAULTS.messageType },
     timeout: timeoutProperty(),
   },
   paletteLabel: t('paletteLabel'),

@@ -1,42 +1,27 @@
-import type { PushMessage } from '../../src/index';
 import { pushMessage } from '../../src/input';
-import { actionRuntime } from '../common/action-runtime';
-import { choiceOf } from '../common/choice';
-import { callDevice, formatOf, timeoutOf, waitOf } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import { answerFields, type CallOne } from '../common/many';
-import type { PushConfig } from './push.config';
-
-const MESSAGE_INPUT = { message: ['payload', 'msg'] } as const;
+import { defineAction } from '../common/action';
+import { formatOf, timeoutOf, waitOf } from '../common/device-call';
+import { choiceOf } from '../common/settings';
+import { DEFAULTS } from './push.config';
 
 /** Pushes to devices, or to all online devices of the application (endpoints 3 and 4, section 6). */
-export const runtime = actionRuntime<PushConfig, 'chipid' | 'message'>({
+export const action = defineAction({
   api: 'open',
-  inputs: ({ target }) =>
-    target === 'app' ? MESSAGE_INPUT : { ...CHIPID_INPUT, ...MESSAGE_INPUT },
-  perform(call) {
-    const { client, config, inputs, msg, signal, onProgress } = call;
+  defaults: DEFAULTS,
+  inputs: ({ target }) => (target === 'app' ? ['message'] : ['chipid', 'message']),
+  plan({ config, inputs, msg }) {
     const format = formatOf(config, msg);
     const target = choiceOf(config.target, 'target', ['device', 'app']);
     const transport = choiceOf(config.transport, 'transport', ['http', 'channel']);
-    const given = inputs.message as PushMessage;
-    if (target === 'app') {
-      const options = { format, timeout: timeoutOf(config), signal, onProgress };
-      return client.pushToApp(given, options).then((answer) => ({ set: answerFields(answer) }));
-    }
+    const { chipid: device, message } = inputs;
+    const options = { ...timeoutOf(config), format };
+    if (target === 'app') return { call: 'pushToApp', args: [message], options };
     // For many devices it is converted once.
-    const message = config.many === true ? pushMessage(given, format) : given;
-    if (transport === 'channel') {
-      const push: CallOne<unknown> = async (chipid, options) => {
-        await client.pushOverChannel(chipid, message, options);
-        // There is no answer over a channel (section 6).
-        return { body: { msg: 'sent' } };
-      };
-      return callDevice(call, push, { format });
-    }
-    return callDevice(call, (chipid, options) => client.push(chipid, message, options), {
-      format,
-      ...waitOf(config),
-    });
+    const args = [config.many ? pushMessage(message, format) : message];
+    if (transport === 'http')
+      return { call: 'push', device, args, options: { ...options, ...waitOf(config) } };
+    // There is no answer over a channel (section 6).
+    const fields = () => ({ payload: { msg: 'sent' } });
+    return { call: 'pushOverChannel', device, args, options, fields };
   },
 });

@@ -1,5 +1,5 @@
-import type { ManyConfig, WhenConfig } from '../common/action.config';
-
-export const REBOOT_TYPE = 'device-cloud-reboot';
+import { MANY, WHEN, type ManyConfig, type WhenConfig } from '../common/shared.config';
 
 export interface RebootConfig extends ManyConfig, WhenConfig {}
+
+export const DEFAULTS: RebootConfig = { ...MANY, ...WHEN };

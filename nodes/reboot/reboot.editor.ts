@@ -2,11 +2,11 @@ import { t } from '../common/editor/catalogue';
 import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
-import type { REBOOT_TYPE, RebootConfig } from './reboot.config';
+import { DEFAULTS, type RebootConfig } from './reboot.config';
 
 type Config = RebootConfig & Named;
 
-RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-reboot', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -17,7 +17,7 @@ RED.nodes.registerType<Config>('device-cloud-reboot' satisfies typeof REBOOT_TYP
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty(),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     many: manyProperty(),
     limit: limitProperty<Config>(),
     atOnce: atOnceProperty<Config>(),

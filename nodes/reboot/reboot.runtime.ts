@@ -1,12 +1,16 @@
-import { actionRuntime } from '../common/action-runtime';
-import { callDevice, waitOf } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import type { RebootConfig } from './reboot.config';
+import { defineAction } from '../common/action';
+import { timeoutOf, waitOf } from '../common/device-call';
+import { DEFAULTS } from './reboot.config';
 
 /** Resets devices (endpoint 12). */
-export const runtime = actionRuntime<RebootConfig, 'chipid'>({
+export const action = defineAction({
   api: 'open',
-  inputs: () => CHIPID_INPUT,
-  perform: (call) =>
-    callDevice(call, (chipid, options) => call.client.reboot(chipid, options), waitOf(call.config)),
+  defaults: DEFAULTS,
+  inputs: () => ['chipid'],
+  plan: ({ config, inputs }) => ({
+    call: 'reboot',
+    device: inputs.chipid,
+    args: [],
+    options: { ...timeoutOf(config), ...waitOf(config) },
+  }),
 });

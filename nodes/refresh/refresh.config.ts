@@ -1,8 +1,8 @@
-import type { ManyConfig } from '../common/action.config';
-
-export const REFRESH_TYPE = 'device-cloud-refresh';
+import { MANY, type ManyConfig } from '../common/shared.config';
 
 export interface RefreshConfig extends ManyConfig {
-  /** How a device that does not answer is handled; default `error`. */
-  offline?: 'error' | 'answer';
+  /** How a device that does not answer is handled. */
+  offline: 'error' | 'answer';
 }
+
+export const DEFAULTS: RefreshConfig = { ...MANY, offline: 'error' };

@@ -4,11 +4,11 @@ import { field, onChange, show } from '../common/editor/form';
 import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
 import type { Named } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/validators';
-import type { REFRESH_TYPE, RefreshConfig } from './refresh.config';
+import { DEFAULTS, type RefreshConfig } from './refresh.config';
 
 type Config = RefreshConfig & Named;
 
-RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-refresh', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -19,12 +19,12 @@ RED.nodes.registerType<Config>('device-cloud-refresh' satisfies typeof REFRESH_T
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty(),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     many: manyProperty(),
     limit: limitProperty<Config>(),
     atOnce: atOnceProperty<Config>(),
     offline: {
-      value: 'error',
+      value: DEFAULTS.offline,
       label: t('label.offline'),
       validate: validator(orDefault(oneOf('error', 'answer'))),
     },

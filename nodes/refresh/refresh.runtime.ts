@@ -1,10 +1,8 @@
 import { isDeviceCloudError } from '../../src/index';
-import { actionRuntime } from '../common/action-runtime';
-import { choiceOf } from '../common/choice';
-import { callDevice } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import { answerFields, type CallOne, type DeviceAnswer, type FieldsOf } from '../common/many';
-import type { RefreshConfig } from './refresh.config';
+import { defineAction, type CallAnswer, type Plan } from '../common/action';
+import { answerFields, timeoutOf } from '../common/device-call';
+import { choiceOf } from '../common/settings';
+import { DEFAULTS } from './refresh.config';
 
 /** The result of a refresh: the device's answer, or that it did not answer, with a null status. */
 interface Refreshed {
@@ -13,26 +11,26 @@ interface Refreshed {
 }
 
 /** Turns a missing answer of the device into an answer, unless the call was not sent. */
-function offlineAnswer(error: unknown): DeviceAnswer<Refreshed> {
+function offlineAnswer(error: unknown): CallAnswer<Refreshed> {
   if (!isDeviceCloudError(error, 'TIMEOUT', 'GATEWAY') || !error.uncertain) throw error;
   const { message, statusCode } = error;
   return { body: { status: null, msg: message }, statusCode };
 }
 
-const fields: FieldsOf<Refreshed> = (answer) => ({
-  ...answerFields(answer),
-  online: answer.body.status === 'online',
-});
-
 /** Has the service probe devices; it may take 10 seconds (endpoint 11). */
-export const runtime = actionRuntime<RefreshConfig, 'chipid'>({
+export const action = defineAction({
   api: 'open',
-  inputs: () => CHIPID_INPUT,
-  async perform(call) {
-    const offline = choiceOf(call.config.offline, 'offline', ['error', 'answer']);
-    const refresh: CallOne<Refreshed> = (chipid, options) => call.client.refresh(chipid, options);
-    const answered: CallOne<Refreshed> = (chipid, options) =>
-      refresh(chipid, options).catch(offlineAnswer);
-    return callDevice(call, offline === 'answer' ? answered : refresh, undefined, fields);
+  defaults: DEFAULTS,
+  inputs: () => ['chipid'],
+  plan({ config, inputs }): Plan<Refreshed> {
+    const offline = choiceOf(config.offline, 'offline', ['error', 'answer']);
+    return {
+      call: 'refresh',
+      device: inputs.chipid,
+      args: [],
+      options: timeoutOf(config),
+      fields: (answer) => ({ ...answerFields(answer), online: answer.body.status === 'online' }),
+      ...(offline === 'answer' && { onError: offlineAnswer }),
+    };
   },
 });

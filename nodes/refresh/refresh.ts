@@ -1,10 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register-node';
-import type { REFRESH_TYPE } from './refresh.config';
-
-/** A literal, so that the start of Node-RED loads nothing for it. */
-const TYPE: typeof REFRESH_TYPE = 'device-cloud-refresh';
+import { registerAction } from '../common/register';
 
 export = function (RED: NodeAPI): void {
-  registerNode(RED, TYPE, () => require('./refresh.runtime') as typeof import('./refresh.runtime'));
+  registerAction(
+    RED,
+    'device-cloud-refresh',
+    () => require('./refresh.runtime') as typeof import('./refresh.runtime'),
+  );
 };

@@ -1,7 +1,7 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { DeviceCloudError, type RequestMatch } from '../../src/index';
 import { BoundedExpression } from '../common/bounded-expression';
-import { isObject } from '../common/values';
+import { isObject } from '../common/shared.config';
 
 /** Seconds that the expression may take for one upload. */
 const LIMIT = 1;

@@ -1,16 +1,7 @@
-import type { Datatype, DeviceCallConfig, ValueType } from '../common/action.config';
-
-export const REQUEST_TYPE = 'device-cloud-request';
-
-/** Seconds from sending the push until the reply. */
-export const REPLY_TIMEOUT = 30;
+import { DEVICE_CALL, MESSAGE, type Datatype, type DeviceCallConfig, type MessageConfig, type ValueType } from '../common/shared.config'; // prettier-ignore
 
 /** `timeout` holds for the channel, and then for the push. */
-export interface RequestConfig extends DeviceCallConfig {
-  /** `msg`: the format is in `msg.format`. */
-  format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
-  message: string;
-  messageType: ValueType;
+export interface RequestConfig extends DeviceCallConfig, MessageConfig {
   /** Which upload is the reply. */
   match: 'property' | 'pattern' | 'jsonata' | 'next';
   /** A path in the decoded upload. */
@@ -21,7 +12,20 @@ export interface RequestConfig extends DeviceCallConfig {
   pattern: string;
   /** JSONata over `{upload, request}`. */
   expression: string;
-  /** Seconds, default {@link REPLY_TIMEOUT}. */
+  /** Seconds from sending the push until the reply. */
   replyTimeout: number | string;
   datatype: Datatype;
 }
+
+export const DEFAULTS: RequestConfig = {
+  ...DEVICE_CALL,
+  ...MESSAGE,
+  match: 'property',
+  property: '',
+  equals: '',
+  equalsType: 'str',
+  pattern: '',
+  expression: '',
+  replyTimeout: 30,
+  datatype: 'auto-detect',
+};

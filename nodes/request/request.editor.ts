@@ -6,8 +6,8 @@ import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { DYNAMIC, fixedInput, revalidate, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
-import { MAX_SECONDS } from '../common/values';
-import { REPLY_TIMEOUT, type REQUEST_TYPE, type RequestConfig } from './request.config';
+import { MAX_SECONDS } from '../common/shared.config';
+import { DEFAULTS, type RequestConfig } from './request.config';
 
 type Config = RequestConfig & Named;
 type Node = EditorNode<Config>;
@@ -56,7 +56,7 @@ function datatypeError(datatype: string, node: Node): string | undefined {
   return orDefault(oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64'))(datatype);
 }
 
-RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-request', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -67,51 +67,51 @@ RED.nodes.registerType<Config>('device-cloud-request' satisfies typeof REQUEST_T
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty(),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     format: {
-      value: 'MSG',
+      value: DEFAULTS.format,
       label: t('common.label.format'),
       validate: validator(orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))),
     },
     message: {
-      value: 'payload',
+      value: DEFAULTS.message,
       label: t('common.label.message'),
       validate: typedValidator('messageType', { str: messageError }),
     },
-    messageType: { value: 'msg' },
+    messageType: { value: DEFAULTS.messageType },
     match: {
-      value: 'property',
+      value: DEFAULTS.match,
       label: t('label.match'),
       validate: validator(orDefault(oneOf('property', 'pattern', 'jsonata', 'next'))),
     },
     property: {
-      value: '',
+      value: DEFAULTS.property,
       label: t('label.property'),
       validate: validator<Config>(pathError, matches('property')),
     },
     equals: {
-      value: '',
+      value: DEFAULTS.equals,
       label: t('label.equals'),
       validate: typedValidator<Config>('equalsType', {}, matches('property')),
     },
-    equalsType: { value: 'str' },
+    equalsType: { value: DEFAULTS.equalsType },
     pattern: {
-      value: '',
+      value: DEFAULTS.pattern,
       label: t('label.pattern'),
       validate: validator<Config>(patternError, matches('pattern')),
     },
     expression: {
-      value: '',
+      value: DEFAULTS.expression,
       label: t('label.expression'),
       validate: validator<Config>(expressionError, matches('jsonata')),
     },
     replyTimeout: {
-      value: REPLY_TIMEOUT,
+      value: DEFAULTS.replyTimeout,
       label: t('label.replyTimeout'),
       validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
     },
     datatype: {
-      value: 'auto-detect',
+      value: DEFAULTS.datatype,
       label: t('common.label.datatype'),
       validate: validator<Config>(datatypeError),
     },

@@ -1,11 +1,16 @@
-import type { ManyConfig, ValueType } from '../common/action.config';
-
-export const RT_STATUS_TYPE = 'device-cloud-rt-status';
+import { MANY, type ManyConfig, type ValueType } from '../common/shared.config';
 
 export interface RtStatusConfig extends ManyConfig {
   /** The callback's key as registered in the device's firmware. */
   key: string;
   keyType: ValueType;
-  /** How the value is decoded. A flow of version 0.1 has none: `auto-detect`. */
-  datatype?: 'auto-detect' | 'utf8' | 'json';
+  /** How the value is decoded. */
+  datatype: 'auto-detect' | 'utf8' | 'json';
 }
+
+export const DEFAULTS: RtStatusConfig = {
+  ...MANY,
+  key: 'key',
+  keyType: 'msg',
+  datatype: 'auto-detect',
+};

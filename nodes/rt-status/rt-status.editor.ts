@@ -4,11 +4,11 @@ import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareD
 import type { Named } from '../common/editor/properties';
 import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
 import { notBlank, oneOf, orDefault, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
-import type { RT_STATUS_TYPE, RtStatusConfig } from './rt-status.config';
+import { DEFAULTS, type RtStatusConfig } from './rt-status.config';
 
 type Config = RtStatusConfig & Named;
 
-RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STATUS_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-rt-status', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -19,18 +19,18 @@ RED.nodes.registerType<Config>('device-cloud-rt-status' satisfies typeof RT_STAT
     name: { value: '' },
     app: appProperty(),
     chipid: chipidProperty(),
-    chipidType: { value: 'msg' },
+    chipidType: { value: DEFAULTS.chipidType },
     many: manyProperty(),
     limit: limitProperty<Config>(),
     atOnce: atOnceProperty<Config>(),
     key: {
-      value: 'key',
+      value: DEFAULTS.key,
       label: t('label.key'),
       validate: typedValidator('keyType', { str: notBlank }),
     },
-    keyType: { value: 'msg' },
+    keyType: { value: DEFAULTS.keyType },
     datatype: {
-      value: 'auto-detect',
+      value: DEFAULTS.datatype,
       label: t('common.label.datatype'),
       validate: validator(orDefault(oneOf('auto-detect', 'utf8', 'json'))),
     },

@@ -1,20 +1,18 @@
 import { parseKey, parseValueDatatype } from '../../src/input';
-import { actionRuntime } from '../common/action-runtime';
-import { callDevice } from '../common/device-call';
-import { CHIPID_INPUT } from '../common/inputs';
-import type { RtStatusConfig } from './rt-status.config';
+import { defineAction } from '../common/action';
+import { timeoutOf } from '../common/device-call';
+import { DEFAULTS } from './rt-status.config';
 
 /** Reads the value of a callback that the device's firmware has registered (endpoint 8). */
-export const runtime = actionRuntime<RtStatusConfig, 'chipid' | 'key'>({
+export const action = defineAction({
   api: 'open',
-  inputs: () => ({ ...CHIPID_INPUT, key: ['key', 'msg'] }),
-  async perform(call) {
-    const key = call.inputs.key as string;
+  defaults: DEFAULTS,
+  inputs: () => ['chipid', 'key'],
+  plan({ config, inputs }) {
+    const { chipid: device, key } = inputs;
     // Checked before a command waits for those before it.
-    if (call.config.many === true) parseKey(key);
-    const datatype = parseValueDatatype(call.config.datatype);
-    return callDevice(call, (chipid, options) =>
-      call.client.rtStatus(chipid, key, { ...options, datatype }),
-    );
+    if (config.many) parseKey(key);
+    const datatype = parseValueDatatype(config.datatype);
+    return { call: 'rtStatus', device, args: [key], options: { ...timeoutOf(config), datatype } };
   },
 });

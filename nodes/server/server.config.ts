@@ -1,6 +1,4 @@
-import type { ValueType } from '../common/action.config';
-
-export const SERVER_TYPE = 'device-cloud-server';
+import type { ValueType } from '../common/shared.config';
 
 export interface ServerConfig {
   app: string;
@@ -18,3 +16,28 @@ export interface ServerConfig {
   query: string;
   queryType: ValueType;
 }
+
+export const DEFAULTS: ServerConfig = {
+  app: '',
+  operation: 'devices',
+  deviceid: 'deviceid',
+  deviceidType: 'msg',
+  page: '',
+  pageType: 'num',
+  count: '',
+  countType: 'num',
+  body: 'payload',
+  bodyType: 'msg',
+  query: '{}',
+  queryType: 'json',
+};
+
+/** The inputs of each operation. */
+export const INPUTS = {
+  devices: ['page', 'count'],
+  device: ['deviceid'],
+  update: ['deviceid', 'body'],
+  passthrough: ['deviceid', 'body'],
+  uploads: ['query'],
+} as const;
+export type ServerInput = (typeof INPUTS)[ServerConfig['operation']][number];

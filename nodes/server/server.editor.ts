@@ -17,25 +17,23 @@ import {
   validator,
   wholeNumber,
 } from '../common/editor/validators';
-import { parseJsonObject } from '../common/values';
-import type { SERVER_TYPE, ServerConfig } from './server.config';
+import { parseJsonObject } from '../common/shared.config';
+import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
 type Config = ServerConfig & Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
 
-/** Which operations use a property. */
-const USED_BY: Record<'deviceid' | 'page' | 'count' | 'body' | 'query', Operation[]> = {
-  deviceid: ['device', 'update', 'passthrough'],
-  page: ['devices'],
-  count: ['devices'],
-  body: ['update', 'passthrough'],
-  query: ['uploads'],
-};
-const PROPERTIES = Object.keys(USED_BY) as (keyof typeof USED_BY)[];
+const PROPERTIES: readonly ServerInput[] = ['deviceid', 'page', 'count', 'body', 'query'];
 
-function uses(property: keyof typeof USED_BY): (node: Node) => boolean {
-  return (node) => USED_BY[property].includes(current(node, 'operation') as Operation);
+/** Whether the operation of a node uses a property. */
+function uses(property: ServerInput): (node: Node) => boolean {
+  return (node) => {
+    const inputs = (INPUTS as Partial<Record<string, readonly string[]>>)[
+      current(node, 'operation')
+    ];
+    return inputs?.includes(property) ?? false;
+  };
 }
 
 /** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
@@ -102,7 +100,7 @@ function showSuggestion(operation: Operation): void {
     });
 }
 
-const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
+const TYPES: Record<ServerInput, () => (string | TypeDefinition)[]> = {
   deviceid: () => ['msg', stringType(deviceidError)],
   page: () => [numberType(pageError), 'msg'],
   count: () => [numberType(pageError), 'msg'],
@@ -110,7 +108,7 @@ const TYPES: Record<keyof typeof USED_BY, () => (string | TypeDefinition)[]> = {
   query: () => ['json', 'msg'],
 };
 
-RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -121,42 +119,42 @@ RED.nodes.registerType<Config>('device-cloud-server' satisfies typeof SERVER_TYP
     name: { value: '' },
     app: appProperty(),
     operation: {
-      value: 'devices',
+      value: DEFAULTS.operation,
       label: t('common.label.operation'),
       validate: validator(
         orDefault(oneOf('devices', 'device', 'update', 'passthrough', 'uploads')),
       ),
     },
     deviceid: {
-      value: 'deviceid',
+      value: DEFAULTS.deviceid,
       label: t('label.deviceid'),
       validate: typedValidator<Config>('deviceidType', { str: deviceidError }, uses('deviceid')),
     },
-    deviceidType: { value: 'msg' },
+    deviceidType: { value: DEFAULTS.deviceidType },
     page: {
-      value: '',
+      value: DEFAULTS.page,
       label: t('label.page'),
       validate: typedValidator<Config>('pageType', { num: pageError }, uses('page')),
     },
-    pageType: { value: 'num' },
+    pageType: { value: DEFAULTS.pageType },
     count: {
-      value: '',
+      value: DEFAULTS.count,
       label: t('label.count'),
       validate: typedValidator<Config>('countType', { num: pageError }, uses('count')),
     },
-    countType: { value: 'num' },
+    countType: { value: DEFAULTS.countType },
     body: {
-      value: 'payload',
+      value: DEFAULTS.body,
       label: t('label.body'),
       validate: typedValidator<Config>('bodyType', { json: jsonError }, uses('body')),
     },
-    bodyType: { value: 'msg' },
+    bodyType: { value: DEFAULTS.bodyType },
     query: {
-      value: '{}',
+      value: DEFAULTS.query,
       label: t('label.query'),
       validate: typedValidator<Config>('queryType', { json: queryError }, uses('query')),
     },
-    queryType: { value: 'json' },
+    queryType: { value: DEFAULTS.queryType },
   },
   paletteLabel: t('paletteLabel'),
   label: function () {

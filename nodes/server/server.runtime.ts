@@ -1,33 +1,35 @@
-import type { Answer, JsonObject, Query } from '../../src/index';
-import type { ActionCall } from '../common/action';
-import { actionRuntime } from '../common/action-runtime';
-import { operationOf, pagination, serverInputs, type ServerInput } from './operations';
-import type { ServerConfig } from './server.config';
+import { defineAction } from '../common/action';
+import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
-type Operation = (call: ActionCall<ServerConfig, ServerInput>) => Promise<Answer<unknown>>;
+const CALLS = {
+  devices: 'serverDevices',
+  device: 'serverDevice',
+  update: 'serverUpdate',
+  passthrough: 'serverPassthrough',
+  uploads: 'serverUploads',
+} as const;
 
-// The client checks all three, whatever the types say.
-const deviceidOf = ({ deviceid }: { readonly deviceid?: unknown }): string => deviceid as string;
-const bodyOf = ({ body }: { readonly body?: unknown }): JsonObject => body as JsonObject;
-const queryOf = ({ query }: { readonly query?: unknown }): Query => query as Query;
+const operationOf = ({ operation }: ServerConfig): ServerConfig['operation'] =>
+  Object.hasOwn(CALLS, operation) ? operation : 'devices';
 
-const OPERATIONS: Readonly<Record<ServerConfig['operation'], Operation>> = {
-  devices: ({ client, inputs, signal }) =>
-    client.serverDevices(pagination(inputs.page, inputs.count), { signal }),
-  device: ({ client, inputs, signal }) => client.serverDevice(deviceidOf(inputs), { signal }),
-  update: ({ client, inputs, signal }) =>
-    client.serverUpdate(deviceidOf(inputs), bodyOf(inputs), { signal }),
-  passthrough: ({ client, inputs, signal }) =>
-    client.serverPassthrough(deviceidOf(inputs), bodyOf(inputs), { signal }),
-  uploads: ({ client, inputs, signal }) => client.serverUploads(queryOf(inputs), { signal }),
-};
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+/** Pagination is optional and its form is not shown (section 4.1): given parameters are passed through. */
+const pagination = (parameters: object): object =>
+  Object.fromEntries(Object.entries(parameters).filter(([, value]) => !isEmpty(value)));
 
 /** The header-signed server API (interface A). */
-export const runtime = actionRuntime<ServerConfig, ServerInput>({
+export const action = defineAction<ServerConfig, ServerInput>({
   api: 'server',
-  inputs: serverInputs,
-  async perform(call) {
-    const { statusCode, body } = await OPERATIONS[operationOf(call.config)](call);
-    return { set: { payload: body, statusCode } };
+  defaults: DEFAULTS,
+  inputs: (config) => INPUTS[operationOf(config)],
+  plan({ config, inputs }) {
+    const operation = operationOf(config);
+    const { page, count } = inputs;
+    const args =
+      operation === 'devices'
+        ? [pagination({ page, count })]
+        : INPUTS[operation].map((name) => inputs[name]);
+    return { call: CALLS[operation], args };
   },
 });

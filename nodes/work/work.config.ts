@@ -1,6 +1,4 @@
-import type { Datatype } from '../common/action.config';
-
-export const WORK_TYPE = 'device-cloud-work';
+import type { Datatype } from '../common/shared.config';
 
 export interface WorkConfig {
   app: string;
@@ -15,9 +13,18 @@ export interface WorkConfig {
   attempts: number | string;
 }
 
-/** The default and the limits of each property. The library has the same. */
+export const DEFAULTS: WorkConfig = {
+  app: '',
+  datatype: 'auto-detect',
+  acknowledge: 'sent',
+  inFlight: 16,
+  redeliver: 60,
+  attempts: 5,
+};
+
+/** The limits of the numbers. The library has the same. */
 export const LIMITS = {
-  inFlight: { usual: 16, min: 1, max: 10_000 },
-  redeliver: { usual: 60, min: 1, max: 86_400 },
-  attempts: { usual: 5, min: 1, max: 1000 },
+  inFlight: { min: 1, max: 10_000 },
+  redeliver: { min: 1, max: 86_400 },
+  attempts: { min: 1, max: 1000 },
 } as const;

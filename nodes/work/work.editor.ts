@@ -4,7 +4,7 @@ import { current, fieldValue, field, onChange, opened, show } from '../common/ed
 import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
-import { LIMITS, type WORK_TYPE, type WorkConfig } from './work.config';
+import { DEFAULTS, LIMITS, type WorkConfig } from './work.config';
 
 type Config = WorkConfig & Named;
 
@@ -13,12 +13,16 @@ const waitsForAck = (node: EditorNode<Config>): boolean => current(node, 'acknow
 const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app')));
 
 function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
-  const { usual, min, max } = LIMITS[name];
+  const { min, max } = LIMITS[name];
   const check = name === 'redeliver' ? seconds(min, max) : wholeNumber(min, max);
-  return { value: usual, label: t(`label.${name}`), validate: validator(orDefault(check)) };
+  return {
+    value: DEFAULTS[name],
+    label: t(`label.${name}`),
+    validate: validator(orDefault(check)),
+  };
 }
 
-RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
+RED.nodes.registerType<Config>('device-cloud-work', {
   category: 'device cloud',
   categoryDescription: `${CATALOGUE}:palette.description`,
   color: '#a58bf0',
@@ -28,9 +32,9 @@ RED.nodes.registerType<Config>('device-cloud-work' satisfies typeof WORK_TYPE, {
   defaults: {
     name: { value: '' },
     app: appProperty(),
-    datatype: { value: 'auto-detect' },
+    datatype: { value: DEFAULTS.datatype },
     acknowledge: {
-      value: 'sent',
+      value: DEFAULTS.acknowledge,
       label: t('label.acknowledge'),
       validate: validator(orDefault(oneOf('sent', 'ack'))),
     },

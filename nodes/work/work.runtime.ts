@@ -8,16 +8,15 @@ import {
 } from '../../src/index';
 import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
-import { choiceOf } from '../common/choice';
-import { nameOf } from '../common/device-name';
-import { messageOf } from '../common/errors';
+import { nameOf } from '../common/device-call';
+import { messageOf, noQueue } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
-import { noQueue } from '../common/no-queue';
-import type { Runtime } from '../common/register-node';
+import type { Runtime } from '../common/action';
+import { choiceOf } from '../common/settings';
+import { withDefaults } from '../common/shared.config';
 import { clusterStatus, failureStatus, STATUS, StatusLine } from '../common/status';
 import { uploadMessage } from '../common/upload-message';
-import { numberOf } from '../common/values';
-import { LIMITS, type WorkConfig } from './work.config';
+import { DEFAULTS, type WorkConfig } from './work.config';
 
 /** Milliseconds until a node that could not start tries again: the one that works on the queue may be removed. */
 const RETRY = 1000;
@@ -37,9 +36,9 @@ class WorkLife {
   constructor(
     RED: NodeAPI,
     private readonly node: Node,
-    private readonly config: Partial<WorkConfig>,
+    private readonly config: WorkConfig,
   ) {
-    this.#app = findApp(RED, config.app ?? '');
+    this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#app.join(node);
     void this.#start();
@@ -59,7 +58,7 @@ class WorkLife {
     try {
       const { acknowledge, datatype } = this.config;
       this.#waitsForAck = choiceOf(acknowledge, 'acknowledge', ['sent', 'ack']) === 'ack';
-      this.#datatype = parseDatatype(datatype ?? '');
+      this.#datatype = parseDatatype(datatype);
       const client = await this.#app.client('open');
       if (this.#closed) return;
       if (!client.cluster) throw noQueue();
@@ -78,9 +77,9 @@ class WorkLife {
     const showState = (): void =>
       this.#status.show(cluster.state === 'member' ? STATUS.connected : clusterStatus(cluster));
     const end = cluster.work({
-      inFlight: numberOf(inFlight, LIMITS.inFlight.usual),
-      redeliver: numberOf(redeliver, LIMITS.redeliver.usual),
-      attempts: numberOf(attempts, LIMITS.attempts.usual),
+      inFlight: Number(inFlight),
+      redeliver: Number(redeliver),
+      attempts: Number(attempts),
       deliver: (job) => this.#deliver(cluster, job),
     });
     const leave = cluster.listen({
@@ -117,6 +116,6 @@ class WorkLife {
 
 /** Emits the uploads of the cluster's queue that this process handles. */
 export const runtime: Runtime<WorkConfig> = (RED) => (node, def) => {
-  const life = new WorkLife(RED, node, def);
+  const life = new WorkLife(RED, node, withDefaults<WorkConfig>(def, DEFAULTS));
   node.on('close', () => life.close());
 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ClusterTestResult } from '../../nodes/cluster/test-result';
+import type { ClusterTestResult } from '../../nodes/cluster/cluster.config';
 import { closeDialog, exported, fill, openDialog } from '../../tooling/editor/dialog';
 import { apps, sampleNodes } from '../../tooling/editor/samples';
 import { world } from './world';

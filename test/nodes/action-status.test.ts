@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { NodeStatus } from 'node-red';
-import { waitingStatus } from '../../nodes/common/call-status';
+import { waitingStatus } from '../../nodes/common/status';
 import { failureStatus, STATUS } from '../../nodes/common/status';
 import { DeviceCloudError, ERROR_CODES } from '../../src/errors';
 import type { Simulator } from '../../src/simulator';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import type { AppNode } from '../../nodes/app/app-node';
+import type { AppNode } from '../../nodes/app/deployed';
 import type { DeviceRecord } from '../../src/types';
 import { ALWAYS_ONLINE, cloudApp, deploy, load, node, simulatorApp } from './support/flow';
 import { arrivedAt, call, fail, send, shows } from './support/messages';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
 import type { Simulator } from '../../src/simulator';
-import type { ClusterTestResult } from '../../nodes/cluster/test-result';
+import type { ClusterTestResult } from '../../nodes/cluster/cluster.config';
 import { atEnd } from '../../tooling/servers/at-end';
 import { ENGINE, startRedis, type RedisProcess } from '../../tooling/servers/redis';
 import { settled, until } from '../../tooling/until';

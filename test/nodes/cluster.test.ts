@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import helper from 'node-red-node-test-helper';
-import type { ClusterTestResult } from '../../nodes/cluster/test-result';
+import type { ClusterTestResult } from '../../nodes/cluster/cluster.config';
 import type { FlowNode } from '../../tooling/node-red/nodes';
 import type { Simulator } from '../../src/simulator';
 import { cloudApp, load, node } from './support/flow';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { timeoutOf } from '../../nodes/common/device-call';
-import type { DeviceCallConfig } from '../../nodes/common/action.config';
+import { DEVICE_CALL, withDefaults } from '../../nodes/common/shared.config';
 import { cloudApp, load, node } from './support/flow';
 import { fail } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
@@ -35,9 +35,10 @@ describe('the time-out of a node that waits for a device', () => {
   }
 
   it('is 12 s for a node that was saved without one', () => {
-    const saved = {} as DeviceCallConfig;
+    const read = (saved: Partial<typeof DEVICE_CALL>): number =>
+      timeoutOf(withDefaults(saved, DEVICE_CALL)).timeout;
     assert.deepEqual(
-      [timeoutOf(saved), ...['', ' ', '7', 0.5].map((timeout) => timeoutOf({ ...saved, timeout }))],
+      [read({}), ...['', ' ', '7', 0.5].map((timeout) => read({ timeout }))],
       [12, 12, 12, 7, 0.5],
     );
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { NodeMessage } from 'node-red';
-import type { EventsConfig } from '../../nodes/events/events.config';
+import { DEFAULTS, type EventsConfig } from '../../nodes/events/events.config';
+import { withDefaults } from '../../nodes/common/shared.config';
 import { SavedState } from '../../nodes/events/saved-state';
-import { watchOptions } from '../../nodes/events/watch-options';
+import { watchOptions } from '../../nodes/events/events.runtime';
 import type { Simulator } from '../../src/simulator';
 import { configureContextStore } from './support/context';
 import { nodeWith } from './support/context-store';
@@ -151,7 +152,8 @@ describe('the events node', () => {
     await shows('events', 'status.invalid-input');
     // A second would mean a reading of the list a second.
     const nothing = { refresh: null, misses: null, silence: null, settle: null };
-    assert.equal(watchOptions(nothing as unknown as EventsConfig, assert.fail).refresh, 60);
+    const config = withDefaults(nothing as unknown as EventsConfig, DEFAULTS);
+    assert.equal(watchOptions(config, assert.fail).refresh, 60);
   });
 
   it('can be closed while it reads the list', async () => {

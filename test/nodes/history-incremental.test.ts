@@ -283,36 +283,14 @@ describe('the history node, for new records only', () => {
       assert.ok(JSON.stringify(stored()).length < 1000);
     });
 
-    it('continues from the position that an earlier version saved', async () => {
-      await serve();
-      stored({ [`uploads:${chipid}`]: '2' });
-      const old = [record(1, 1), record(2, 2)];
-      assert.deepEqual(await readAll(old), []);
-      const news = [record(3, 3), record(1, 4)];
-      assert.deepEqual(await readAll([...old, ...news]), bodies(news));
-      assert.deepEqual(await readAll([...old, ...news]), []);
-    });
-
     it('ignores the position of another history', async () => {
       await serve({ operation: 'pushes' });
-      stored({ [`uploads:${chipid}`]: '2' });
+      stored({ [`uploads:${chipid}`]: { keys: [], mark: { time: '', id: '2' } } });
       const pushed = [record(1, 1), record(2, 2)];
       assert.deepEqual(await readAll(pushed), bodies(pushed));
     });
 
-    it('continues from the position that an earlier version saved for all devices', async () => {
-      await serve({ operation: 'sync' });
-      const period = { begin: '20270101', end: '20270102' };
-      stored({ sync: '500' });
-      const old = [record(500, 5, { chipid: '1' }), record(3, 4, { chipid: '2' })];
-      const next = record(501, 6, { chipid: '1' });
-      assert.deepEqual(await readAll([...old, next], period), bodies([next]));
-      const news = [record(4, 7, { chipid: '2' }), record(1, 8, { chipid: '3' })];
-      assert.deepEqual(await readAll([...old, next, ...news], period), bodies(news));
-      assert.deepEqual(await readAll([...old, next, ...news], period), []);
-    });
-
-    for (const broken of ['text', 7, { [`uploads:10000001`]: { emitted: 'x', before: 1 } }]) {
+    for (const broken of ['text', 7, { [`uploads:10000001`]: { keys: 'x', mark: 1 } }]) {
       it(`starts over when the context has ${JSON.stringify(broken)}`, async () => {
         await serve();
         stored(broken);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { UploadRecord } from '../../src/index';
-import { advance, roomFor } from '../../nodes/history/position';
-import { readPosition, savePosition } from '../../nodes/history/saved-position';
+import { advance, readPosition } from '../../nodes/history/incremental';
 
 const record = (id: string | number, time: string): UploadRecord =>
   ({ id, create_time: time, body: 'p' }) as UploadRecord;
@@ -12,7 +11,7 @@ const range = (count: number, make: (n: number) => UploadRecord): UploadRecord[]
 function readings(saved: unknown, answers: UploadRecord[][]): number[] {
   return answers.map((records) => {
     const { fresh, position } = advance(readPosition(saved), records);
-    saved = JSON.parse(JSON.stringify(savePosition(position)));
+    saved = JSON.parse(JSON.stringify(position));
     return fresh.length;
   });
 }
@@ -49,53 +48,19 @@ describe('the position in a history', () => {
   it('stays small where times have an order', () => {
     let saved: unknown = {};
     for (let end = 300; end <= 600; end += 20) {
-      saved = savePosition(advance(readPosition(saved), minutes.slice(0, end)).position);
+      saved = advance(readPosition(saved), minutes.slice(0, end)).position;
     }
     assert.ok(JSON.stringify(saved).length < 10_000);
   });
 
   it('is smaller for many devices, and still repeats nothing', () => {
-    const room = roomFor(10_000);
     let position = readPosition({});
     for (const count of [600, 0]) {
-      const read = advance(position, minutes, room);
+      const read = advance(position, minutes, 10_000);
       assert.equal(read.fresh.length, count);
-      const saved = JSON.stringify(savePosition(read.position));
+      const saved = JSON.stringify(read.position);
       assert.ok(saved.length < 1200, String(saved.length));
       position = readPosition(JSON.parse(saved));
     }
-  });
-
-  describe('that an earlier version saved', () => {
-    const times = (n: number): string =>
-      `2026-11-22 10:${second(Math.floor(n / 60))}:${second(n % 60)}`;
-
-    it('continues, with the records of the second in which the list begins', () => {
-      const first = range(300, (n) => record(`h${n}`, times(Math.floor(n / 2))));
-      const saved = {
-        emitted: first.slice(44).map(({ id, create_time: time }) => `${time}|${id}`),
-        before: { time: times(21) },
-      };
-      const next = [...first, record('new', times(299))];
-      assert.deepEqual(readings(saved, [first, next, next]), [0, 1, 0]);
-    });
-
-    it('continues with numbers although it has no times', () => {
-      const first = range(300, (n) => record(n, `2026-11-22T${times(n).slice(11)}`));
-      const saved = { emitted: range(256, (n) => record(n + 44, '')).map(({ id }) => `|${id}`) };
-      const next = [...first, record(300, '2026-11-22T11:00:00')];
-      assert.deepEqual(
-        readings({ ...saved, before: { time: '', id: '43' } }, [first, next, next]),
-        [0, 1, 0],
-      );
-    });
-
-    it('emits new records again where the earlier version had stopped', () => {
-      const first = range(300, (n) => record(`h${n}`, '2026-11-22T10:00:00'));
-      const emitted = first.slice(44).map(({ id }) => `|${id}`);
-      const next = [...first, record('new', '2026-11-22T10:00:00')];
-      // Nothing says which of the 44 it has emitted.
-      assert.deepEqual(readings({ emitted, before: { time: '' } }, [next, next]), [45, 0]);
-    });
   });
 });

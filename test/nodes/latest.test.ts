@@ -6,7 +6,7 @@ import { learnForm, trimmed } from './support/histories';
 import { arrivedAt, call, fail, post, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
-import type { LatestEntry } from '../../nodes/latest/all';
+import type { LatestEntry } from '../../nodes/latest/latest.runtime';
 
 const [one, two, three] = ['10000001', '10000002', '10000003'] as const;
 

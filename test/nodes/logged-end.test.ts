@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import nodeRed from '@node-red/util';
 import type { Node, NodeAPI } from 'node-red';
-import { endLogged } from '../../nodes/common/logged-end';
+import { endLogged } from '../../nodes/common/action.runtime';
 
 describe('a message that ends while its node closes', () => {
   const { log } = nodeRed;

@@ -26,8 +26,7 @@ const SCRIPT = `
   console.log(JSON.stringify({ types, routes, loaded: Object.keys(require.cache) }));`;
 
 /** What a registration needs: the node's own entry, its type, and how types and routes are added. */
-const NEEDED =
-  /^dist\/nodes\/(?:([^/]+)\/\1(\.config)?|common\/(register-node|admin\/admin-routes))\.js$/;
+const NEEDED = /^dist\/nodes\/(?:([^/]+)\/\1|common\/register)\.js$/;
 
 describe('the start of Node-RED with the package', () => {
   it('registers each node and route, and loads nothing that is needed only later', async () => {

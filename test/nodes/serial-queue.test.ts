@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { settled } from '../../tooling/until';
-import { SerialQueue } from '../../nodes/common/serial-queue';
+import { SerialQueue } from '../../nodes/common/action.runtime';
 
 /** A task that ends when `end` is called. */
 function task(): { run: () => Promise<string>; end: (value: string) => void; started: boolean } {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mapEnvVarProperties } from '@node-red/runtime/lib/flows/util';
-import { variableName } from '../../nodes/common/values';
+import { variableName } from '../../nodes/common/shared.config';
 
 /** The name of the variable that Node-RED looks up for a property, if it does. */
 function lookedUp(value: unknown): string | undefined {

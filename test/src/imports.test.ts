@@ -65,7 +65,6 @@ describe('imports', () => {
   for (const [place, least] of [
     ['src', 10],
     ['nodes', 15],
-    ['nodes/app', 5],
   ] as const) {
     it(`go one way between the folders of ${place}`, () => {
       const imports = folderImports(join(repository, place));

@@ -44,7 +44,7 @@ describe('each node has all that CONTRIBUTING asks for', () => {
       );
       if (!isAction(name)) return;
       for (const path of ['tooling/editor/samples.ts', 'tooling/node-red/nodes.ts']) {
-        const entry = new RegExp(`^ {2}'?${name}'?: [{d]`, 'm');
+        const entry = new RegExp(`^ {2}'?${name}'?: [{dA-Z]`, 'm');
         assert.match(read(path), entry, `${path} has no entry for ${name}`);
       }
     });

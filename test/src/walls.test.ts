@@ -17,14 +17,8 @@ const IMPORTS: readonly Imports[] = filesIn(['src', 'nodes', 'tooling', 'bench']
   imported: importsOf(file).map(pathOf),
 }));
 
-/** What the halves of a node share: nothing in it needs Node.js. */
-const BOTH_HALVES = [
-  'common/app-type',
-  'common/values',
-  'cluster/test-result',
-  'listen/processes-text',
-];
-const EDITOR = `nodes/(.+\\.(editor|config)|common/editor/.+|${BOTH_HALVES.join('|')})\\.ts$`;
+/** What the browser loads: nothing in it needs Node.js. */
+const EDITOR = 'nodes/(.+\\.(editor|config)|common/editor/.+)\\.ts$';
 
 /** Files that import none of some others, except for what is named. */
 const WALLS: readonly {
@@ -50,7 +44,7 @@ const WALLS: readonly {
     of: 'nodes/, of the client',
     files: /^nodes\//,
     never: /^src\/(?!(input\/)?index\.ts$)/,
-    except: ['nodes/app/connection/shared-simulator.ts imports src/simulator/index.ts'],
+    except: ['nodes/app/simulator.ts imports src/simulator/index.ts'],
   },
   { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },
   { of: 'the editor halves', files: new RegExp(`^${EDITOR}`), never: new RegExp(`^(?!${EDITOR})`) },
@@ -65,12 +59,6 @@ const PLACES: readonly [
   level: Readonly<Record<string, string>>,
 ][] = [
   ['src', foldersOfLint(), { 'types.ts': 'util', 'errors.ts': 'util' }],
-  ['src/recovery', ['reading', 'records', 'position', 'matching'], {}],
-  [
-    'nodes/app',
-    ['deployed', 'connection', 'fleet', 'explain', 'connection-test'],
-    { 'app.config.ts': 'deployed', 'app-node.ts': 'deployed', 'app-rules.editor.ts': 'deployed' },
-  ],
 ];
 
 /** The folders of src/ in the rules of oxlint, which go by the spelling of an import. */

@@ -1,5 +1,4 @@
-import { AT_ONCE, EXPIRES, LIMIT, MAX_MANY, type ManyConfig, type WhenConfig } from '../action.config'; // prettier-ignore
-import { MAX_SECONDS } from '../values';
+import { MANY, MAX_MANY, MAX_SECONDS, WHEN, type ManyConfig, type WhenConfig } from '../shared.config'; // prettier-ignore
 import { t } from './catalogue';
 import { current, field, fieldValue, onChange, show, ticked } from './form';
 import type { EditorNode, PropertyDefinition } from './red';
@@ -13,10 +12,10 @@ type NumberProperty<T> = PropertyDefinition<T, number | string>;
 // One function for each property, since tools read the names of the properties where a node lists them.
 
 /** The property `many` of a node that may call several devices. */
-export const manyProperty = <T>(): PropertyDefinition<T, boolean> => ({ value: false });
+export const manyProperty = <T>(): PropertyDefinition<T, boolean> => ({ value: MANY.many });
 
 function countProperty<T extends ManyConfig>(
-  value: number,
+  value: number | string,
   label: string,
   applies: Applies<T>,
 ): NumberProperty<T> {
@@ -27,23 +26,23 @@ function countProperty<T extends ManyConfig>(
 /** How many devices a message may name. `applies`: whether the node calls devices as it is set. */
 export const limitProperty = <T extends ManyConfig>(
   applies: Applies<T> = always,
-): NumberProperty<T> => countProperty(LIMIT, t('common.label.limit'), applies);
+): NumberProperty<T> => countProperty(MANY.limit, t('common.label.limit'), applies);
 
 /** How many of them are called side by side. */
 export const atOnceProperty = <T extends ManyConfig>(
   applies: Applies<T> = always,
-): NumberProperty<T> => countProperty(AT_ONCE, t('common.label.at-once'), applies);
+): NumberProperty<T> => countProperty(MANY.atOnce, t('common.label.at-once'), applies);
 
 /** When a command is sent. `applies`: whether the command may wait as the node is set. */
 export function whenProperty<T extends ManyConfig & WhenConfig>(
   applies: Applies<T> = always,
-): PropertyDefinition<T, 'now'> {
+): PropertyDefinition<T, T['when']> {
   const right = orDefault(oneOf('now', 'online', 'upload'));
   const whenError = (when: string, node: EditorNode<T>): string | undefined =>
     right(when) ??
     (ticked(node, 'many') && when !== 'now' && when !== '' ? t('common.error.when') : undefined);
   return {
-    value: 'now',
+    value: WHEN.when,
     label: t('common.label.when'),
     validate: validator(whenError, applies),
   };
@@ -58,7 +57,7 @@ export function expiresProperty<T extends ManyConfig & WhenConfig>(
     return applies(node) && when !== '' && when !== 'now';
   };
   return {
-    value: EXPIRES,
+    value: WHEN.expires,
     label: t('common.label.expires'),
     validate: validator<T>(orDefault(seconds(0.001, MAX_SECONDS)), waits),
   };

@@ -1,4 +1,4 @@
-import { isObject } from '../values';
+import { isObject } from '../shared.config';
 import { said, t } from './catalogue';
 import { plain } from './plain';
 import { getRoute } from './routes';

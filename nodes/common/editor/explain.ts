@@ -1,7 +1,8 @@
-import { parseJsonObject } from '../values';
+import { parseJsonObject } from '../shared.config';
 import { said, t } from './catalogue';
 import { explainFailure } from './devices';
-import { showExplanation, type Explanation } from './explanation';
+import { showExplanation } from './explanation';
+import type { Explanation } from '../shared.config';
 import { field, fieldValue } from './form';
 import type { EditorNode, EditorNodeBase } from './red';
 import { postRoute } from './routes';

@@ -1,25 +1,5 @@
+import type { ExplainWarning, Explanation } from '../shared.config';
 import { t } from './catalogue';
-
-/** Something to be known about a request, or about a key (with `setting`). */
-export interface ExplainWarning {
-  code: string;
-  /** In English. */
-  message: string;
-  setting?: string;
-  where?: string;
-  values?: Record<string, unknown>;
-}
-
-/** What the admin routes say of a request: see the library's `explain`. */
-export interface Explanation {
-  method: string;
-  path: string;
-  parameters: [name: string, value: string][];
-  signed: string;
-  /** Empty where a value contains a key. */
-  curl: string;
-  warnings: ExplainWarning[];
-}
 
 /** A warning in the reader's language. */
 export function warningText({ code, message, setting, where, values }: ExplainWarning): string {

@@ -1,6 +1,4 @@
-import { APP_TYPE } from '../app-type';
-import { MAX_SECONDS } from '../values';
-import { DEVICE_TIMEOUT, type DeviceCallConfig, type DeviceConfig } from '../action.config';
+import { APP_TYPE, DEVICE, DEVICE_CALL, MAX_SECONDS, type DeviceCallConfig, type DeviceConfig } from '../shared.config'; // prettier-ignore
 import { t } from './catalogue';
 import { prepareExplain } from './explain';
 import { opened } from './form';
@@ -38,7 +36,7 @@ export function chipidProperty<T extends DeviceConfig>(
   needed?: (node: EditorNode<T>) => boolean,
 ): PropertyDefinition<T, string> {
   return {
-    value: 'chipid',
+    value: DEVICE.chipid,
     label: t('common.label.device'),
     validate: typedValidator<T>('chipidType', { str: chipNumber }, needed),
   };
@@ -49,7 +47,7 @@ export const timeoutProperty = <T extends DeviceCallConfig>(): PropertyDefinitio
   T,
   number | string
 > => ({
-  value: DEVICE_TIMEOUT,
+  value: DEVICE_CALL.timeout,
   label: t('common.label.timeout'),
   validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
 });

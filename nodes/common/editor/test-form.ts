@@ -1,6 +1,7 @@
 import { said, t } from './catalogue';
 import { explainFailure } from './devices';
-import { showExplanation, type Explanation } from './explanation';
+import { showExplanation } from './explanation';
+import type { Explanation } from '../shared.config';
 import { fieldValue } from './form';
 import { postRoute } from './routes';
 

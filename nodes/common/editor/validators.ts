@@ -1,4 +1,4 @@
-import { isVariable } from '../values';
+import { isVariable } from '../shared.config';
 import { said, t } from './catalogue';
 import { current } from './form';
 import type { EditorNode, EditorNodeBase, Validity, ValidatorOptions } from './red';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { NodeAPI } from 'node-red';
 import helper from 'node-red-node-test-helper';
-import type { TestResult } from '../../../nodes/app/connection-test/test-app';
+import type { TestResult } from '../../../nodes/app/answers.config';
 import { httpService, json } from '../../../tooling/servers/http-service';
 import { until } from '../../../tooling/until';
 import { cloudApp, load, node } from '../support/flow';

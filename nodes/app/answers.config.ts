@@ -1,0 +1,125 @@
+// What the routes of the editor answer, for both halves. Times are in ms, by the server's clock.
+import type { ExplainWarning, Explanation } from '../common/shared.config';
+
+/** What may be wrong if a request is refused. */
+export type Cause = 'blank' | 'capitals' | 'key' | 'appid' | 'clock';
+
+/** Whether a service answers as the service's document says, or as the public server of 2016. */
+export type Dialect = 'document' | 'public';
+
+/** What the test of an interface found. */
+export interface ApiResult {
+  ok: boolean;
+  code?: string;
+  message?: string;
+  /** Why it was not tried, and the settings concerned. */
+  reason?: 'retype' | 'variable' | 'network';
+  settings?: string[];
+  /** Of a refused request: what may be wrong, the likeliest first. */
+  causes?: Cause[];
+  /** As which of the two the service answers. */
+  dialect?: Dialect;
+  /** Of a key that does not work: what looks wrong about it. */
+  warnings?: ExplainWarning[];
+  /** Of a refused request: what was sent. Its warnings are those that are not about keys. */
+  explanation?: Explanation;
+  /** The application's name. */
+  name?: string;
+  /** How many devices are online. */
+  online?: number;
+  /** Seconds that the service's clock is ahead of this machine's. */
+  clockSkew?: number;
+}
+
+/** What the test of the channel found. */
+export type ChannelResult =
+  /** `open`: a channel in use is connected. */
+  | { ok: true; chipid: string; open: boolean }
+  /** @property reason as the snapshot of a device has it, or `TIMEOUT` */
+  | { ok: false; chipid: string; reason: string }
+  /** Not tried: no device is online, or the channels of all of them are in use. */
+  | { ok: null; why: 'offline' | 'used' };
+
+/** What the test of an application found; `null` for an interface whose keys were not given. */
+export interface TestResult {
+  openApi: ApiResult | null;
+  serverApi: ApiResult | null;
+  /** Of the open API's key, if it is accepted. */
+  channel?: ChannelResult;
+  /** The online devices, for the device picker before the first deploy. */
+  devices?: DeviceChoice[];
+}
+
+/** What the editor may know of a device: never its `devkey`. */
+export interface DeviceChoice {
+  chipid: string;
+  name: string | null;
+  latest: string;
+  /** Seconds since `latest`, by the service's clock; null if it is no time of the service's, or yet to come. */
+  age: number | null;
+  vertype: number;
+}
+
+/** An application in the editor's choice. */
+export interface AppChoice {
+  id: string;
+  name: string;
+  service: 'cloud' | 'simulator';
+  /** How many devices are known, and how many of them are online. */
+  devices: number;
+  online: number;
+}
+
+/** A device as the editor shows it. Nothing of what it uploads, and no key. */
+export interface FleetRow {
+  chipid: string;
+  name: string | null;
+  online: boolean | null;
+  since: number | null;
+  lastUpload: number | null;
+  channel: {
+    state: 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
+    reason: string | null;
+  } | null;
+  waiting: number;
+  reconnects: number;
+  recovered: number;
+  lastError: { code: string; message: string; at: number } | null;
+  /** The process of the cluster that holds the device. */
+  process?: string;
+}
+
+/** The cluster as the editor shows it. */
+export interface FleetCluster {
+  state: 'joining' | 'member' | 'awaiting' | 'closed';
+  /** How many processes share the devices. */
+  processes: number;
+  /** The setting that keeps this process from the engine, and the engine's words; neither address nor secret. */
+  problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
+  /** Uploads in the queue, and those that were given up. */
+  queue?: { length: number; deadLetters: number };
+}
+
+/** What has changed in a fleet since a revision. */
+export interface FleetAnswer {
+  revision: number;
+  devices: FleetRow[];
+  /** Chip numbers. */
+  removed: string[];
+  /** Only if `devices` are all that are known: forget any others. */
+  complete?: true;
+  /** Only if several processes share the devices. */
+  cluster?: FleetCluster;
+}
+
+/** The facts that help with a problem, without secrets. */
+export interface Diagnostics {
+  versions: { package: string; nodeRed: string; node: string; os: string };
+  /** Each application without its name and its address, which are private. */
+  apps: {
+    id: string;
+    settings: Record<string, string | number | boolean>;
+    counts: Record<string, number>;
+  }[];
+  errors: { app: string; chipid: string | null; code: string; message: string; at: number }[];
+}

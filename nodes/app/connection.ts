@@ -1,0 +1,208 @@
+import type { Node, NodeAPI } from 'node-red';
+import {
+  DeviceCloudClient,
+  DeviceCloudError,
+  isDeviceCloudError,
+  type ClientOptions,
+} from '../../src/index';
+import { dropLeadingZeros } from '../../src/input';
+import { findCluster, noCluster } from '../cluster/cluster-node';
+import type { MembershipUse } from '../cluster/memberships';
+import type { Api } from '../common/app';
+import { messageOf } from '../common/errors';
+import type { AppConfig, AppCredentials } from './app.config';
+import { clientOptions, commonSettings, type ReadOptions } from './options';
+import { useSimulator, type SharedSimulator } from './simulator';
+
+const API_NEEDS: Readonly<Record<Api, string>> = {
+  open: 'The open API needs the appid and the app key.',
+  server: 'The server API needs its key and its password.',
+};
+
+const OWN_SIMULATOR =
+  'Each process has a built-in simulator of its own, so the cluster has no devices to share with others. Start one ' +
+  'simulator for all processes with "npx -p @device-cloud/node-red-device-cloud device-cloud-simulator", choose the ' +
+  'service "device cloud", and fill in what it prints.';
+
+const asProblem = (error: unknown): DeviceCloudError =>
+  error instanceof DeviceCloudError
+    ? error
+    : new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+
+const otherOptions = ({ appid = '' }: ClientOptions): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `Another configuration of application ${appid} with the same cluster has other settings or keys. ` +
+      'Choose one of the two in all nodes, or make them the same.',
+  );
+
+/** The key by which the applications of a cluster are distinguished. */
+const applicationOf = ({ baseUrl, appid = '' }: ClientOptions): string =>
+  `${new URL(baseUrl).origin} ${dropLeadingZeros(String(appid))}`;
+
+/** A client that could not be made at once, and what ends all that was begun for it. */
+interface Made {
+  readonly client: DeviceCloudClient;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The client of a config node, made when it is first needed: for a service, with the simulator inside this process, or
+ * with a part in a cluster. The settings of a service are checked at once.
+ */
+export class Connection {
+  #client: DeviceCloudClient | undefined;
+  /** With the simulator or a cluster: the client once they are ready. */
+  #making: Promise<Made> | undefined;
+  /** Of a service. */
+  #options: ClientOptions | undefined;
+  #wrong: DeviceCloudError | undefined;
+  /** What joining the cluster has shown to be wrong. */
+  #joinProblem: DeviceCloudError | undefined;
+  #unset: ReadOptions['unset'] = {};
+  #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
+
+  /** @param onProblem is called if joining a cluster shows that its settings are wrong, or that a package is missing */
+  constructor(
+    private readonly RED: NodeAPI,
+    private readonly node: Node<AppCredentials>,
+    private readonly config: AppConfig,
+    private readonly simulator: SharedSimulator,
+    private readonly onProblem: (problem: DeviceCloudError) => void,
+  ) {
+    if (this.#isSimulated) return;
+    try {
+      const { credentials } = node;
+      const { options, unset } = clientOptions(RED, node, { ...config, credentials });
+      this.#unset = unset;
+      // Checks them. Without a cluster, it is the client, too.
+      const client = new DeviceCloudClient(options);
+      this.#options = options;
+      this.#has = {
+        open: !!options.appid && !!options.appkey,
+        server: !!options.serverKey && !!options.serverPassword,
+      };
+      if (this.#isShared) void client.close();
+      else this.#client = client;
+    } catch (error) {
+      this.#wrong = asProblem(error);
+    }
+  }
+
+  /** Why an interface cannot be used; undefined if it can. */
+  problem(api: Api): DeviceCloudError | undefined {
+    if (this.#wrong) return this.#wrong;
+    if (!this.#has[api])
+      return (
+        this.#unset[api] ??
+        new DeviceCloudError(
+          'NOT_CONFIGURED',
+          `${API_NEEDS[api]} Open the configuration of the application and fill them in.`,
+        )
+      );
+    if (!this.#isShared || findCluster(this.RED, this.config.cluster)) return this.#joinProblem;
+    return noCluster();
+  }
+
+  /** Starts what takes time: the simulator, if that is the service, and joining a cluster. */
+  start(): void {
+    // Each message that needs the client gets the error.
+    if (!this.#wrong && this.#isAsync) this.#make().catch(() => undefined);
+  }
+
+  /** The client; a promise while it is made. @throws DeviceCloudError the problem, if there is one */
+  client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient> {
+    const problem = this.problem(api);
+    if (problem) throw problem;
+    if (this.#client) return this.#client;
+    if (this.#isAsync) return this.#make().then(({ client }) => client);
+    if (!this.#options) throw new DeviceCloudError('NOT_CONFIGURED', API_NEEDS[api]);
+    return (this.#client = new DeviceCloudClient(this.#options));
+  }
+
+  /** The client, if there is one: makes and starts none. */
+  current(): DeviceCloudClient | undefined {
+    return this.#client;
+  }
+
+  /** Ends everything. It may be started again. */
+  async stop(): Promise<void> {
+    const [client, making] = [this.#client, this.#making];
+    this.#client = this.#making = undefined;
+    if (making) await making.then((made) => made.close()).catch(() => undefined);
+    else await client?.close();
+  }
+
+  get #isSimulated(): boolean {
+    return this.config.service === 'simulator';
+  }
+
+  /** Whether the application shares its devices: the server API alone has none to share. */
+  get #isShared(): boolean {
+    return Boolean(this.config.cluster) && this.#has.open;
+  }
+
+  get #isAsync(): boolean {
+    return this.#isSimulated || this.#isShared;
+  }
+
+  #make(): Promise<Made> {
+    if (this.#making) return this.#making;
+    const making = this.#isSimulated ? this.#withSimulator() : this.#connect(this.#options);
+    this.#making = making;
+    making.then(
+      ({ client }) => {
+        if (this.#making === making) this.#client = client;
+      },
+      // The next user of the client tries again.
+      () => {
+        if (this.#making === making) this.#making = undefined;
+      },
+    );
+    return making;
+  }
+
+  async #withSimulator(): Promise<Made> {
+    const use = useSimulator(this.simulator);
+    try {
+      const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
+      if (this.#isShared) this.node.log(OWN_SIMULATOR);
+      const { client, close } = await this.#connect({
+        ...{ baseUrl, appid, appkey, serverKey, serverPassword },
+        ...commonSettings(this.config),
+        proxy: false,
+      });
+      return { client, close: () => close().then(() => use.leave()) };
+    } catch (error) {
+      await use.leave();
+      throw error;
+    }
+  }
+
+  /** Joins, if there is a cluster, and makes the client. @throws DeviceCloudError `NOT_CONFIGURED` */
+  async #connect(options: ClientOptions | undefined): Promise<Made> {
+    if (!options) throw new DeviceCloudError('NOT_CONFIGURED', API_NEEDS.open);
+    let use: MembershipUse | undefined;
+    try {
+      use = this.#isShared ? this.#share(options) : undefined;
+      const client = use ? await use.client(options) : new DeviceCloudClient(options);
+      if (client) return { client, close: () => (use ? use.leave() : client.close()) };
+    } catch (error) {
+      await use?.leave();
+      if (isDeviceCloudError(error, 'NOT_CONFIGURED')) {
+        this.#joinProblem = error;
+        this.onProblem(error);
+      }
+      throw error;
+    }
+    await use?.leave();
+    // Not kept as a problem: it ends when the other one changes.
+    throw otherOptions(options);
+  }
+
+  #share(options: ClientOptions): MembershipUse {
+    const cluster = findCluster(this.RED, this.config.cluster);
+    if (!cluster) throw noCluster();
+    return cluster.share(applicationOf(options));
+  }
+}

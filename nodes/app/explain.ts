@@ -1,0 +1,331 @@
+import type { Node, NodeAPI } from 'node-red';
+import {
+  DeviceCloudClient,
+  DeviceCloudError,
+  type ExplainedArguments,
+  type ExplainedCall,
+  type Explanation,
+  type ExplainWarning,
+} from '../../src/index';
+import { invalidInput, parseChipids } from '../../src/input';
+import type { Action, Plan } from '../common/action';
+import { auditedRoute } from '../common/admin';
+import { findApp, type Api } from '../common/app';
+import { isForMany } from '../common/device-call';
+import { messageOf } from '../common/errors';
+import { inputReader, type ReadInputs } from '../common/inputs';
+import type { Handler } from '../common/register';
+import { isObject, isVariable, withDefaults } from '../common/shared.config';
+import { action as devices } from '../devices/devices.runtime';
+import { action as gpio } from '../gpio/gpio.runtime';
+import { action as history } from '../history/history.runtime';
+import { action as latest } from '../latest/latest.runtime';
+import { action as push } from '../push/push.runtime';
+import { action as reboot } from '../reboot/reboot.runtime';
+import { action as refresh } from '../refresh/refresh.runtime';
+import { action as request } from '../request/request.runtime';
+import { action as rtStatus } from '../rt-status/rt-status.runtime';
+import { action as server } from '../server/server.runtime';
+import { deployedCredentials, findDeployed } from './deployed';
+import { clientOptions } from './options';
+
+/** An action with any properties: those of a request may be of any type. */
+type AnyAction = Action<Record<string, unknown>, string>;
+
+/** Every node that sends a request for a message, by its type. */
+const ACTIONS: ReadonlyMap<unknown, AnyAction> = new Map(
+  Object.entries({
+    push,
+    request,
+    gpio,
+    'rt-status': rtStatus,
+    refresh,
+    reboot,
+    devices,
+    history,
+    latest,
+    server,
+  }).map(
+    // prettier-ignore
+    ([name, action]) => [`device-cloud-${name}`, action as unknown as AnyAction],
+  ),
+);
+
+/** A note on a node's request, besides those of the client on the call. */
+interface NodeNote {
+  /**
+   * - `placeholder`: a property is read only for users who may change flows, or only once it is deployed.
+   * - `many`: the same is sent to several devices.
+   * - `pulse`: a second request sets the opposite level.
+   * - `request`: the node waits for the reply on the channel of the device.
+   * - `latest`: sent only if no upload of the device is known.
+   * - `simulator`: the address is that of the built-in simulator.
+   */
+  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'simulator';
+  /** In English; the editor says it by `code` and `values`. */
+  message: string;
+  values?: Readonly<Record<string, string | number>>;
+}
+
+/** The answer of the route. */
+export interface NodeExplanation extends Omit<Explanation, 'warnings'> {
+  warnings: (ExplainWarning | NodeNote)[];
+}
+
+const placeholderNote = (property: string, value: unknown): NodeNote => {
+  const shown = typeof value === 'string' ? value : JSON.stringify(value);
+  return {
+    code: 'placeholder',
+    message:
+      `The property "${property}" is not read here: environment variables, contexts and expressions are read ` +
+      `only for users who may change flows, and a flow's context only once the node is deployed. "${shown}" stands in its place.`,
+    values: { property, value: shown },
+  };
+};
+
+const NOTES: Readonly<Record<'request' | 'latest' | 'simulator', string>> = {
+  request:
+    'Before this request the node opens the channel of the device, on which it waits for the reply.',
+  latest: 'The node sends this request only if no upload of the device is known yet.',
+  simulator:
+    'The built-in simulator answers on this machine only, and only while a node uses it. Its keys are those ' +
+    'that the command device-cloud-simulator prints.',
+};
+
+/** What the editor sends to explain what a node would send. */
+interface ExplainRequest {
+  /** Id of the deployed config node. */
+  id: string;
+  type: string;
+  action: AnyAction;
+  /** The node's properties as typed, its id among them. */
+  config: Record<string, unknown>;
+  msg: Record<string, unknown>;
+}
+
+/** Characters of a property, and of the message as JSON. The longest properties are messages typed by hand. */
+const LONGEST = 65_536;
+const MOST_PROPERTIES = 100;
+
+function readConfig(node: Record<string, unknown>, action: AnyAction): ExplainRequest['config'] {
+  const entries = Object.entries(node);
+  if (entries.length > MOST_PROPERTIES)
+    throw invalidInput(`The node has more than ${MOST_PROPERTIES} properties.`);
+  const tooLong = entries.find(([, value]) => String(value).length > LONGEST);
+  if (tooLong)
+    throw invalidInput(
+      `A property is longer than ${LONGEST} characters: ${tooLong[0].slice(0, 40)}`,
+    );
+  // What is made of several values, such as `wires`, is not needed for a call.
+  const plain = entries.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)); // prettier-ignore
+  return withDefaults(Object.fromEntries(plain), action.defaults);
+}
+
+function readMsg(value: unknown): Record<string, unknown> {
+  if (value === undefined) return {};
+  if (!isObject(value)) throw invalidInput('The message has to be a JSON object.');
+  if (JSON.stringify(value).length <= LONGEST) return value;
+  throw invalidInput(`The message is longer than ${LONGEST} characters as JSON.`);
+}
+
+/**
+ * Reads the body of a request for an explanation, which may come from anyone who is logged in.
+ * @param body as parsed by Node-RED, `undefined` if it is not JSON
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+function readExplainRequest(body: unknown): ExplainRequest {
+  if (!isObject(body))
+    throw invalidInput(
+      'Send id, node and msg as a JSON object, with the header Content-Type: application/json.',
+    );
+  const { id, node, msg } = body;
+  if (typeof id !== 'string' || id.length > 100)
+    throw invalidInput('The id must be that of the configuration of an application.');
+  if (!isObject(node)) throw invalidInput('The node must be an object with its properties.');
+  const action = ACTIONS.get(node['type']);
+  if (!action)
+    throw invalidInput('The type of the node is not one that sends a request for each message.');
+  const type = String(node['type']);
+  return { id, type, action, config: readConfig(node, action), msg: readMsg(msg) };
+}
+
+/** Types whose values are in the node or the message itself. */
+const PLAIN_TYPES = ['msg', 'str', 'num', 'bool', 'json', 'bin', 'date'];
+
+/** Milliseconds to wait for a value: a context store may never answer. */
+const PATIENCE = 10_000;
+
+/** The placeholders of values that are not read, so that the rest can be explained. */
+const PLACEHOLDERS: Readonly<Record<string, unknown>> = {
+  ...{ chipid: 0, pin: 0, level: 0, begin: '20000101', end: '20000101', deviceid: 'DEVICEID' },
+  ...{ body: { body: '<body>' }, query: { query: '<query>' } },
+};
+
+function placeholderOf(name: string, format: unknown): unknown {
+  if (name === 'message' && format === 'HEX') return '00';
+  if (name === 'message' && format === 'B64') return 'AA==';
+  return PLACEHOLDERS[name] ?? `<${name}>`;
+}
+
+async function within<T>(work: T | Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new DeviceCloudError('TIMEOUT', 'A context store has not answered in time.');
+    timer = setTimeout(() => reject(error), PATIENCE);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads the inputs of a node as its run time does. Environment variables, contexts and expressions are
+ * read only for a user who may change flows; for others placeholders are used instead.
+ * @throws DeviceCloudError as the node's run time does
+ */
+async function explainedInputs(
+  RED: NodeAPI,
+  { id, type, action, config, msg }: ExplainRequest,
+  mayWrite: () => Promise<boolean>,
+): Promise<{ inputs: Record<string, unknown>; notes: NodeNote[] }> {
+  // Values belong to the deployed node; a new one has no flow yet.
+  const own = RED.nodes.getNode(String(config['id'])) as Node | null;
+  const isOwn = own?.type === type;
+  const node = isOwn ? own : RED.nodes.getNode(id);
+  const saved = { ...config };
+  const names: string[] = [];
+  const placeholders: Record<string, unknown> = {};
+  for (const name of action.inputs(config)) {
+    const inputType = String(config[`${name}Type`]);
+    const isNamed = isVariable(config[name]);
+    const isPlain = PLAIN_TYPES.includes(inputType) && !isNamed;
+    if (!isPlain && ((inputType === 'flow' && !isOwn) || !(await mayWrite()))) {
+      const format = config['format'] === 'msg' ? msg['format'] : config['format'];
+      placeholders[name] = placeholderOf(name, format);
+      continue;
+    }
+    names.push(name);
+    if (!isNamed) continue;
+    // Node-RED replaces it when it starts a flow, whatever the type.
+    const value = String(config[name]);
+    const found = RED.util.evaluateNodeProperty(value, 'env', node, {}) as unknown;
+    if (found !== undefined && found !== '') saved[name] = found;
+  }
+  let read: ReadInputs<string>;
+  try {
+    read = inputReader(RED, node, names, saved);
+  } catch (error) {
+    throw new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+  }
+  const inputs = await within(read({ _msgid: '', ...msg }));
+  const notes = Object.entries(placeholders).map((entry) => placeholderNote(...entry));
+  return { inputs: { ...inputs, ...placeholders }, notes };
+}
+
+/** The placeholder of a setting that is given by a variable, for users who may not read it. */
+const SETTINGS = { baseUrl: 'https://base-url.invalid', appid: '0' } as const;
+
+/** The client of an application, or one that differs from it in what the user may not see. */
+async function useClient<T>(
+  RED: NodeAPI,
+  id: string,
+  api: Api,
+  mayWrite: () => Promise<boolean>,
+  use: (client: DeviceCloudClient, notes: NodeNote[]) => T,
+): Promise<T> {
+  const deployed = findDeployed(RED, id);
+  const isSimulator = deployed?.saved.service === 'simulator';
+  const hidden = (['baseUrl', 'appid'] as const).filter((name) =>
+    isVariable(deployed?.saved[name]),
+  );
+  if (!deployed || isSimulator || hidden.length === 0 || (await mayWrite())) {
+    const notes: NodeNote[] = isSimulator ? [{ code: 'simulator', message: NOTES.simulator }] : [];
+    return findApp(RED, id).borrow(api, (client) => Promise.resolve(use(client, notes)));
+  }
+  const { saved, node } = deployed;
+  const placeholders = Object.fromEntries(hidden.map((name) => [name, SETTINGS[name]]));
+  const credentials = deployedCredentials(RED, deployed);
+  const { options } = clientOptions(RED, node, { ...saved, ...placeholders, credentials });
+  const client = new DeviceCloudClient(options);
+  try {
+    return use(
+      client,
+      hidden.map((name) => placeholderNote(name, SETTINGS[name])),
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** The device of a plan, or the first of several. */
+function firstDevice(plan: Plan, config: object, notes: NodeNote[]): unknown[] {
+  const { device } = plan;
+  if (!('device' in plan)) return [];
+  if (!isForMany(config, device) || !Array.isArray(device)) return [device];
+  const chipids = new Set(parseChipids(device));
+  const [first] = chipids;
+  if (first === undefined)
+    throw invalidInput('The array of chip numbers is empty: nothing is sent.');
+  const { size: count } = chipids;
+  const message = `The same is sent to each of ${count} devices. This is the request to the first.`;
+  if (count > 1) notes.push({ code: 'many', message, values: { count } });
+  return [first];
+}
+
+/** Explains the call of a plan, and adds its notes. */
+function explainPlan(
+  client: DeviceCloudClient,
+  plan: Plan,
+  config: object,
+  notes: NodeNote[],
+): Explanation {
+  const explain = (call: ExplainedCall, ...args: unknown[]): Explanation =>
+    client.explain(call, ...(args as ExplainedArguments<typeof call>));
+  const { call, args, options, note } = plan;
+  const device = firstDevice(plan, config, notes);
+  if (note) notes.push({ code: note, message: NOTES[note] });
+  const explanation = explain(call, ...device, ...args, options);
+  if (call === 'pulseGpio') {
+    const opposite = explanation.path.endsWith('/1/') ? 'low' : 'high';
+    const { path } = explain('setGpioEdge', ...device, args[0], opposite);
+    const duration = options?.duration ?? 0;
+    const message = `After ${duration} ms a second request sets the opposite level: ${path}`;
+    notes.push({ code: 'pulse', message, values: { duration, path } });
+  }
+  return explanation;
+}
+
+/**
+ * Explains what a node would send for a message, without a request to the service.
+ * @param mayWrite whether the user may change flows; called only if the answer matters
+ * @throws DeviceCloudError as the node itself does for its properties and the message
+ */
+async function explainNode(
+  RED: NodeAPI,
+  request: ExplainRequest,
+  mayWrite: () => Promise<boolean>,
+): Promise<NodeExplanation> {
+  const { id, action, config, msg } = request;
+  const problem = findApp(RED, id).problem(action.api);
+  if (problem) throw problem;
+  const { inputs, notes } = await explainedInputs(RED, request, mayWrite);
+  return useClient(RED, id, action.api, mayWrite, (client, clientNotes) => {
+    const all = [...clientNotes, ...notes];
+    const plan = action.plan?.({ config, inputs, msg });
+    if (!plan) throw invalidInput('The node sends nothing.');
+    const explanation = explainPlan(client, plan, config, all);
+    return { ...explanation, warnings: [...explanation.warnings, ...all] };
+  });
+}
+
+/** Explains what a node would send. It sends nothing to the service. */
+export const explainRoute = (RED: NodeAPI): Handler =>
+  auditedRoute(RED, {
+    event: 'apps.explain',
+    read: readExplainRequest,
+    audited: ({ id, type }) => ({ id, type }),
+    answer: (request, mayWrite) => explainNode(RED, request, mayWrite),
+    failure: (error) => Promise.resolve([error instanceof DeviceCloudError ? 400 : 500]),
+  });

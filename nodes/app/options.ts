@@ -1,0 +1,96 @@
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError, type ClientOptions } from '../../src/index';
+import type { Api } from '../common/app';
+import { proxyOf, textOf, tlsOf } from '../common/settings';
+import { CHARSETS, HISTORY_ENCODINGS, withDefaults } from '../common/shared.config';
+import { DEFAULTS, zoneOf, type AppConfig, type AppCredentials } from './app.config';
+
+/** The settings of an application as saved or typed: anything may be missing. */
+export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
+
+/** A client's options, and why the keys of an interface could not be read: the other one works regardless. */
+export interface ReadOptions {
+  options: ClientOptions;
+  unset: Partial<Record<Api, DeviceCloudError>>;
+}
+
+/**
+ * Makes a client's options from the settings of an application.
+ * @param node the deployed config node, or undefined for settings that were only typed
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function clientOptions(
+  RED: NodeAPI,
+  node: Node | undefined,
+  settings: AppSettings,
+): ReadOptions {
+  const { credentials = {} } = settings;
+  const unset: ReadOptions['unset'] = {};
+  const key = (api: Api, value: unknown): string => {
+    try {
+      return textOf(RED, node, value);
+    } catch (error) {
+      if (!(error instanceof DeviceCloudError)) throw error;
+      unset[api] = error;
+      return '';
+    }
+  };
+  const tls = tlsOf(RED, settings.tls);
+  const proxy = proxyOf(RED, settings.proxy);
+  const options = {
+    baseUrl: textOf(RED, node, settings.baseUrl),
+    appid: key('open', settings.appid),
+    appkey: key('open', credentials.appkey),
+    serverKey: key('server', credentials.serverKey),
+    serverPassword: key('server', credentials.serverPassword),
+    ...commonSettings(settings),
+    ...(tls ? { tls } : {}),
+    ...(proxy ? { proxy } : {}),
+  };
+  return { options, unset };
+}
+
+/** The words that a property may be, the first of which is its default. */
+const CHOICES = {
+  timestampUnit: ['ms', 's'],
+  postParameters: ['body', 'query'],
+  signCase: ['unicode', 'ascii'],
+  historyEncoding: HISTORY_ENCODINGS,
+  charset: CHARSETS,
+} as const;
+
+/** A choice. Anything unknown in a flow that was written by hand means the default. */
+function choose<K extends keyof typeof CHOICES>(
+  settings: AppSettings,
+  name: K,
+): (typeof CHOICES)[K][number] {
+  const choices: readonly (typeof CHOICES)[K][number][] = CHOICES[name];
+  return choices.find((each) => each === settings[name]) ?? CHOICES[name][0];
+}
+
+/** What may differ from service to service. */
+export const dialectOf = (settings: AppSettings) => ({
+  historyEncoding: choose(settings, 'historyEncoding'),
+  historyZone: zoneOf(settings),
+  charset: choose(settings, 'charset'),
+});
+
+/** The settings that apply to every service, the simulator included. */
+export function commonSettings(settings: AppSettings) {
+  const { timeout, heartbeat, ping, connections, deviceGap, pins } = withDefaults(
+    settings,
+    DEFAULTS,
+  );
+  return {
+    timeout: Number(timeout),
+    heartbeat: Number(heartbeat),
+    ping: Number(ping),
+    connections: Number(connections),
+    deviceGap: Number(deviceGap),
+    pins: pins || DEFAULTS.pins,
+    timestampUnit: choose(settings, 'timestampUnit'),
+    postParameters: choose(settings, 'postParameters'),
+    signCase: choose(settings, 'signCase'),
+    ...dialectOf(settings),
+  };
+}

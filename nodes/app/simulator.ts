@@ -1,0 +1,60 @@
+import { DeviceCloudError } from '../../src/index';
+import type { Simulator } from '../../src/simulator/index';
+import { messageOf } from '../common/errors';
+
+/** A use of the simulator that all config nodes of a Node-RED share. */
+export interface SimulatorUse {
+  ready: Promise<Simulator>;
+  /** Ends the use; the last one's end stops the simulator. */
+  leave(): Promise<void>;
+}
+
+interface Running {
+  users: number;
+  readonly ready: Promise<Simulator>;
+}
+
+/** The simulator of a Node-RED, while it has users. A plain object, so that Node-RED loads nothing for it at its start. */
+export interface SharedSimulator {
+  running?: Running | undefined;
+}
+
+/** Loaded when it is needed: most flows talk to a real service. */
+async function start(): Promise<Simulator> {
+  try {
+    const { BUILT_IN_DEVICES, startSimulator } = await import('../../src/simulator/index.js');
+    return await startSimulator({ devices: BUILT_IN_DEVICES });
+  } catch (error) {
+    throw new DeviceCloudError(
+      'UNREACHABLE',
+      `Nothing was sent, since the simulator could not be started: ${messageOf(error)}. The next message tries again.`,
+    );
+  }
+}
+
+function run(shared: SharedSimulator): Running {
+  const running: Running = { users: 0, ready: start() };
+  // If it could not start, the next user starts another.
+  running.ready.catch(() => {
+    if (shared.running === running) shared.running = undefined;
+  });
+  return running;
+}
+
+/** Starts the simulator with its first user. */
+export function useSimulator(shared: SharedSimulator): SimulatorUse {
+  const running = (shared.running ??= run(shared));
+  running.users++;
+  let left = false;
+  return {
+    ready: running.ready,
+    async leave() {
+      if (left) return;
+      left = true;
+      if (--running.users > 0) return;
+      if (shared.running === running) shared.running = undefined;
+      const simulator = await running.ready.catch(() => undefined);
+      await simulator?.close();
+    },
+  };
+}

@@ -1,0 +1,220 @@
+import type { NodeAPI } from 'node-red';
+import { DeviceCloudClient, DeviceCloudError, type ClientOptions, type Explanation } from '../../src/index'; // prettier-ignore
+import { keyWarnings } from '../../src/input';
+import type { Refusal } from '../common/admin';
+import type { Api } from '../common/app';
+import { toProblem } from '../common/errors';
+import { toChoices } from './answers';
+import type { ApiResult, Dialect, TestResult } from './answers.config';
+import {
+  deployedCredentials,
+  findDeployed,
+  runningApps,
+  serviceOf,
+  type AppNode,
+} from './deployed';
+import { clientOptions } from './options';
+import { helpWith } from './refused';
+import { useSimulator, type SharedSimulator } from './simulator';
+import { testChannel } from './test-channel';
+import { refusalText, testSettings, type TestRequest, type TestSettings } from './test-settings';
+
+/** What is tried. */
+interface Tested {
+  client: DeviceCloudClient;
+  options: ClientOptions;
+  /** The running node with the same address and keys. */
+  deployed: AppNode | undefined;
+  /** Seconds for each call. */
+  timeout: number;
+}
+
+const skewOf = (client: DeviceCloudClient): { clockSkew?: number } => {
+  const clockSkew = client.clockSkew;
+  return clockSkew === undefined ? {} : { clockSkew };
+};
+
+/** Which address the list has; undefined if neither answers. */
+async function dialectOf(client: DeviceCloudClient, timeout: number): Promise<Dialect | undefined> {
+  await client.devices({ timeout }).catch(() => undefined);
+  const { listPath } = client;
+  if (listPath === undefined) return undefined;
+  return listPath === 'devices/list/' ? 'document' : 'public';
+}
+
+/** Whether the open API accepts another app key. */
+async function accepts(options: ClientOptions, appkey: string, timeout: number): Promise<boolean> {
+  const client = new DeviceCloudClient({ ...options, appkey });
+  try {
+    await client.app({ timeout });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+async function testOpenApi({ client, options, timeout }: Tested) {
+  try {
+    const { body } = await client.app({ timeout });
+    const dialect = await dialectOf(client, timeout);
+    const result: ApiResult = {
+      ...{ ok: true, name: body.name, online: body.online.length, ...skewOf(client) },
+      ...(dialect && { dialect }),
+    };
+    return { result, devices: toChoices(body.online, client) };
+  } catch (error) {
+    const help = await helpWith(error, {
+      api: 'open',
+      explain: () => client.explain('app'),
+      clockSkew: client.clockSkew,
+      appkey: options.appkey,
+      accepts: (appkey) => accepts(options, appkey, timeout),
+    });
+    return { result: { ...failed(error), ...skewOf(client), ...help }, devices: undefined };
+  }
+}
+
+/** The result is JSON (section 4.1); a portal that answers in the service's place sends text. */
+const isResult = (body: unknown): boolean => typeof body === 'object' && body !== null;
+
+const notAList = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    "Listing the server API's devices was answered with success, but not with a list in JSON. " +
+      "Check that the address is the service's, and no proxy or portal answers in its place.",
+  );
+
+const failed = (error: unknown): ApiResult => ({ ok: false, ...toProblem(error) });
+
+async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
+  const query = { page: 1, count: 1 };
+  try {
+    const { body } = await client.serverDevices(query, { timeout });
+    return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
+  } catch (error) {
+    const explain = (): Explanation => client.explain('serverDevices', query);
+    const help = await helpWith(error, { api: 'server', explain, clockSkew: client.clockSkew });
+    return { ...failed(error), ...skewOf(client), ...help };
+  }
+}
+
+const missing = (): ApiResult =>
+  failed(
+    new DeviceCloudError(
+      'NOT_CONFIGURED',
+      'Fill in the appid and the app key, or the key and the password of the server API.',
+    ),
+  );
+
+const refusalResult = (refusal: Refusal): ApiResult => ({
+  ...failed(new DeviceCloudError('NOT_CONFIGURED', refusalText(refusal))),
+  ...refusal,
+});
+
+/** Tries the interfaces whose keys are given, and then the channel. */
+async function testClient(
+  RED: NodeAPI,
+  tested: Tested,
+  has: Readonly<Record<Api, boolean>>,
+): Promise<TestResult> {
+  const { client, deployed, timeout } = tested;
+  const [open, serverApi] = await Promise.all([
+    has.open ? testOpenApi(tested) : undefined,
+    has.server ? testServerApi(tested) : undefined,
+  ]);
+  const result = { openApi: open?.result ?? null, serverApi: serverApi ?? null };
+  if (!open?.devices) return open ? { ...result, devices: [] } : result;
+  const { devices } = open;
+  const online = devices.map(({ chipid }) => chipid).filter((chipid) => /^\d{1,20}$/.test(chipid));
+  const channel = await testChannel(RED, client, deployed, online, timeout);
+  return { ...result, channel, devices };
+}
+
+async function testSimulator(
+  RED: NodeAPI,
+  shared: SharedSimulator,
+  timeout: number,
+): Promise<TestResult> {
+  const use = useSimulator(shared);
+  try {
+    const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
+    const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
+    const client = new DeviceCloudClient(options);
+    try {
+      // Whatever they are set to otherwise, all have the same simulator.
+      const deployed = runningApps(RED).find(({ saved }) => serviceOf(saved) === 'simulator')?.node;
+      const tested = { client, options, deployed, timeout };
+      return await testClient(RED, tested, { open: true, server: true });
+    } finally {
+      await client.close();
+    }
+  } finally {
+    await use.leave();
+  }
+}
+
+/** Whether the address and the keys of the channel are those of the node as deployed. */
+function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
+  const found = node && findDeployed(RED, node.id);
+  if (!found) return false;
+  const credentials = deployedCredentials(RED, found);
+  const { options } = clientOptions(RED, node, { ...found.saved, ...node.endpoint, credentials });
+  return (['baseUrl', 'appid', 'appkey'] as const).every((name) => options[name] === tried[name]);
+}
+
+async function testCloud(
+  RED: NodeAPI,
+  { settings, node, refused }: TestSettings,
+  timeout: number,
+): Promise<TestResult> {
+  if (refused.open && refused.server) return { openApi: null, serverApi: null };
+  const { options, unset } = clientOptions(RED, node, settings);
+  let client: DeviceCloudClient;
+  try {
+    client = new DeviceCloudClient(options);
+  } catch (error) {
+    return { openApi: { ...failed(error), warnings: keyWarnings(options) }, serverApi: null };
+  }
+  try {
+    const open = !!options.appid && !!options.appkey;
+    const server = !!options.serverKey && !!options.serverPassword;
+    const deployed = isDeployed(RED, node, options) ? node : undefined;
+    const result = await testClient(RED, { client, options, deployed, timeout }, { open, server });
+    if (unset.open) result.openApi = failed(unset.open);
+    if (unset.server) result.serverApi = failed(unset.server);
+    return result;
+  } finally {
+    await client.close();
+  }
+}
+
+/** The context of a test besides the settings. */
+interface TestDeps {
+  simulator: SharedSimulator;
+  /** Whether the user may change flows. */
+  mayWriteFlows: () => Promise<boolean>;
+  /** Seconds for each call. */
+  timeout: number;
+}
+
+/** Tests the settings of an application as typed, before they are saved or deployed. */
+export async function testApp(
+  RED: NodeAPI,
+  request: TestRequest,
+  { simulator, mayWriteFlows, timeout }: TestDeps,
+): Promise<TestResult> {
+  if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
+  try {
+    const allowed = await testSettings(RED, request, mayWriteFlows);
+    const { refused, wanted } = allowed;
+    const result = await testCloud(RED, allowed, timeout);
+    if (refused.open && wanted.open) result.openApi = refusalResult(refused.open);
+    if (refused.server && wanted.server) result.serverApi = refusalResult(refused.server);
+    if (!result.openApi && !result.serverApi) result.openApi = missing();
+    return result;
+  } catch (error) {
+    return { openApi: failed(error), serverApi: null };
+  }
+}

@@ -1,0 +1,74 @@
+import type { NodeAPI } from 'node-red';
+import type { DeviceCloudClient, DeviceSnapshot } from '../../src/index';
+import type { ChannelResult } from './answers.config';
+import { runningApps, type AppNode } from './deployed';
+
+type Channel = NonNullable<DeviceSnapshot['channel']>;
+
+/** The channels that an application has open in this process. */
+function channelsOf({ fleet }: AppNode): Map<string, Channel> {
+  const open = new Map<string, Channel>();
+  for (const { chipid, channel } of fleet()?.snapshot() ?? [])
+    if (channel) open.set(chipid, channel);
+  return open;
+}
+
+/**
+ * Whether an application has the channel of a device, here or in another process of its cluster. Other applications
+ * count as well: two of them may be the same one of the service.
+ */
+async function channelUse(RED: NodeAPI): Promise<(chipid: string) => boolean> {
+  const nodes = runningApps(RED).map(({ node }) => node);
+  await Promise.all(nodes.flatMap(({ processes }) => (processes ? [processes.read()] : [])));
+  const open = nodes.map(channelsOf);
+  return (chipid) =>
+    open.some((channels) => channels.has(chipid)) ||
+    nodes.some(({ processes }) => processes?.of(chipid) !== undefined);
+}
+
+/** Opens the channel of a device, and closes it once that is decided. */
+function openChannel(
+  client: DeviceCloudClient,
+  chipid: string,
+  seconds: number,
+): Promise<ChannelResult> {
+  return new Promise((resolve) => {
+    const end = (result: ChannelResult): void => {
+      clearTimeout(timer);
+      resolve(result);
+      subscription.release();
+    };
+    // Its state changes later, never while it is joined.
+    const subscription = client.listen(chipid, {
+      onState(state, reason) {
+        if (state === 'connected') end({ ok: true, chipid, open: false });
+        if (state === 'disconnected') end({ ok: false, chipid, reason: reason ?? 'closed' });
+      },
+    });
+    const timer = setTimeout(() => end({ ok: false, chipid, reason: 'TIMEOUT' }), seconds * 1000);
+  });
+}
+
+/**
+ * Tries the channel (section 4.3). A service may close a channel when a newer one of its device opens, so none is opened
+ * for a device whose channel is in use.
+ * @param deployed the running node with the same address and keys, whose channels show the same
+ * @param online the chip numbers of the online devices
+ */
+export async function testChannel(
+  RED: NodeAPI,
+  client: DeviceCloudClient,
+  deployed: AppNode | undefined,
+  online: readonly string[],
+  seconds: number,
+): Promise<ChannelResult> {
+  const own = Array.from(deployed ? channelsOf(deployed) : []);
+  const connected = own.find(([, { state }]) => state === 'connected');
+  if (connected) return { ok: true, chipid: connected[0], open: true };
+  const isUsed = await channelUse(RED);
+  const free = online.find((chipid) => !isUsed(chipid));
+  if (free !== undefined) return openChannel(client, free, seconds);
+  const down = own.find(([, { reason }]) => reason !== null);
+  if (down) return { ok: false, chipid: down[0], reason: down[1].reason ?? '' };
+  return { ok: null, why: online.length > 0 ? 'used' : 'offline' };
+}

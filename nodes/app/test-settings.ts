@@ -1,0 +1,136 @@
+import type { NodeAPI } from 'node-red';
+import { invalidInput } from '../../src/input';
+import { readSettings, type Refusal } from '../common/admin';
+import type { Api } from '../common/app';
+import { isVariable } from '../common/shared.config';
+import type { AppCredentials } from './app.config';
+import { deployedCredentials, findDeployed, isDeployedEndpoint, type AppNode } from './deployed';
+import type { AppSettings } from './options';
+
+/** What the editor sends to test an application: its settings as typed, and the node's id. */
+export type TestRequest = AppSettings & { id?: string };
+
+const SETTINGS = [
+  ...['id', 'service', 'baseUrl', 'appid', 'timeout', 'heartbeat', 'ping', 'timestampUnit'],
+  ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset'],
+  ...['postParameters', 'signCase'],
+  ...['tls', 'proxy'],
+];
+const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
+
+/**
+ * Reads the body of a request for a test, which may come from anyone who is logged in.
+ * @param body as parsed by Node-RED, `undefined` if it is not JSON
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readTestRequest(body: unknown): TestRequest {
+  const { credentials, fields } = readSettings(body, SETTINGS, CREDENTIALS);
+  const { service, ...settings } = fields;
+  if (service !== undefined && service !== 'cloud' && service !== 'simulator') {
+    throw invalidInput('The setting service has to be "cloud" or "simulator".');
+  }
+  return {
+    ...(settings as Partial<TestRequest>),
+    ...(service === undefined ? {} : { service }),
+    credentials,
+  };
+}
+
+const TEXTS: Readonly<Record<Refusal['reason'], (settings: string) => string>> = {
+  retype: (settings) =>
+    `Type ${settings} again: stored credentials are used only against the address, TLS and proxy ` +
+    'that they were deployed with.',
+  variable: (settings) =>
+    `An environment variable is named by ${settings}. Variables are read only for users who may ` +
+    'change flows: type the value itself.',
+  network: (settings) =>
+    `The configuration chosen for ${settings} holds credentials of its own. Only users who may change flows ` +
+    'may use it with another address than the deployed one.',
+};
+
+/** A refusal in English, for clients without a catalogue. */
+export const refusalText = ({ reason, settings }: Refusal): string =>
+  TEXTS[reason](settings.join(', '));
+
+/** The settings to try, and the interfaces that must not be tried with them. */
+export interface TestSettings {
+  /** Without those of a refused interface. */
+  settings: AppSettings;
+  node: AppNode | undefined;
+  refused: Partial<Record<Api, Refusal>>;
+  /** Whether an interface is asked for: its id or key is given, or stored and not typed anew. */
+  wanted: Record<Api, boolean>;
+}
+
+type Setting = 'baseUrl' | 'appid' | keyof AppCredentials;
+
+/** The settings of each interface besides the address: its id, and the secret that belongs to it. */
+const NEEDS: Readonly<Record<Api, readonly Exclude<Setting, 'baseUrl'>[]>> = {
+  open: ['appid', 'appkey'],
+  server: ['serverKey', 'serverPassword'],
+};
+
+const valueOf = (settings: AppSettings, name: Setting): unknown =>
+  name === 'baseUrl' || name === 'appid' ? settings[name] : settings.credentials?.[name];
+
+function without(settings: AppSettings, api: Api): AppSettings {
+  const { appkey, serverKey, serverPassword } = settings.credentials ?? {};
+  return api === 'open'
+    ? {
+        ...settings,
+        appid: '',
+        credentials: { serverKey: serverKey ?? '', serverPassword: serverPassword ?? '' },
+      }
+    : { ...settings, credentials: { appkey: appkey ?? '' } };
+}
+
+/**
+ * Decides what a test may use. A stored credential is used only against the address, TLS and proxy that
+ * it was deployed with. A `${NAME}`, or a TLS or proxy configuration (which holds credentials of its own)
+ * with another address, is used only for users who may write flows.
+ * @param mayWriteFlows called only if the answer matters
+ */
+export async function testSettings(
+  RED: NodeAPI,
+  request: TestRequest,
+  mayWriteFlows: () => Promise<boolean>,
+): Promise<TestSettings> {
+  const { id, ...typed } = request;
+  const deployed = findDeployed(RED, id);
+  const isDeployed = deployed !== undefined && isDeployedEndpoint(typed, deployed);
+  const stored = deployed ? deployedCredentials(RED, deployed) : {};
+  const untyped = Object.entries(stored).filter(
+    ([key, value]) => value !== '' && !Object.hasOwn(typed.credentials ?? {}, key),
+  );
+  const withheld = isDeployed ? [] : untyped.map(([key]) => key);
+  const used = isDeployed ? Object.fromEntries(untyped) : {};
+  let settings: AppSettings = { ...typed, credentials: { ...used, ...typed.credentials } };
+
+  const networks = isDeployed ? [] : (['tls', 'proxy'] as const).filter((name) => typed[name]);
+  const variables = (api: Api): string[] =>
+    (['baseUrl', ...NEEDS[api]] as const).filter((name) => isVariable(valueOf(settings, name)));
+  const asksForMore = [...networks, ...variables('open'), ...variables('server')].length > 0;
+  const isTrusted = !asksForMore || (await mayWriteFlows());
+
+  const refusalOf = (api: Api): Refusal | undefined => {
+    if (!isTrusted && networks.length > 0) return { reason: 'network', settings: networks };
+    const named = isTrusted ? [] : variables(api);
+    if (named.length > 0) return { reason: 'variable', settings: named };
+    const lacking = NEEDS[api].filter((name) => withheld.includes(name));
+    return lacking.length > 0 ? { reason: 'retype', settings: lacking } : undefined;
+  };
+  const refused: TestSettings['refused'] = {};
+  for (const api of ['open', 'server'] as const) {
+    const refusal = refusalOf(api);
+    if (refusal) refused[api] = refusal;
+  }
+  for (const api of Object.keys(refused) as Api[]) settings = without(settings, api);
+  const node = deployed?.node;
+  // Exactly where they were deployed for, whatever a `${NAME}` means by now.
+  if (isDeployed && node) settings = { ...settings, ...node.endpoint };
+  const wanted = {
+    open: !!typed.appid,
+    server: !!typed.credentials?.serverKey || withheld.includes('serverKey'),
+  };
+  return { settings, node, refused, wanted };
+}

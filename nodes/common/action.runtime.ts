@@ -1,0 +1,314 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
+import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
+import type { Action, Outcome, Runtime } from './action';
+import { findApp, type App } from './app';
+import { performPlan } from './device-call';
+import { asError, messageOf } from './errors';
+import { inputReader, type InputValues, type ReadInputs } from './inputs';
+import { withDefaults } from './shared.config';
+import { CallStatus, failureStatus } from './status';
+
+type Send = (msg: NodeMessage | NodeMessage[][]) => void;
+type Done = (error?: Error) => void;
+
+const closed = (): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
+
+/** The error for a call that a close has interrupted: its outcome is unknown. */
+const closedMeanwhile = (): DeviceCloudError =>
+  new DeviceCloudError('CONNECTION_LOST', 'The node was closed before the call had ended.');
+
+/**
+ * Makes the run time of an action node. All that action nodes share is here: config node, inputs in the order of
+ * arrival, status, output, errors, and one `done` for each message, whatever happens.
+ */
+export const actionRuntime =
+  <C extends object, K extends string>(action: Action<C, K>): Runtime<C> =>
+  (RED) =>
+  (node, def) => {
+    const life = new ActionLife(RED, node, withDefaults<C>(def, action.defaults), action);
+    node.on('input', (msg, send, done) => life.handle(msg, send, done));
+    node.on('close', (_removed: boolean, done: () => void) => life.close(done));
+  };
+
+/** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
+class Arrival {
+  /** What its call waits for, once that is known. */
+  progress: RequestProgress | undefined;
+  /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
+  hasBegun = false;
+  isOver = false;
+  /** Lets the next message of a sequential node begin. */
+  onOver: (() => void) | undefined;
+
+  constructor(
+    readonly msg: NodeMessageInFlow,
+    readonly send: Send,
+    readonly done: Done,
+  ) {}
+}
+
+/** The life of an action node: how each message is handled, and how all of them end when it closes. */
+class ActionLife<C extends object, K extends string> {
+  readonly #app: App;
+  readonly #status: CallStatus;
+  /** Why no message can be handled, if that is so. */
+  readonly #problem: DeviceCloudError | undefined;
+  readonly #readInputs: ReadInputs<K> | undefined;
+  readonly #closing = new AbortController();
+  /** Inputs that are not available at once, such as those from a context store, must not change the order of messages. */
+  readonly #readings = new SerialQueue();
+  /** Whole messages, of a node that is sequential. */
+  readonly #messages = new SerialQueue();
+  /** The messages that have not ended. */
+  readonly #open = new Set<Arrival>();
+  #onAllOver: (() => void) | undefined;
+
+  constructor(
+    private readonly RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: C,
+    private readonly action: Action<C, K>,
+  ) {
+    this.#app = findApp(RED, (config as { app?: string }).app);
+    this.#status = new CallStatus(node);
+    this.#problem = this.#app.problem(action.api);
+    try {
+      this.#readInputs = inputReader(RED, node, action.inputs(config), config);
+    } catch (error) {
+      this.#problem ??= new DeviceCloudError('NOT_CONFIGURED', messageOf(error));
+    }
+    this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
+    if (this.#problem) this.#status.show(failureStatus(this.#problem));
+  }
+
+  /** Takes a message that has arrived. */
+  handle(msg: NodeMessageInFlow, send: Send, done: Done): void {
+    const arrival = new Arrival(msg, send, done);
+    this.#open.add(arrival);
+    if (!this.action.sequential?.(this.config)) this.#begin(arrival);
+    else
+      void this.#messages.add(
+        () =>
+          new Promise<void>((resolve) => {
+            arrival.onOver = resolve;
+            this.#begin(arrival);
+          }),
+      );
+  }
+
+  close(done: () => void): void {
+    this.#status.close();
+    this.#closing.abort('the node was closed');
+    this.#app.leave(this.node);
+    void this.#patience().then(() => {
+      // Aborted calls end their messages first; then whatever still waits is ended: a context store may never answer.
+      setImmediate(() => {
+        for (const arrival of this.#open)
+          if (arrival.hasBegun) this.#fail(arrival, closedMeanwhile());
+        setImmediate(done);
+      });
+    });
+  }
+
+  /** Waits until all messages have ended, for as long as the action asks for. */
+  #patience(): Promise<void> {
+    const seconds = this.action.closing?.(this.config) ?? 0;
+    if (seconds === 0 || this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, seconds * 1000);
+      this.#onAllOver = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #begin(arrival: Arrival): void {
+    arrival.hasBegun = true;
+    this.#status.begin(arrival);
+    try {
+      // Neither of the two throws.
+      void this.#outcomeOf(arrival).then(
+        (outcome) => this.#succeed(arrival, outcome),
+        (error: unknown) => this.#fail(arrival, error),
+      );
+    } catch (error) {
+      this.#fail(arrival, error);
+    }
+  }
+
+  /** Reads the inputs of a message and makes the call, at once if nothing has to be waited for. */
+  #outcomeOf(arrival: Arrival): Promise<Outcome> {
+    if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
+    this.#throwIfClosed();
+    const inputs = this.#readInputs(arrival.msg);
+    return inputs instanceof Promise
+      ? this.#inOrder(inputs).then((values) => this.#perform(arrival, values))
+      : this.#perform(arrival, inputs);
+  }
+
+  #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {
+    this.#throwIfClosed();
+    const { RED, node, config, action } = this;
+    const { msg } = arrival;
+    const app = this.#app;
+    const { signal } = this.#closing;
+    const onProgress = (progress: RequestProgress): void =>
+      this.#status.progress(arrival, progress);
+    const perform = (client: DeviceCloudClient): Promise<Outcome> => {
+      const call = { client, app, config, inputs, msg, node, RED, signal, onProgress };
+      if (action.perform) return action.perform(call);
+      if (!action.plan) throw new Error('The node has neither a plan nor anything to perform.');
+      return performPlan(call, action.plan(call));
+    };
+    const client = app.client(action.api);
+    return client instanceof Promise ? client.then(perform) : perform(client);
+  }
+
+  #succeed(arrival: Arrival, outcome: Outcome): void {
+    if (arrival.isOver) return;
+    const { msg, send } = arrival;
+    const error = outcome.error ?? (this.#closing.signal.aborted ? closedMeanwhile() : undefined);
+    if (error) {
+      this.#fail(arrival, error, outcome.always && 'set' in outcome ? outcome.set : undefined);
+      return;
+    }
+    try {
+      this.#status.succeed(arrival);
+      if ('messages' in outcome) send([outcome.messages]);
+      // A status that an earlier node left is not this call's.
+      else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
+    } catch (thrown) {
+      this.#fail(arrival, thrown);
+      return;
+    }
+    if (outcome.sent) void this.#afterSent(arrival, outcome.sent);
+    else this.#end(arrival);
+  }
+
+  async #afterSent(arrival: Arrival, sent: () => Promise<void>): Promise<void> {
+    try {
+      // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
+      await nextTurn();
+      if (this.#closing.signal.aborted) throw closedMeanwhile();
+      await sent();
+      this.#end(arrival);
+    } catch (error) {
+      this.#fail(arrival, error);
+    }
+  }
+
+  /** @param set fields that go on the message all the same */
+  #fail(arrival: Arrival, error: unknown, set?: object): void {
+    if (arrival.isOver) return;
+    const { msg } = arrival;
+    this.#status.fail(arrival, error);
+    try {
+      Object.assign(msg, set);
+      delete msg['statusCode'];
+      if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
+        msg['statusCode'] = error.statusCode;
+      }
+    } catch {
+      // A message whose properties cannot be set ends with the error alone.
+    }
+    this.#end(arrival, asError(error));
+  }
+
+  #end(arrival: Arrival, failure?: Error): void {
+    if (arrival.isOver) return;
+    arrival.isOver = true;
+    this.#open.delete(arrival);
+    try {
+      if (failure && this.#closing.signal.aborted)
+        endLogged(this.RED, this.node, failure, arrival.done);
+      else arrival.done(failure);
+    } catch (error) {
+      // An error out of `done` itself, say of another package's hook, must not end the process.
+      this.node.error(asError(error));
+    }
+    arrival.onOver?.();
+    if (this.#open.size === 0) this.#onAllOver?.();
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closing.signal.aborted) throw closed();
+  }
+
+  /** Waits for a message's inputs, and for those of the messages before it. */
+  #inOrder(values: Promise<InputValues<K>>): Promise<InputValues<K>> {
+    // They may fail before they are awaited: that must not end the process.
+    values.catch(() => undefined);
+    return this.#readings.add(() => values);
+  }
+}
+
+/**
+ * Removes properties of a message and sets others.
+ * @returns the message, or a copy if it cannot be changed: a function node may have frozen it
+ */
+export function withFields(
+  msg: NodeMessage,
+  remove: readonly string[],
+  set: Readonly<Record<string, unknown>>,
+): NodeMessage {
+  try {
+    if (remove.every((name) => Reflect.deleteProperty(msg, name))) return Object.assign(msg, set);
+  } catch {
+    // A copy can be changed.
+  }
+  const kept = Object.entries(msg).filter(([name]) => !remove.includes(name));
+  return Object.assign(Object.fromEntries(kept), set);
+}
+
+/**
+ * Runs tasks one at a time, in the order in which they were added. Results arrive in that order, too, and a
+ * task that fails does not hold up those behind it.
+ */
+export class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * Adds a task, which starts once all earlier ones have ended.
+   * @returns what the task returns, or throws
+   */
+  add<T>(task: () => T | Promise<T>): Promise<T> {
+    const result = this.#last.then(task);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+/** The part of the log that @types/node-red lacks. */
+interface LogHandlers {
+  addHandler(handler: EventEmitter): void;
+  removeHandler(handler: EventEmitter): void;
+}
+
+/**
+ * Ends a message with an error that is certain to be logged once. Node-RED logs an error only if there
+ * is no Catch node for it; while flows stop, a Catch node that has been closed swallows it.
+ */
+export function endLogged(
+  RED: NodeAPI,
+  node: Node,
+  error: Error,
+  done: (error: Error) => void,
+): void {
+  const log = RED.log as unknown as LogHandlers;
+  let lines = 0;
+  // By its node, since the handler of the Debug node puts another object in the place of the error.
+  const handler = new EventEmitter().on('log', ({ id, level }: { id?: string; level: number }) => {
+    if (id === node.id && level === RED.log.ERROR) lines++;
+  });
+  log.addHandler(handler);
+  try {
+    done(error);
+  } finally {
+    log.removeHandler(handler);
+  }
+  if (lines === 0) node.error(error);
+}

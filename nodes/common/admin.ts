@@ -1,0 +1,158 @@
+// What the routes of the editor share.
+import type { NodeAPI } from 'node-red';
+import { DeviceCloudError } from '../../src/index';
+import { invalidInput } from '../../src/input';
+import { toProblem } from './errors';
+import type { Handler } from './register';
+import { isObject } from './shared.config';
+
+type AdminRequest = Parameters<Handler>[0];
+type AdminResponse = Parameters<Handler>[1];
+
+/**
+ * Asks Node-RED whether the user behind a request may change flows, and so could read any environment
+ * variable by deploying a flow. Without `adminAuth` everybody may. Node-RED offers no other way to ask
+ * than the guard that it puts before a route: here the guard gets a stand-in for the response, so that a
+ * refusal does not reach the browser. Node-RED records a refusal in the audit log.
+ */
+export function mayWriteFlows(RED: NodeAPI, request: AdminRequest): Promise<boolean> {
+  return new Promise((resolve) => {
+    // The methods of a response that Node-RED and passport call to refuse a request.
+    const refusal = {
+      statusCode: 200,
+      setHeader: () => refusal,
+      status: () => refusal,
+      end: () => resolve(false),
+    };
+    RED.auth.needsPermission('flows.write')(
+      request,
+      refusal as unknown as AdminResponse,
+      (error?: unknown) => resolve(error === undefined),
+    );
+  });
+}
+
+/** A route that reads the body of its request, and is recorded in the audit log. */
+export interface AuditedRoute<T> {
+  /** After `device-cloud.` */
+  event: string;
+  /** Reads the request. @param body undefined if it is not JSON @throws DeviceCloudError `INVALID_INPUT` or, if it names nothing that is deployed, `NOT_CONFIGURED` */
+  read: (body: unknown, params: Readonly<Record<string, string>>) => T;
+  /** What the log shows. Never the body: a message may hold anything. */
+  audited: (read: T) => object;
+  /** @param mayWrite whether the user may change flows; called only if the answer matters */
+  answer: (read: T, mayWrite: () => Promise<boolean>) => Promise<object>;
+  /** The HTTP status of an error of `answer`, and its text; default 500 and the error's own. */
+  failure?: (
+    error: unknown,
+    read: T,
+    mayWrite: () => Promise<boolean>,
+  ) => Promise<[status: number, message?: string]>;
+}
+
+/** Makes the handler of such a route. */
+export const auditedRoute =
+  <T>(RED: NodeAPI, { event, read, audited, answer, failure }: AuditedRoute<T>): Handler =>
+  (request, response) => {
+    const audit = (more: object): void => {
+      const entry = { level: RED.log.AUDIT, event: `device-cloud.${event}`, ...more };
+      RED.log.audit(entry, request);
+    };
+    const refuse = (status: number, error: unknown, message?: string): void => {
+      const problem = toProblem(error);
+      response.status(status).json({ error: message === undefined ? problem : { ...problem, message } }); // prettier-ignore
+    };
+    let asked: T;
+    try {
+      // Another site's page cannot send JSON without being asked for its origin.
+      asked = read(request.is('json') ? request.body : undefined, request.params as Record<string, string>); // prettier-ignore
+    } catch (error) {
+      const isUnknown = error instanceof DeviceCloudError && error.code === 'NOT_CONFIGURED';
+      const { id } = request.params;
+      audit({ ...(id === undefined ? {} : { id }), error: isUnknown ? 'not_found' : 'invalid_input' }); // prettier-ignore
+      refuse(isUnknown ? 404 : 400, error);
+      return;
+    }
+    audit(audited(asked));
+    // Asked once, since Node-RED records each refusal.
+    let may: Promise<boolean> | undefined;
+    const mayWrite = (): Promise<boolean> => (may ??= mayWriteFlows(RED, request));
+    answer(asked, mayWrite)
+      .then(
+        (found) => response.json(found),
+        async (error: unknown) => {
+          const [status, message] = (await failure?.(error, asked, mayWrite)) ?? [500];
+          refuse(status, error, message);
+        },
+      )
+      .catch((error: unknown) => refuse(500, error));
+  };
+
+type Fields = Record<string, unknown>;
+
+/** No setting is anywhere near as long. */
+const LONGEST = 4096;
+
+/** Reads the named fields, each text or a number. Errors name the field, never its value. */
+function readFields(from: Fields, names: readonly string[]): Record<string, string> {
+  const found = names.filter((name) => Object.hasOwn(from, name) && from[name] !== undefined);
+  return Object.fromEntries(
+    found.map((name) => {
+      const value = from[name];
+      if (typeof value !== 'string' && typeof value !== 'number') {
+        throw invalidInput(`The setting ${name} must be a text or a number.`);
+      }
+      const text = String(value);
+      if (text.length > LONGEST) {
+        throw invalidInput(`The setting ${name} is longer than ${LONGEST} characters.`);
+      }
+      return [name, text];
+    }),
+  );
+}
+
+/**
+ * Reads the settings of a config node as the editor sends them to be tried.
+ * @param body as parsed by Node-RED, `undefined` if it is not JSON
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readSettings(
+  body: unknown,
+  settings: readonly string[],
+  credentials: readonly string[],
+): { fields: Record<string, string>; credentials: Record<string, string> } {
+  if (!isObject(body)) {
+    throw invalidInput(
+      'Send the settings as a JSON object, with the header Content-Type: application/json.',
+    );
+  }
+  const fields = readFields(body, settings);
+  const given = body['credentials'] ?? {};
+  if (!isObject(given)) throw invalidInput('The setting credentials has to be an object.');
+  return { fields, credentials: readFields(given, credentials) };
+}
+
+/** Why an interface is not tried; the editor puts it into the user's language. */
+export interface Refusal {
+  reason: 'retype' | 'variable' | 'network';
+  /** Names of the settings concerned. */
+  settings: string[];
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/**
+ * Whether settings name what a config node was deployed with: as it was saved, or as it is once Node-RED has replaced
+ * each `${NAME}`.
+ * @param used undefined if the node does not run
+ */
+export const isSameEndpoint = <K extends string>(
+  keys: readonly K[],
+  settings: Partial<Record<K, unknown>>,
+  saved: Partial<Record<K, unknown>>,
+  used: Partial<Record<K, unknown>> | undefined,
+): boolean =>
+  keys.every((key) => {
+    const value = textOf(settings[key]);
+    return value === textOf(saved[key]) || (used !== undefined && value === textOf(used[key]));
+  });

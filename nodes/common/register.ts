@@ -1,0 +1,70 @@
+import type { Node, NodeAPI, NodeDef } from 'node-red';
+import type { Action, Runtime } from './action';
+
+type Options = NonNullable<Parameters<NodeAPI['nodes']['registerType']>[2]>;
+
+/**
+ * Registers a node type. What its nodes do is loaded with the first of them: it would slow down the start of every
+ * Node-RED that has the package installed.
+ * @param load requires it: a plain `require` of the node's `.runtime`
+ */
+export function registerNode<C extends object, N extends Node = Node>(
+  RED: NodeAPI,
+  type: string,
+  load: () => { runtime: Runtime<C, N> },
+  options?: Options,
+): void {
+  let setUp: ReturnType<Runtime<C, N>> | undefined;
+  RED.nodes.registerType<N, NodeDef & C, object, object>(
+    type,
+    function (this: N, def: NodeDef & C) {
+      RED.nodes.createNode(this, def);
+      setUp ??= load().runtime(RED);
+      setUp(this, def);
+    },
+    options,
+  );
+}
+
+/**
+ * Registers an action node.
+ * @param load requires it: a plain `require` of the node's `.runtime`
+ */
+export const registerAction = <C extends object, K extends string>(
+  RED: NodeAPI,
+  type: string,
+  load: () => { action: Action<C, K> },
+): void =>
+  registerNode(RED, type, () => {
+    const { actionRuntime } = require('./action.runtime') as typeof import('./action.runtime');
+    return { runtime: actionRuntime(load().action) };
+  });
+
+/** Answers a request of the editor. */
+export type Handler = ReturnType<NodeAPI['auth']['needsPermission']>;
+
+/** What answers routes, by the names that they have here. */
+export type Handlers<Name extends string> = Readonly<Record<Name, Handler>>;
+
+/** A route of the editor, and the permission that it needs. */
+type Route = ['get' | 'post', path: string, permission: 'device-cloud.read' | 'device-cloud.write'];
+
+/**
+ * Adds routes for the editor. What answers them is loaded with the first request to one of them: most starts of Node-RED
+ * never see one. Called once per module.
+ * @param load requires it: a plain `require`
+ */
+export function addRoutes<Name extends string>(
+  RED: NodeAPI,
+  routes: Readonly<Record<Name, Route>>,
+  load: () => { handlers: (RED: NodeAPI) => Handlers<Name> },
+): void {
+  let handlers: Handlers<Name> | undefined;
+  for (const name of Object.keys(routes) as Name[]) {
+    const [method, path, permission] = routes[name];
+    RED.httpAdmin[method](path, RED.auth.needsPermission(permission), (...call) => {
+      handlers ??= load().handlers(RED);
+      handlers[name](...call);
+    });
+  }
+}

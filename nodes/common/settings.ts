@@ -1,0 +1,119 @@
+// Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/index';
+import { invalidInput, parseChipid, show } from '../../src/input';
+import { variableName } from './shared.config';
+
+/**
+ * Reads a property that is one of a few words. The first of them is the default for one that is missing or empty,
+ * as the dialog has it. Any other is refused: a misspelt `read` must not set a pin.
+ * @param name of the property
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function choiceOf<T extends string>(
+  value: unknown,
+  name: string,
+  choices: readonly [T, ...T[]],
+): T {
+  if (value === undefined || value === null || value === '') return choices[0];
+  const choice = choices.find((each) => each === value);
+  if (choice !== undefined) return choice;
+  throw invalidInput(
+    `The property "${name}" must be one of ${choices.join(', ')}, but is ${show(value)}.`,
+  );
+}
+
+/**
+ * Reads an entry of the list of devices. It may have been saved as `${NAME}`, which a subflow needs:
+ * Node-RED replaces it inside arrays, too, and leaves it as it is if the variable is not set.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable, `INVALID_INPUT`
+ */
+export function readListEntry(entry: unknown): string {
+  const name = variableName(entry);
+  if (name === undefined) return parseChipid(entry);
+  throw new DeviceCloudError(
+    'NOT_CONFIGURED',
+    `The environment variable ${name} is not set, so the device that it stands for is left out.`,
+  );
+}
+
+const notSet = (name: string): DeviceCloudError =>
+  new DeviceCloudError('NOT_CONFIGURED', `The environment variable ${name} is not set.`);
+
+/**
+ * A setting as text. Node-RED replaces `${NAME}` in deployed nodes, unless the variable is not set; in
+ * settings that were only typed it has not been replaced yet.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names the variable that is not set
+ */
+export function textOf(RED: NodeAPI, node: Node | undefined, value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return '';
+  const name = variableName(value);
+  if (name === undefined) return value;
+  // Without a node only the variables of the process are known, which the types do not foresee.
+  const found = RED.util.evaluateNodeProperty(`\${${name}}`, 'env', node as Node, {}) as unknown;
+  if (typeof found === 'string' && found !== '' && found !== value) return found;
+  throw notSet(name);
+}
+
+/** A variable inside a text. Node-RED replaces only a property that is nothing but one variable. */
+const VARIABLE = /\$\{([^{}\s]+)\}/g;
+
+export const hasVariable = (text: unknown): boolean =>
+  typeof text === 'string' && text.search(VARIABLE) >= 0;
+
+/**
+ * Replaces each `${NAME}` in a text.
+ * @param node the deployed node; undefined for settings that were only typed: then those of the process are known
+ * @throws DeviceCloudError `NOT_CONFIGURED` that names the first variable that is not set
+ */
+export function substitute(RED: NodeAPI, node: Node | undefined, text: string): string {
+  return text.replace(VARIABLE, (_whole, name: string) => {
+    // The types do not foresee that there is no node.
+    const found = RED.util.evaluateNodeProperty(name, 'env', node as Node, {}) as unknown;
+    if ((typeof found === 'string' && found !== '') || typeof found === 'number')
+      return String(found);
+    throw notSet(name);
+  });
+}
+
+/** A core `tls-config` node. */
+interface TlsNode extends Node {
+  addTLSOptions(options: TlsSettings): TlsSettings;
+}
+
+/** A core `http proxy` node. */
+interface ProxyNode extends Node<{ username?: string; password?: string }> {
+  url: string;
+  noproxy?: string[];
+}
+
+function nodeOf(
+  RED: NodeAPI,
+  id: string | undefined,
+  type: string,
+  what: string,
+): Node | undefined {
+  if (!id) return undefined;
+  const node = RED.nodes.getNode(id) as Node | null;
+  if (node?.type === type) return node;
+  throw new DeviceCloudError('NOT_CONFIGURED', `The ${what} configuration is missing or disabled.`);
+}
+
+/** The TLS settings of a core `tls-config` node. @throws DeviceCloudError `NOT_CONFIGURED` */
+export function tlsOf(RED: NodeAPI, id: string | undefined): TlsSettings | undefined {
+  const node = nodeOf(RED, id, 'tls-config', 'TLS') as TlsNode | undefined;
+  return node?.addTLSOptions({});
+}
+
+/** The proxy of a core `http proxy` node. @throws DeviceCloudError `NOT_CONFIGURED` */
+export function proxyOf(RED: NodeAPI, id: string | undefined): ProxySettings | undefined {
+  const node = nodeOf(RED, id, 'http proxy', 'proxy') as ProxyNode | undefined;
+  if (!node) return undefined;
+  const { username, password } = (node.credentials as ProxyNode['credentials'] | undefined) ?? {};
+  return {
+    url: node.url,
+    noProxy: node.noproxy ?? [],
+    ...(username ? { username, password: password ?? '' } : {}),
+  };
+}

@@ -1,0 +1,144 @@
+// What both halves of the nodes share: properties that several have, with their defaults, and how values of
+// properties are read. Nothing here needs Node.js.
+
+export const APP_TYPE = 'device-cloud-app';
+
+/** How the service writes `body` in history records; `auto`: learned from uploads that came both ways. */
+export const HISTORY_ENCODINGS = ['auto', 'text', 'base64', 'trimmed', 'tagged'] as const;
+export type HistoryEncoding = (typeof HISTORY_ENCODINGS)[number];
+
+/** The charset of text that is not valid UTF-8 in an upload, and of text pushed over the channel. */
+export const CHARSETS = ['utf-8', 'gbk'] as const;
+export type Charset = (typeof CHARSETS)[number];
+
+/** The time zone is learned from uploads that came both ways. */
+export const AUTO_ZONE = 'auto';
+
+/** The time zone until it is learned: section 5.1 names Beijing time as the server's. */
+export const DEFAULT_ZONE = '+08:00';
+
+export type ChipidType = 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
+
+/** How an uploaded body becomes a payload. */
+export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
+
+/** Type of a typedInput whose value is read when a message arrives. */
+export type ValueType = ChipidType | 'num' | 'bool' | 'json' | 'bin' | 'date';
+
+/** The properties of every action node that calls one device: the application and the device. */
+export interface DeviceConfig {
+  /** Id of the `device-cloud-app` config node. */
+  app: string;
+  /** Chip number, or where to find it. */
+  chipid: string;
+  chipidType: ChipidType;
+}
+
+export const DEVICE: DeviceConfig = { app: '', chipid: 'chipid', chipidType: 'msg' };
+
+/** The properties of every action node that waits for the answer of a device. */
+export interface DeviceCallConfig extends DeviceConfig {
+  /** Seconds to wait. */
+  timeout: number | string;
+}
+
+/** The time-out is the service's own limit of 10 seconds (section 8), plus the network. */
+export const DEVICE_CALL: DeviceCallConfig = { ...DEVICE, timeout: 12 };
+
+/** The properties of a node that may call several devices for one message. */
+export interface ManyConfig extends DeviceCallConfig {
+  /** Whether the device may be an array of chip numbers. */
+  many: boolean;
+  /** The longest array. */
+  limit: number | string;
+  /** How many calls run at once. */
+  atOnce: number | string;
+}
+
+export const MANY: ManyConfig = { ...DEVICE_CALL, many: false, limit: 100, atOnce: 16 };
+
+/** The maximum of `limit` and of `atOnce`. */
+export const MAX_MANY = 10_000;
+
+/** The properties of a node whose command may wait for its device. */
+export interface WhenConfig {
+  when: 'now' | 'online' | 'upload';
+  /** Seconds that the command waits. */
+  expires: number | string;
+}
+
+export const WHEN: WhenConfig = { when: 'now', expires: 3600 };
+
+/** The properties of a node that pushes a message. */
+export interface MessageConfig {
+  /** `msg`: the format is in `msg.format`. */
+  format: 'MSG' | 'HEX' | 'AT' | 'LUA' | 'B64' | 'msg';
+  message: string;
+  messageType: ValueType;
+}
+
+export const MESSAGE: MessageConfig = { format: 'MSG', message: 'payload', messageType: 'msg' };
+
+/** A warning about a request, or about a key (with `setting`). */
+export interface ExplainWarning {
+  code: string;
+  /** In English. */
+  message: string;
+  setting?: string;
+  where?: string;
+  values?: Readonly<Record<string, unknown>>;
+}
+
+/** What a request would be: see the library's `explain`. */
+export interface Explanation {
+  method: string;
+  path: string;
+  parameters: [name: string, value: string][];
+  signed: string;
+  /** Empty where a value contains a key. */
+  curl: string;
+  warnings: ExplainWarning[];
+}
+
+/** The longest time that a timer can wait, in seconds. */
+export const MAX_SECONDS = 2_147_483;
+
+/**
+ * The properties of a node, with the default of each that is missing, as in a flow of an older version or one written by
+ * hand. An empty number is missing, too.
+ */
+export function withDefaults<C extends object>(saved: Partial<C>, defaults: C): C {
+  const config: Record<string, unknown> = { ...saved };
+  for (const [name, usual] of Object.entries(defaults)) {
+    const value = config[name];
+    const isEmpty = typeof value === 'string' && value.trim() === '' && typeof usual === 'number';
+    if (value === undefined || value === null || isEmpty) config[name] = usual;
+  }
+  return config as C;
+}
+
+/** Whether a value has fields: an object, not an array or null. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Parses a text that has to be a JSON object; undefined if it is anything else. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What Node-RED replaces in the properties of a node when a flow starts; the second form is its older one. */
+const VARIABLE = /^\$(?:\{(\S+)\}|\((\S+)\))$/;
+
+/** The name of the environment variable that a property refers to; undefined if it is a value itself. */
+export function variableName(value: unknown): string | undefined {
+  const match = typeof value === 'string' ? VARIABLE.exec(value) : null;
+  return match?.[1] ?? match?.[2];
+}
+
+/** Whether a property refers to an environment variable. */
+export const isVariable = (value: unknown): boolean => variableName(value) !== undefined;

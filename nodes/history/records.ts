@@ -1,0 +1,133 @@
+import type { NodeAPI, NodeMessage } from 'node-red';
+import {
+  DeviceCloudError,
+  type Charset,
+  type PushRecord,
+  type SyncRecord,
+  type UploadRecord,
+} from '../../src/index';
+import { decodeBase64, dropLeadingZeros } from '../../src/input';
+import { decodeBody } from '../common/upload-message';
+import { hexadecimalBytes } from './hexadecimal';
+import type { HistoryConfig } from './history.config';
+
+/** A record of any of the three histories. */
+export type HistoryRecord = UploadRecord | PushRecord | SyncRecord;
+
+/** The device that a record names itself. The type promises a text, but the service may send a number. */
+export const chipidOf = ({ chipid }: { chipid: unknown }): string =>
+  dropLeadingZeros(String(chipid));
+
+/** A record whose body may have been decoded. */
+type DecodedRecord = Omit<HistoryRecord, 'body'> & { body: unknown };
+
+/** The id, if it is well-formed: an error repeats nothing of the service that may not be harmless. */
+const named = ({ id }: HistoryRecord): string => (/^\d{1,20}$/.test(String(id)) ? ` ${id}` : '');
+
+const undecodable = (record: HistoryRecord, what: string): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_RESPONSE',
+    `The body of the history record${named(record)} is ${what}. ` +
+      'Choose another output, such as auto-detect, or another encoding in the application.',
+  );
+
+/** How bodies are written: the service's document does not show it. */
+export interface BodyForm {
+  /** With `hexadecimal`, a body that cannot be that is text. */
+  encoding: 'text' | 'base64' | 'hexadecimal';
+  /** Of bytes that are not UTF-8. */
+  charset: Charset;
+}
+
+function bytesOf(text: string, { encoding, charset }: BodyForm): Buffer | undefined {
+  if (encoding === 'base64') return decodeBase64(text);
+  const bytes = encoding === 'hexadecimal' ? hexadecimalBytes(text, charset) : undefined;
+  return bytes ?? Buffer.from(text, 'utf8');
+}
+
+/**
+ * Decodes the body of a record.
+ * @throws DeviceCloudError `INVALID_RESPONSE` that names the record
+ */
+export function decodeRecord(
+  record: HistoryRecord,
+  form: BodyForm,
+  datatype: HistoryConfig['datatype'],
+): DecodedRecord {
+  if (datatype === 'raw') return record;
+  const { body: text } = record;
+  if (typeof text !== 'string') throw undecodable(record, 'not text');
+  const bytes = bytesOf(text, form);
+  if (!bytes) throw undecodable(record, 'not Base64');
+  const decoded = decodeBody(bytes, datatype, form.charset);
+  if ('problem' in decoded) throw undecodable(record, decoded.problem);
+  return { ...record, body: decoded.value };
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
+
+/**
+ * Reads a time of the service, `YYYY-MM-DD HH:MM:SS` (section 2).
+ * @param zone the service's time zone, `±HH:MM`
+ * @returns milliseconds since 1970; undefined if it is no such time
+ */
+function serviceTime(text: unknown, zone: string): number | undefined {
+  const parts = typeof text === 'string' ? TIME.exec(text) : null;
+  if (!parts) return undefined;
+  const [, day = '', time = ''] = parts;
+  const utc = new Date(`${day}T${time}Z`);
+  // JavaScript reads February 30th as March 2nd.
+  if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(`${day}T${time}`)) {
+    return undefined;
+  }
+  return Date.parse(`${day}T${time}${zone}`);
+}
+
+interface SplitOptions {
+  zone: string;
+  nameOf: (chipid: string) => string | undefined;
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** In a synchronisation (section 2.5) each record names its own device. */
+function deviceFields(
+  record: HistoryRecord,
+  msg: NodeMessage,
+  nameOf: SplitOptions['nameOf'],
+): { chipid?: string; name?: string } {
+  if (!('chipid' in record)) return {};
+  const chipid = chipidOf(record);
+  const name = msg['name'] === undefined ? nameOf(chipid) : undefined;
+  return name === undefined ? { chipid } : { chipid, name };
+}
+
+/**
+ * Makes one message per record, as core's split does for an array, so that join can put them together.
+ * @param records as the service gave them, for `msg.record`
+ * @param decoded the same with their bodies decoded, for the payloads
+ * @param zone of the records' times, for `msg.timestamp`
+ * @param nameOf the name of a device that a record names itself
+ * @param fields further fields that each message gets
+ */
+export function splitRecords(
+  RED: NodeAPI,
+  msg: NodeMessage,
+  records: readonly HistoryRecord[],
+  decoded: readonly DecodedRecord[],
+  { zone, nameOf, fields }: SplitOptions,
+): NodeMessage[] {
+  const id = RED.util.generateId();
+  const count = records.length;
+  // As split does, so that the sequence the message itself belongs to can be joined later.
+  const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
+  return records.map((record, index) => ({
+    ...RED.util.cloneMessage(msg),
+    ...deviceFields(record, msg, nameOf),
+    ...fields,
+    payload: decoded[index]?.body,
+    // Even if undefined: a timestamp that the message came with is not the record's.
+    timestamp: serviceTime(record.create_time, zone),
+    record,
+    parts: { ...outer, id, type: 'array', len: 1, index, count },
+  }));
+}

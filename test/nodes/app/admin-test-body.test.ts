@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import { load } from '../support/flow';
+import { journal } from '../support/journal';
+import { startCloud, useNodeRed } from '../support/node-red';
+import { CANARIES } from '../support/secrets';
+
+interface Answer {
+  status: number;
+  body: { error?: { code: string; message: string } };
+  text: string;
+}
+
+async function post(body: string, type = 'application/json'): Promise<Answer> {
+  const request = helper.request().post('/device-cloud/apps/test').set('content-type', type);
+  const answer = (await request.send(body)) as Answer;
+  journal.answers.push(answer.text);
+  return answer;
+}
+
+const { appkey } = CANARIES;
+
+describe('a request for a test that the editor would not send', () => {
+  useNodeRed();
+
+  const ODD: [what: string, body: unknown, says: RegExp][] = [
+    ['an array', [], /JSON object/],
+    ['an address that is no text', { baseUrl: ['http://127.0.0.1:1'] }, /baseUrl/],
+    ['an appid that is an object', { appid: {} }, /appid/],
+    ['an id that is true', { id: true }, /id/],
+    ['a time-out that is null', { timeout: null }, /timeout/],
+    ['another service', { service: 'elsewhere' }, /service.*cloud.*simulator/],
+    ['credentials in an array', { credentials: [appkey] }, /credentials/],
+    ['credentials as a text', { credentials: appkey }, /credentials/],
+    ['a key in an array', { credentials: { appkey: [appkey] } }, /appkey/],
+    ['a huge key', { credentials: { appkey: appkey.repeat(4096) } }, /appkey.*4096/],
+    ['a huge address', { baseUrl: `http://${'x'.repeat(100_000)}` }, /baseUrl.*4096/],
+  ];
+  for (const [what, body, says] of ODD) {
+    it(`is refused with the reason: ${what}`, async () => {
+      const cloud = await startCloud();
+      await load([]);
+      const usual = { baseUrl: cloud.baseUrl, appid: cloud.appid, credentials: { appkey } };
+      const sent = Array.isArray(body) ? body : { ...usual, ...(body as object) };
+      const answer = await post(JSON.stringify(sent));
+      assert.equal(answer.status, 400, answer.text);
+      assert.deepEqual(Object.keys(answer.body), ['error']);
+      assert.equal(answer.body.error?.code, 'INVALID_INPUT');
+      assert.match(answer.body.error.message, says);
+      assert.ok(!answer.text.includes(appkey));
+      assert.equal(cloud.requests.length, 0);
+    });
+  }
+
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+    it(`is refused when it comes as ${type}`, async () => {
+      await load([]);
+      const { status, body } = await post('service=simulator', type);
+      assert.equal(status, 400);
+      assert.match(body.error?.message ?? '', /JSON object.*application\/json/);
+    });
+  }
+
+  it('is refused when it has no body', async () => {
+    await load([]);
+    const answer = (await helper.request().post('/device-cloud/apps/test')) as Answer;
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.error?.code, 'INVALID_INPUT');
+  });
+
+  it('may have fields that are not settings, which are ignored', async () => {
+    await load([]);
+    const answer = await post('{"__proto__":{"service":"simulator"},"constructor":1,"else":{}}');
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.text, /NOT_CONFIGURED/);
+  });
+
+  it('is recorded in the audit log as refused, without what was sent', async () => {
+    await load([]);
+    await post(JSON.stringify({ id: [appkey] }));
+    const [noted, ...more] = journal.logs.filter(({ level }) => level === 98);
+    assert.deepEqual(more, []);
+    assert.match(JSON.stringify(noted), /device-cloud\.apps\.test.*invalid_input/);
+    assert.ok(!JSON.stringify(noted).includes(appkey));
+  });
+});

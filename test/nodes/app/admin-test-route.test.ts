@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { ApiResult, TestResult } from '../../../nodes/app/answers.config';
+import { startSimulator } from '../../../src/simulator';
+import { httpService } from '../../../tooling/servers/http-service';
+import { ALWAYS_ONLINE, load, node, simulatorApp } from '../support/flow';
+import { journal } from '../support/journal';
+import { startCloud, useNodeRed } from '../support/node-red';
+import { CANARIES } from '../support/secrets';
+
+async function test(settings: object): Promise<TestResult & { text: string }> {
+  const answer = await helper.request().post('/device-cloud/apps/test').send(settings);
+  journal.answers.push(answer.text);
+  assert.equal(answer.status, 200, answer.text);
+  return { ...(answer.body as TestResult), text: answer.text };
+}
+
+const { appkey, serverKey, serverPassword } = CANARIES;
+
+describe('the test of an application in the editor', () => {
+  useNodeRed();
+
+  it('reports what works, how many devices are online and how far the clocks differ', async () => {
+    const ahead = 3600;
+    const cloud = await startCloud({ now: () => Date.now() + ahead * 1000, appName: 'Houses' });
+    cloud.switchOff(10000001);
+    await load([]);
+    const { baseUrl, appid } = cloud;
+    const { openApi, serverApi, devices } = await test({ baseUrl, appid, credentials: CANARIES });
+    const { clockSkew, ...open } = openApi!;
+    assert.deepEqual(open, { ok: true, name: 'Houses', online: 2, dialect: 'document' });
+    assert.ok(Math.abs(clockSkew! - ahead) <= 2, String(clockSkew));
+    assert.equal(serverApi?.ok, true);
+    assert.deepEqual(
+      devices?.map(({ chipid }) => chipid),
+      ['10000002', '10000003'],
+    );
+  });
+
+  it('distinguishes a wrong key of one interface from a right one of the other', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    const credentials = { appkey: 'Another-Key', serverKey, serverPassword };
+    const { openApi, serverApi } = await test({ baseUrl, appid, credentials });
+    assert.equal(openApi?.ok, false);
+    assert.equal(openApi.code, 'UNAUTHORIZED');
+    assert.equal(serverApi?.ok, true);
+    const other = { appkey, serverKey, serverPassword: 'Another-Password' };
+    const second = await test({ baseUrl, appid, credentials: other });
+    assert.equal(second.openApi?.ok, true);
+    assert.equal(second.serverApi?.code, 'UNAUTHORIZED');
+    assert.ok(!second.text.includes('Another-Password'));
+  });
+
+  it('reports what looks wrong about a refused key, and what was sent', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    const credentials = {
+      appkey: `${appkey}\n`,
+      serverKey,
+      serverPassword: `${serverPassword}\u3000`,
+    };
+    const { openApi, serverApi } = await test({ baseUrl, appid, credentials });
+    const faults = ({ warnings = [] }: ApiResult): string[] =>
+      warnings.map(({ setting, code, where }) => `${setting} ${code} ${where}`);
+    assert.deepEqual(faults(openApi!), ['appkey line-end end']);
+    assert.deepEqual(faults(serverApi!), ['serverPassword full-width end']);
+    assert.equal(openApi?.explanation?.path, '/openapi/apps/');
+    assert.equal(serverApi?.explanation?.path, '/api/server/devices?page=1&count=1');
+    assert.deepEqual(openApi.explanation.warnings, []);
+    const blank = { appkey, serverKey: `${serverKey} `, serverPassword };
+    const unsent = await test({ baseUrl, appid, credentials: blank });
+    assert.deepEqual(faults(unsent.openApi!), ['serverKey blank end']);
+  });
+
+  it('leaves out the interface whose keys are not given', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    const open = await test({ baseUrl, appid, credentials: { appkey } });
+    assert.equal(open.openApi?.ok, true);
+    assert.equal(open.serverApi, null);
+    const server = await test({ baseUrl, credentials: { serverKey, serverPassword } });
+    assert.equal(server.openApi, null);
+    assert.equal(server.serverApi?.ok, true);
+  });
+
+  it('reports that all keys are missing, without a request', async () => {
+    const cloud = await startCloud();
+    await load([]);
+    const { openApi, serverApi } = await test({ baseUrl: cloud.baseUrl, appid: cloud.appid });
+    assert.equal(openApi?.code, 'NOT_CONFIGURED');
+    assert.equal(serverApi, null);
+    assert.equal(cloud.requests.length, 0);
+  });
+
+  it('does not mistake the page of a portal for the list of the server API', async () => {
+    const portal = await httpService((response) => {
+      response.end('<html>Log in to use this network</html>');
+    });
+    await load([]);
+    const { baseUrl } = portal;
+    const { serverApi } = await test({ baseUrl, credentials: { serverKey, serverPassword } });
+    assert.equal(serverApi?.ok, false);
+    assert.equal(serverApi.code, 'INVALID_RESPONSE');
+    assert.match(serverApi.message ?? '', /proxy or portal/);
+  });
+
+  it('reports that nothing is listening at the address', async () => {
+    const gone = await startSimulator();
+    await gone.close();
+    await load([]);
+    const { baseUrl, appid } = gone;
+    const { openApi, serverApi } = await test({ baseUrl, appid, credentials: CANARIES });
+    assert.equal(openApi?.code, 'UNREACHABLE');
+    assert.equal(serverApi?.code, 'UNREACHABLE');
+    assert.equal(openApi.clockSkew, undefined);
+  });
+
+  const WRONG: Record<string, object> = {
+    'no settings at all': { baseUrl: undefined, appid: undefined, credentials: undefined },
+    'an address with a path': { baseUrl: 'http://127.0.0.1:1/path' },
+    'a variable that is not set': { baseUrl: '${DEVICE_CLOUD_TEST_UNSET}' },
+    'a variable for the key that is not set': {
+      credentials: { appkey: '${DEVICE_CLOUD_TEST_UNSET}' },
+    },
+    'no number where one is due': { timeout: 'soon' },
+    'a TLS configuration that is gone': { tls: 'gone' },
+  };
+  for (const [what, settings] of Object.entries(WRONG)) {
+    it(`reports what is wrong: ${what}`, async () => {
+      await load([]);
+      const usual = { baseUrl: 'http://127.0.0.1:1', appid: '1', credentials: { appkey } };
+      const { openApi } = await test({ ...usual, ...settings });
+      assert.equal(openApi?.ok, false);
+      assert.equal(openApi.code, 'NOT_CONFIGURED');
+    });
+  }
+
+  it('replaces variables in typed values', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    process.env['DEVICE_CLOUD_TEST_KEY'] = appkey;
+    const credentials = { appkey: '${DEVICE_CLOUD_TEST_KEY}' };
+    const { openApi } = await test({ baseUrl, appid, credentials });
+    Reflect.deleteProperty(process.env, 'DEVICE_CLOUD_TEST_KEY');
+    assert.equal(openApi?.ok, true);
+  });
+
+  it('works with the simulator, deployed or not', async () => {
+    await load([simulatorApp(), node('push')]);
+    for (const id of ['app', 'new']) {
+      const { openApi, serverApi } = await test({ id, service: 'simulator' });
+      assert.ok(Number(openApi?.online) >= ALWAYS_ONLINE.length, String(openApi?.online));
+      assert.equal(serverApi?.ok, true);
+    }
+  });
+
+  it('is recorded in the audit log, without the keys', async () => {
+    const { baseUrl, appid } = await startCloud();
+    await load([]);
+    await test({ id: 'x', baseUrl, appid, credentials: CANARIES });
+    const noted = journal.logs.filter(({ level }) => level === 98);
+    assert.equal(noted.length, 1);
+    assert.equal((noted[0] as unknown as { event: string }).event, 'device-cloud.apps.test');
+  });
+});
