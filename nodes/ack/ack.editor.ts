@@ -1,4 +1,4 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { opened } from '../common/editor/form';
 import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
 import type { AckConfig } from './ack.config';

@@ -1,9 +1,8 @@
-import { said, t } from '../common/editor/catalogue';
+import { said, t } from '../common/editor/texts';
 import { readDevices, rememberDevices } from '../common/editor/devices';
-import { warningText } from '../common/editor/explanation';
+import { warningText } from '../common/editor/explain';
 import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import type { ApiResult, Cause, TestResult } from './answers.config';
-import { invalidSettings } from './app-rules.editor';
 
 /** The server API refuses a larger difference, in seconds (section 5.1). */
 const CLOCK_LIMIT = 7200;
@@ -144,6 +143,9 @@ function resultRows(answer: TestResult, tried: Tried): ResultRow[] {
   ];
 }
 
+/** Finds invalid settings in the form, with their labels. */
+type InvalidSettings = (typed: (property: string) => string) => [setting: string, error: string][];
+
 const form = new TestForm('.device-cloud-app:not(.device-cloud-cluster)');
 const typed = (property: string): string => form.typed(property);
 
@@ -165,7 +167,7 @@ function settings(id: string): Record<string, unknown> {
   };
 }
 
-async function test(id: string): Promise<ResultRow[]> {
+async function test(id: string, invalidSettings: InvalidSettings): Promise<ResultRow[]> {
   const sent = settings(id);
   const invalid = sent['service'] === 'simulator' ? [] : invalidSettings(typed);
   // Said here in the reader's language, and without a request that could only fail.
@@ -179,6 +181,6 @@ async function test(id: string): Promise<ResultRow[]> {
 }
 
 /** Makes the button test what is typed, before it is saved or deployed. */
-export function prepareTest(id: string): void {
-  form.prepare(() => test(id));
+export function prepareTest(id: string, invalidSettings: InvalidSettings): void {
+  form.prepare(() => test(id, invalidSettings));
 }

@@ -1,4 +1,4 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { current, fieldValue } from '../common/editor/form';
 import type { EditorNode } from '../common/editor/red';
 import type { ClusterConfig } from './cluster.config';

@@ -1,7 +1,7 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { current, opened, show } from '../common/editor/form';
 import type { Named } from '../common/editor/properties';
-import { notBlank, orDefault, seconds, validator } from '../common/editor/validators';
+import { notBlank, orDefault, seconds, validator } from '../common/editor/fields';
 import {
   DEFAULTS,
   LEASE,

@@ -1,4 +1,4 @@
-import { said, t } from '../common/editor/catalogue';
+import { said, t } from '../common/editor/texts';
 import type { EditorNode } from '../common/editor/red';
 import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import type { ClusterConfig, ClusterTestResult } from './cluster.config';

@@ -43,17 +43,17 @@ export interface CallAnswer<T = unknown> {
 export type CallFields = Record<string, unknown>;
 
 /** The call of the client that a node makes for a message. Running the node makes it, Explain describes it. */
-export interface Plan<T = unknown> {
+export interface Plan {
   call: ExplainedCall;
   /** The first argument of a call to a device: a chip number or, if the node takes several, an array of them. */
   device?: unknown;
   /** Its further arguments, as they came. */
   args: readonly unknown[];
   options?: Pick<PushOptions & PulseOptions & ValueOptions, PlanOption>;
-  /** Makes the fields of the message; if it is left out: `payload`, `statusCode` and `warning`. */
-  fields?(this: void, answer: CallAnswer<T>, chipid: string, client: DeviceCloudClient): CallFields;
+  /** Makes the fields of the message; if it is left out: `payload`, `statusCode` and `warning`. It knows what the body is. */
+  fields?: (answer: CallAnswer<never>, chipid: string, client: DeviceCloudClient) => CallFields;
   /** Turns an error into an answer, or throws it. */
-  onError?(this: void, error: unknown): CallAnswer<T>;
+  onError?: (error: unknown) => CallAnswer;
   /** What Explain says besides: the node waits for a reply, or makes the call only if nothing is known. */
   note?: 'request' | 'latest';
 }

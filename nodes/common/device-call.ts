@@ -57,14 +57,15 @@ export function answerFields({ body, statusCode, warning }: CallAnswer): CallFie
 }
 
 /** Makes the call of a plan. @param device none or one chip number */
-export function makeCall<T>(
+export function makeCall(
   { client }: Pick<AnyCall, 'client'>,
-  { call, args, onError }: Plan<T>,
+  { call, args, onError }: Plan,
   device: readonly string[],
   options: CallOptions,
-): Promise<Answer<T>> {
-  const made = Reflect.apply(client[call], client, [...device, ...args, options]) as Promise<Answer<T>>; // prettier-ignore
-  return onError ? (made.catch(onError) as Promise<Answer<T>>) : made;
+): Promise<Answer<never>> {
+  const made: unknown = Reflect.apply(client[call], client, [...device, ...args, options]);
+  const answer = made as Promise<Answer<never>>;
+  return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;
 }
 
 const optionsOf = ({ signal, onProgress }: AnyCall, { options }: Plan): PushOptions => ({

@@ -1,4 +1,4 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { opened } from '../common/editor/form';
 import {
@@ -8,7 +8,7 @@ import {
   selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
-import { oneOf, orDefault, validator } from '../common/editor/validators';
+import { oneOf, orDefault, validator } from '../common/editor/fields';
 import { DEFAULTS, type DevicesConfig } from './devices.config';
 
 RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {

@@ -1,4 +1,4 @@
-import { said, t } from '../common/editor/catalogue';
+import { said, t } from '../common/editor/texts';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
 import { current, field, fieldValue, onChange, opened, show } from '../common/editor/form';
 import {
@@ -9,7 +9,7 @@ import {
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
-import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
+import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
 
 type Config = EventsConfig & Named;

@@ -1,8 +1,20 @@
 import { FLEET_TOPIC } from '../app/app.config';
-import { t } from '../common/editor/catalogue';
 import { explainFailure, type Problem } from '../common/editor/devices';
 import { getRoute } from '../common/editor/routes';
-import type { FleetAnswer } from './fleet.editor';
+import { t } from '../common/editor/texts';
+import type { AppChoice, FleetAnswer } from '../app/answers.config';
+
+/** The applications that run. */
+export async function readApplications(): Promise<AppChoice[]> {
+  const body: unknown = await getRoute('apps');
+  return body as AppChoice[];
+}
+
+/** What the editor calls an application. */
+export const applicationName = ({ id, name }: AppChoice): string => {
+  const node = RED.nodes.node(id);
+  return name || (node ? RED.utils.getNodeLabel(node, id) : id);
+};
 
 /** Milliseconds from an answer to the next request, if no tick says that something has changed. */
 const POLL = 5000;

@@ -1,39 +1,45 @@
-import { plain } from '../common/editor/plain';
+import type { FleetAnswer, FleetCluster, FleetRow } from '../app/answers.config';
+import { plain } from '../common/editor/texts';
 
-/** A device as `device-cloud/apps/:id/fleet` shows it; times in ms by the server's clock. */
-export interface FleetRow {
-  chipid: string;
-  name: string | null;
-  online: boolean | null;
-  since: number | null;
-  lastUpload: number | null;
-  channel: {
-    state: 'connecting' | 'connected' | 'disconnected' | 'elsewhere';
-    reason: string | null;
-  } | null;
-  waiting: number;
-  reconnects: number;
-  recovered: number;
-  lastError: { code: string; message: string; at: number } | null;
-  /** The process of the cluster that holds it. */
-  process?: string;
+/** Milliseconds without an upload on an open channel after which a device counts as silent. */
+const SILENT = 600_000;
+
+/** @param now the server's time, in ms */
+type Is = (row: FleetRow, now: number) => boolean;
+
+/** What the list can be filtered by. */
+export const STATES = {
+  all: () => true,
+  online: ({ online }) => online === true,
+  offline: ({ online }) => online === false,
+  silent: ({ channel, lastUpload, since }, now) =>
+    channel?.state === 'connected' && now - (lastUpload ?? since ?? now) > SILENT,
+  'channel-down': ({ channel }) =>
+    channel !== null && channel.state !== 'connected' && channel.state !== 'elsewhere',
+  waiting: ({ waiting }) => waiting > 0,
+  error: ({ lastError }) => lastError !== null,
+} as const satisfies Record<string, Is>;
+
+export type State = keyof typeof STATES;
+
+export const isState = (value: string): value is State => Object.hasOwn(STATES, value);
+
+/** The devices of a state whose name or number has a text in it. */
+export function matching(rows: FleetRow[], text: string, state: State, now: number): FleetRow[] {
+  const wanted = text.trim().toLowerCase();
+  const is: Is = STATES[state];
+  return rows.filter(
+    (row) =>
+      is(row, now) &&
+      (row.chipid.includes(wanted) || (row.name?.toLowerCase().includes(wanted) ?? false)),
+  );
 }
 
-/** The cluster that shares the devices. */
-export interface FleetCluster {
-  state: 'joining' | 'member' | 'awaiting' | 'closed';
-  processes: number;
-  problem?: { setting: 'password' | 'rights' | 'tls'; message: string };
-  queue?: { length: number; deadLetters: number };
-}
-
-/** The answer of that route. */
-export interface FleetAnswer {
-  revision: number;
-  devices: FleetRow[];
-  removed: string[];
-  complete?: boolean;
-  cluster?: FleetCluster;
+/** How many devices are in each state. */
+export function countStates(rows: FleetRow[], now: number): Record<State, number> {
+  const count = (is: Is): number => rows.reduce((sum, row) => sum + Number(is(row, now)), 0);
+  const entries = Object.entries(STATES).map(([state, is]) => [state, count(is)]);
+  return Object.fromEntries(entries) as Record<State, number>;
 }
 
 /** The texts in it come from a server that may be anyone's. */

@@ -1,11 +1,10 @@
-import { t, said } from '../common/editor/catalogue';
+import { t, said } from '../common/editor/texts';
 import { explainFailure, type Problem } from '../common/editor/devices';
 import { fieldValue } from '../common/editor/form';
-import { applicationName, readApplications, type Application } from './applications.editor';
+import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
-import { Feed } from './feed.editor';
-import { countStates, isState, matching, STATES, type State } from './filter.editor';
-import { Fleet, type FleetRow } from './fleet.editor';
+import type { AppChoice, FleetRow } from '../app/answers.config';
+import { countStates, Fleet, isState, matching, STATES, type State } from './fleet.editor';
 import { clusterText, createRow, fillRow, ROW_HEIGHT } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
@@ -27,7 +26,7 @@ export class Panel {
   readonly #details: Details;
   readonly #fleet = new Fleet();
   readonly #feed: Feed;
-  #apps: Application[] | undefined;
+  #apps: AppChoice[] | undefined;
   #chosen = '';
   #selected: string | undefined;
   #problem: Problem | undefined;
@@ -103,7 +102,7 @@ export class Panel {
     }
   }
 
-  #showApps(apps: Application[]): void {
+  #showApps(apps: AppChoice[]): void {
     const options = apps.map((app) => $('<option>', { value: app.id }).text(applicationName(app)));
     this.#app
       .empty()

@@ -1,7 +1,5 @@
-import { ageText } from '../common/editor/ages';
-import { t } from '../common/editor/catalogue';
-import { plain } from '../common/editor/plain';
-import type { FleetCluster, FleetRow } from './fleet.editor';
+import { ageText, plain, t } from '../common/editor/texts';
+import type { FleetCluster, FleetRow } from '../app/answers.config';
 
 /** Pixels. */
 export const ROW_HEIGHT = 44;

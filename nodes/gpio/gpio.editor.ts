@@ -1,17 +1,37 @@
-import { t } from '../common/editor/catalogue';
-import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
-import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, fixedInput, namedNumbers, numberType, typedInput } from '../common/editor/typed';
+import { t } from '../common/editor/texts';
 import {
+  appProperty,
+  atOnceProperty,
+  chipidProperty,
+  expiresProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  limitProperty,
+  manyProperty,
+  prepareDevice,
+  prepareMany,
+  prepareWhen,
+  saveWhen,
+  selectOnlyApp,
+  timeoutProperty,
+  whenProperty,
+  type Named,
+} from '../common/editor/properties';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import type { EditorNode } from '../common/editor/red';
+import {
+  DYNAMIC,
+  fixedInput,
+  namedNumbers,
+  numberType,
   oneOf,
   orDefault,
+  typedInput,
   typedValidator,
   validator,
   wholeNumber,
-} from '../common/editor/validators';
+} from '../common/editor/fields';
 import { parseJsonObject } from '../common/shared.config';
 import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
 

@@ -1,6 +1,6 @@
 import { DeviceCloudError, type ResultAnswer } from '../../src/index';
 import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
-import { defineAction, type Message, type Plan } from '../common/action';
+import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
 import { timeoutOf, waitOf } from '../common/device-call';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
@@ -68,7 +68,7 @@ function planOfSet({ config, inputs }: Message<GpioConfig, Input>, isPulse: bool
 }
 
 /** Endpoint 9: one character for each pin. */
-function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan<ResultAnswer> {
+function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan {
   const pin = config.pin === '' ? undefined : parsePin(inputs.pin);
   const codes = Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes));
   return {
@@ -76,7 +76,7 @@ function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan<Res
     device: inputs.chipid,
     args: [],
     options: timeoutOf(config),
-    fields({ body: { result }, statusCode }, chipid, client) {
+    fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
       const payload =
         pin === undefined ? toArray(levels) : levelOf(levels, pin, chipid, statusCode);

@@ -1,10 +1,26 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { current, field, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
+import {
+  appProperty,
+  chipidProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  prepareDevice,
+  selectOnlyApp,
+  type Named,
+} from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, dateType, nowType, typedInput } from '../common/editor/typed';
-import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
+import {
+  dateType,
+  DYNAMIC,
+  nowType,
+  oneOf,
+  orDefault,
+  typedInput,
+  typedValidator,
+  validator,
+} from '../common/editor/fields';
 import { DEFAULTS, type HistoryConfig } from './history.config';
 
 type Config = HistoryConfig & Named;

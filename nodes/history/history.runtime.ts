@@ -1,4 +1,4 @@
-import { guessEncoding } from '../../src/index';
+import { guessEncoding, type Answer } from '../../src/index';
 import { defineAction, type ActionCall, type Message, type Outcome, type Plan } from '../common/action'; // prettier-ignore
 import { zoneOfService } from '../common/app';
 import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
@@ -18,7 +18,7 @@ const operationOf = ({ operation }: HistoryConfig): Operation =>
   choiceOf(operation, 'operation', ['uploads', 'pushes', 'sync']);
 
 /** Endpoints 5, 6 and 7. */
-function planOf({ config, inputs }: Message<HistoryConfig, HistoryInput>): Plan<HistoryRecord[]> {
+function planOf({ config, inputs }: Message<HistoryConfig, HistoryInput>): Plan {
   const call = operationOf(config);
   return call === 'sync'
     ? { call, args: [inputs.begin, inputs.end] }
@@ -44,7 +44,8 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const { app, client, config, msg, node, RED, signal } = call;
   const datatype = choiceOf(config.datatype, 'datatype', DATATYPES);
   const device = chipid === undefined ? [] : [chipid];
-  const { statusCode, body } = await makeCall(call, planOf(call), device, { signal });
+  const read = await makeCall(call, planOf(call), device, { signal });
+  const { statusCode, body }: Answer<HistoryRecord[]> = read;
   const operation = operationOf(config);
   const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
   const form = { encoding: encodingOf(call, body), charset: app.charset };

@@ -1,9 +1,17 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
+import {
+  appProperty,
+  chipidProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  prepareDevice,
+  selectOnlyApp,
+  type Named,
+} from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { oneOf, orDefault, validator } from '../common/editor/validators';
+import { oneOf, orDefault, validator } from '../common/editor/fields';
 import { DEFAULTS, type LatestConfig } from './latest.config';
 
 type Config = LatestConfig & Named;

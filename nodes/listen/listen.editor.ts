@@ -1,7 +1,6 @@
-import { t } from '../common/editor/catalogue';
-import { isClustered } from '../common/editor/clustered';
+import { t } from '../common/editor/texts';
+import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
-import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
   appProperty,
   labelOf,
@@ -10,7 +9,7 @@ import {
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { oneOf, orDefault, seconds, validator } from '../common/editor/validators';
+import { oneOf, orDefault, seconds, validator } from '../common/editor/fields';
 import { DEFAULTS, MOST_SHARDS, readProcessesText, SHARD_FORM, type LISTEN_TYPE, type ListenConfig } from './listen.config'; // prettier-ignore
 
 type Config = ListenConfig & Named & { inputs: number };

@@ -1,12 +1,36 @@
-import { t } from '../common/editor/catalogue';
-import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
+import { t } from '../common/editor/texts';
+import {
+  appProperty,
+  atOnceProperty,
+  chipidProperty,
+  expiresProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  limitProperty,
+  manyProperty,
+  prepareDevice,
+  prepareMany,
+  prepareWhen,
+  saveWhen,
+  selectOnlyApp,
+  timeoutProperty,
+  whenProperty,
+  type Named,
+} from '../common/editor/properties';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { messageError, showMessageNote } from '../common/editor/message';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, revalidate, stringType, typedInput } from '../common/editor/typed';
-import { oneOf, orDefault, typedValidator, validator } from '../common/editor/validators';
+import {
+  DYNAMIC,
+  oneOf,
+  orDefault,
+  revalidate,
+  stringType,
+  typedInput,
+  typedValidator,
+  validator,
+} from '../common/editor/fields';
 import { DEFAULTS, type PushConfig } from './push.config';
 
 type Config = PushConfig & Named;

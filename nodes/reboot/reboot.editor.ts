@@ -1,7 +1,23 @@
-import { t } from '../common/editor/catalogue';
-import { manyProperty, limitProperty, atOnceProperty, prepareMany, prepareWhen, saveWhen, whenProperty, expiresProperty } from '../common/editor/command'; // prettier-ignore
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
+import { t } from '../common/editor/texts';
+import {
+  appProperty,
+  atOnceProperty,
+  chipidProperty,
+  expiresProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  limitProperty,
+  manyProperty,
+  prepareDevice,
+  prepareMany,
+  prepareWhen,
+  saveWhen,
+  selectOnlyApp,
+  timeoutProperty,
+  whenProperty,
+  type Named,
+} from '../common/editor/properties';
 import { DEFAULTS, type RebootConfig } from './reboot.config';
 
 type Config = RebootConfig & Named;

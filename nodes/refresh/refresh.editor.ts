@@ -1,9 +1,21 @@
-import { t } from '../common/editor/catalogue';
-import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
+import { t } from '../common/editor/texts';
+import {
+  appProperty,
+  atOnceProperty,
+  chipidProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  limitProperty,
+  manyProperty,
+  prepareDevice,
+  prepareMany,
+  selectOnlyApp,
+  timeoutProperty,
+  type Named,
+} from '../common/editor/properties';
 import { field, onChange, show } from '../common/editor/form';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
-import { oneOf, orDefault, validator } from '../common/editor/validators';
+import { oneOf, orDefault, validator } from '../common/editor/fields';
 import { DEFAULTS, type RefreshConfig } from './refresh.config';
 
 type Config = RefreshConfig & Named;

@@ -22,14 +22,17 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: () => ['chipid'],
-  plan({ config, inputs }): Plan<Refreshed> {
+  plan({ config, inputs }): Plan {
     const offline = choiceOf(config.offline, 'offline', ['error', 'answer']);
     return {
       call: 'refresh',
       device: inputs.chipid,
       args: [],
       options: timeoutOf(config),
-      fields: (answer) => ({ ...answerFields(answer), online: answer.body.status === 'online' }),
+      fields: (answer: CallAnswer<Refreshed>) => ({
+        ...answerFields(answer),
+        online: answer.body.status === 'online',
+      }),
       ...(offline === 'answer' && { onError: offlineAnswer }),
     };
   },

@@ -1,11 +1,31 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { messageError, showMessageNote } from '../common/editor/message';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
+import {
+  appProperty,
+  chipidProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  prepareDevice,
+  selectOnlyApp,
+  timeoutProperty,
+  type Named,
+} from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { DYNAMIC, fixedInput, revalidate, stringType, typedInput } from '../common/editor/typed';
-import { notBlank, oneOf, orDefault, seconds, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
+import {
+  DYNAMIC,
+  fixedInput,
+  notBlank,
+  oneOf,
+  orDefault,
+  revalidate,
+  seconds,
+  stringType,
+  typedInput,
+  typedValidator,
+  validator,
+} from '../common/editor/fields';
 import { MAX_SECONDS } from '../common/shared.config';
 import { DEFAULTS, type RequestConfig } from './request.config';
 

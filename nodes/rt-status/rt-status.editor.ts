@@ -1,9 +1,29 @@
-import { t } from '../common/editor/catalogue';
-import { manyProperty, limitProperty, atOnceProperty, prepareMany } from '../common/editor/command';
-import { appProperty, chipidProperty, fixedDevice, labelOf, labelStyle, prepareDevice, selectOnlyApp, timeoutProperty } from '../common/editor/properties'; // prettier-ignore
-import type { Named } from '../common/editor/properties';
-import { DYNAMIC, stringType, typedInput } from '../common/editor/typed';
-import { notBlank, oneOf, orDefault, typedValidator, validator } from '../common/editor/validators'; // prettier-ignore
+import { t } from '../common/editor/texts';
+import {
+  appProperty,
+  atOnceProperty,
+  chipidProperty,
+  fixedDevice,
+  labelOf,
+  labelStyle,
+  limitProperty,
+  manyProperty,
+  prepareDevice,
+  prepareMany,
+  selectOnlyApp,
+  timeoutProperty,
+  type Named,
+} from '../common/editor/properties';
+import {
+  DYNAMIC,
+  notBlank,
+  oneOf,
+  orDefault,
+  stringType,
+  typedInput,
+  typedValidator,
+  validator,
+} from '../common/editor/fields';
 import { DEFAULTS, type RtStatusConfig } from './rt-status.config';
 
 type Config = RtStatusConfig & Named;

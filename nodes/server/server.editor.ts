@@ -1,4 +1,4 @@
-import { t } from '../common/editor/catalogue';
+import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
@@ -9,14 +9,17 @@ import {
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
-import { DYNAMIC, numberType, stringType, typedInput } from '../common/editor/typed';
 import {
+  DYNAMIC,
+  numberType,
   oneOf,
   orDefault,
+  stringType,
+  typedInput,
   typedValidator,
   validator,
   wholeNumber,
-} from '../common/editor/validators';
+} from '../common/editor/fields';
 import { parseJsonObject } from '../common/shared.config';
 import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 

@@ -1,9 +1,16 @@
-import { t } from '../common/editor/catalogue';
-import { isClustered } from '../common/editor/clustered';
-import { current, fieldValue, field, onChange, opened, show } from '../common/editor/form';
+import { t } from '../common/editor/texts';
+import {
+  current,
+  field,
+  fieldValue,
+  isClustered,
+  onChange,
+  opened,
+  show,
+} from '../common/editor/form';
 import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
-import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/validators';
+import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, LIMITS, type WorkConfig } from './work.config';
 
 type Config = WorkConfig & Named;

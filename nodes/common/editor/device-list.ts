@@ -1,9 +1,9 @@
 import { isVariable } from '../shared.config';
-import { said, t } from './catalogue';
+import { said, t } from './texts';
 import { current, fieldValue } from './form';
 import { deviceName, pickDevice, whenKnown } from './picker';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
-import { chipNumber, type Check } from './validators';
+import { chipNumber, type Check } from './fields';
 
 /** The properties of a node whose devices may be a list. */
 export interface DeviceListConfig {

@@ -1,6 +1,5 @@
 import { isObject } from '../shared.config';
-import { said, t } from './catalogue';
-import { plain } from './plain';
+import { plain, said, t } from './texts';
 import { getRoute } from './routes';
 
 /** An online device, as the admin routes give it. */

@@ -60,3 +60,9 @@ export function onChange(properties: string[], adapt: () => void): void {
   for (const property of properties) field(property).on('change', adapt);
   adapt();
 }
+
+/** Whether a node's application shares its devices in a cluster: the application of the open form, else the saved one. */
+export function isClustered(node: EditorNode<{ app: string }>): boolean {
+  const app = RED.nodes.node(current(node, 'app')) as EditorNode<{ cluster: string }> | null;
+  return Boolean(app?.cluster);
+}

@@ -1,7 +1,31 @@
-import { t } from './catalogue';
 import { current, field, fieldValue } from './form';
-import { payloadOf } from './payload';
 import type { EditorNode } from './red';
+import { t } from './texts';
+
+/** How many bytes a text typed by hand is when pushed, or what is wrong with it. */
+export type Payload = { bytes: number } | { error: string };
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function hexBytes(text: string): Payload {
+  const digits = text.replace(/ /g, '');
+  if (!/^[0-9a-f]*$/i.test(digits)) return { error: t('common.error.hex-digit') };
+  return digits.length % 2 === 0
+    ? { bytes: digits.length / 2 }
+    : { error: t('common.error.hex-pair') };
+}
+
+function base64Bytes(text: string): Payload {
+  if (!BASE64.test(text)) return { error: t('common.error.base64') };
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  return { bytes: (text.length / 4) * 3 - padding };
+}
+
+/** Checks a text against the format of the push, by the rules of the library's `pushMessage`. */
+export function payloadOf(text: string, format: string): Payload {
+  if (format === 'HEX') return hexBytes(text);
+  return format === 'B64' ? base64Bytes(text) : { bytes: new TextEncoder().encode(text).length };
+}
 
 /** What is wrong with a message typed by hand, in the format that the node pushes. */
 export function messageError<T extends { format: string }>(

@@ -1,10 +1,8 @@
-import { ageText, localTime } from './ages';
-import { t } from './catalogue';
+import { ageText, localTime, t } from './texts';
 import { knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
 import type { Completion, TypeDefinition } from './red';
-import { textType } from './typed';
-import { chipNumber } from './validators';
+import { chipNumber, textType } from './fields';
 
 /** A row without a device. Return and Tab select the first row's value: it is what was typed. */
 function remark(typed: string, text: string, detail = ''): Completion {

@@ -1,6 +1,6 @@
-import { said, t } from './catalogue';
+import { said, t } from './texts';
 import { explainFailure } from './devices';
-import { showExplanation } from './explanation';
+import { showExplanation } from './explain';
 import type { Explanation } from '../shared.config';
 import { fieldValue } from './form';
 import { postRoute } from './routes';

@@ -1,0 +1,53 @@
+/** Texts without values: a list of devices asks for the same few again and again, and each search takes long. */
+const known = new Map<string, string>();
+
+/** Text in the reader's language, from this node's message catalogue. */
+export function t(key: string, values?: Record<string, unknown>): string {
+  const text = known.get(key);
+  if (text !== undefined && values === undefined) return text;
+  const found = RED._(`${CATALOGUE}:${key}`, values);
+  // A missing one may be loaded later.
+  if (values === undefined && !found.endsWith(key)) known.set(key, found);
+  return found;
+}
+
+/** A text with what it is about before it, with the language's own colon. */
+export function said(what: string, text: string): string {
+  return t('common.said', { what, text });
+}
+
+/**
+ * Line ends, control characters, halves of characters, and what changes the direction of the text after it:
+ * with them a name could look like another one, or change how the number beside it reads.
+ */
+const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text from outside as the editor may show it, on one line and in its own direction. */
+export const plain = (text: string): string => text.replace(UNSAFE, '\ufffd');
+
+/** Units of an age, the longest first, in seconds. */
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+/**
+ * How long ago something was, in one unit: `12 s ago`, `5 min ago`.
+ * @param at Unix time in milliseconds, by the clock of this browser
+ */
+export function ageText(at: number, now = Date.now()): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  const [unit, length] = UNITS.find(([, least]) => seconds >= least) ?? ['s', 1];
+  return t(`common.age.${unit}`, { n: Math.floor(seconds / length) });
+}
+
+/** The same moment as a date and a time where the reader is, in the editor's language. */
+export function localTime(at: number): string {
+  try {
+    return new Date(at).toLocaleString(RED.i18n.lang());
+  } catch {
+    // The browser does not know that language.
+    return new Date(at).toLocaleString();
+  }
+}
