@@ -3,12 +3,12 @@ import {
   explainChannel,
   explainOpenApi,
   explainServerApi,
+  hideSecrets,
   type Draft,
   type ExplainNote,
   type ExplainSettings,
   type Explanation,
 } from './api/explain';
-import { hideSecrets } from './api/explain-secrets';
 import type { ServerApiCall } from './api/server-api';
 import { readLimits } from './call-options';
 import { CALLS, type CallArguments, type CallName, type Interfaces } from './calls';
@@ -30,14 +30,11 @@ export interface Explainable extends Interfaces {
 
 const settingsOf = ({ settings, options }: Explainable): ExplainSettings => {
   const { origin, timestampUnit, postParameters, signCase } = settings;
-  const { now = Date.now, proxy } = options;
+  const { now = Date.now, proxy, serverPassword = '' } = options;
   const curlOptions = proxy === false ? ["--noproxy '*'"] : [];
-  return { origin, timestampUnit, postParameters, signCase, now, curlOptions };
+  const appid = settings.openApi?.appid ?? '';
+  return { origin, appid, serverPassword, timestampUnit, postParameters, signCase, now, curlOptions }; // prettier-ignore
 };
-
-const appidOf = ({ settings }: Explainable): { appid: string } => ({
-  appid: settings.openApi?.appid ?? '',
-});
 
 /** What is read of a call, as far as an explanation needs it. */
 type ReadCall = { options: CallOptions | undefined } & (
@@ -64,12 +61,9 @@ function draft<C extends ExplainedCall>(
   // An explanation has no limits, but what is wrong with them is an error of the call.
   readLimits(read.options, 1);
   const settings = settingsOf(from);
-  if ('bytes' in read) return explainChannel(settings, appidOf(from), read.device, read.bytes);
-  if ('serverSpec' in read) {
-    const { serverPassword = '' } = from.options;
-    return explainServerApi(settings, { serverPassword }, read.serverSpec.unsigned);
-  }
-  const explained = explainOpenApi(settings, appidOf(from), read.spec.unsigned);
+  if ('bytes' in read) return explainChannel(settings, read.device, read.bytes);
+  if ('serverSpec' in read) return explainServerApi(settings, read.serverSpec.unsigned);
+  const explained = explainOpenApi(settings, read.spec.unsigned);
   return call === 'devices' ? { ...explained, warnings: [SPELLING] } : explained;
 }
 

@@ -1,8 +1,9 @@
+import { MIN_SECRET } from '../http/redact';
 import type { KeyWarning } from '../input/pasted-key';
-import type { UnsignedOpenApiRequest, OpenApiIdentity } from './open-api-request';
+import { UNPRINTABLE } from '../util/show';
+import type { UnsignedOpenApiRequest } from './open-api-request';
 import { encodeQuery } from './query';
 import type { UnsignedServerApiRequest } from './server-api-request';
-import { argument, curlCommand, printableJson, printfText, signingCommand } from './shell';
 import { canonicalParams, lowercase, type SignCase } from './signing';
 
 /** A warning about the keys of an explained request, or a note about the request itself. */
@@ -52,6 +53,8 @@ export interface Draft extends Explanation {
 /** The settings of a client that an explanation uses. */
 export interface ExplainSettings {
   origin: string;
+  appid: string;
+  serverPassword: string;
   timestampUnit: 'ms' | 's';
   postParameters: 'body' | 'query';
   signCase: SignCase;
@@ -61,61 +64,118 @@ export interface ExplainSettings {
   curlOptions: readonly string[];
 }
 
-type Appid = Pick<OpenApiIdentity, 'appid'>;
+/*
+ * Text in a command for a POSIX shell. Besides what a shell would interpret, nothing unprintable appears in
+ * it: a terminal into which a command is pasted obeys control characters, wherever the quotes are.
+ */
 
-/** Signs by section 5.2. `timestamp` comes first, since no parameter's name is greater. */
-function openSignature(
-  method: string,
-  all: Readonly<Record<string, string>> & { timestamp: string },
-  signCase: SignCase,
-  unit: 'ms' | 's',
-) {
-  const { timestamp } = all;
+/** A longer argument may be refused by the system: Linux accepts 128 KiB. */
+const MAX_ARGUMENT = 100_000;
+
+/** Quotes printable text. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const variable = (name: string): string => `"$${name}"`;
+
+/** An argument that ends with a variable. */
+const upTo = (text: string, name: string): string => `${quote(text)}${variable(name)}`;
+
+const octal = (text: string): string => {
+  let escaped = '';
+  for (const byte of Buffer.from(text)) escaped += `\\${byte.toString(8).padStart(3, '0')}`;
+  return escaped;
+};
+
+/** Any text as a quoted format of `printf`; `%s` can be put between two of them. */
+const printfText = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('%', '%%').replaceAll("'", octal).replace(UNPRINTABLE, octal); // prettier-ignore
+
+/** JSON with an escape for everything unprintable. */
+const printableJson = (json: string): string =>
+  json.replace(UNPRINTABLE, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
+/** The MD5 of what is piped in: `openssl` is on Linux and macOS, and its output has differed over time. */
+const MD5 = "openssl md5 | sed 's/.*= *//'";
+
+/**
+ * A command that sets `timestamp` and `sign`.
+ * @param needs environment variables that must be set
+ * @param clock prints the time
+ * @param text what is signed: a format of `printf`, and its values
+ */
+const signingCommand = (needs: readonly string[], clock: string, text: string): string =>
+  [
+    `: ${needs.map((name) => `"\${${name}:?}"`).join(' ')} &&`,
+    `timestamp=${clock} &&`,
+    `sign=$(printf ${text} | ${MD5}) &&`,
+  ].join('\n');
+
+/** A command that sends a request. @param body printable text */
+function curlCommand(options: readonly string[], body?: string): string {
+  const curl = ['curl -sSi', ...options].join(' ');
+  if (body === undefined) return curl;
+  return body.length > MAX_ARGUMENT
+    ? `printf %s ${quote(body)} | ${curl} --data-binary @-`
+    : `${curl} --data-raw ${quote(body)}`;
+}
+
+/** A request that is signed by section 5.2. */
+interface SignedRequest {
+  method: string;
+  path: string;
+  unit: 'ms' | 's';
+  /** All parameters but the timestamp, as they are signed. */
+  params: Readonly<Record<string, string>>;
+  /** The query between the timestamp and the sign, and after the sign. */
+  between?: string;
+  rest?: string;
+  options: readonly string[];
+  body?: string | undefined;
+}
+
+function explainSigned(
+  { origin, appid, signCase, now }: ExplainSettings,
+  { method, path, unit, params, between = '', rest = '', options, body }: SignedRequest,
+): Explanation {
+  const timestamp = String(unit === 'ms' ? now() : Math.floor(now() / 1000));
+  const all = { timestamp, ...params, appid };
   const before = `${method.toLowerCase()}timestamp=`;
+  // The timestamp comes first, since no parameter's name is greater.
   const after = canonicalParams(all, signCase).slice(`timestamp=${timestamp}`.length);
-  const parameters = Object.entries(all).sort(([a], [b]) => (a < b ? 1 : -1));
+  const clock = `$(date +%s)${unit === 'ms' ? '000' : ''}`;
+  const text = `'${before}%s${printfText(after)}%s' ${variable('timestamp')} ${variable('APPKEY')}`;
+  const address = upTo(`${origin}${path}?appid=${appid}&timestamp=`, 'timestamp');
+  const signed = upTo(`${between}&sign=`, 'sign') + (rest === '' ? '' : quote(rest));
   return {
-    parameters,
+    method,
+    path,
+    parameters: Object.entries(all).sort(([a], [b]) => (a < b ? 1 : -1)),
     signed: `${before}${timestamp}${after}<APPKEY>`,
-    command: signingCommand({
-      needs: ['APPKEY'],
-      zeros: unit === 'ms' ? '000' : '',
-      format: `${before}%s${printfText(after)}%s`,
-      variables: ['timestamp', 'APPKEY'],
-      lowercases: false,
-    }),
+    curl: `${signingCommand(['APPKEY'], clock, text)}\n${curlCommand([...options, address + signed], body)}`,
+    warnings: [],
   };
 }
 
 /** Explains a request of the open API (sections 4.2 and 5.2). */
 export function explainOpenApi(
   settings: ExplainSettings,
-  { appid }: Appid,
   { method, path, params }: UnsignedOpenApiRequest,
 ): Draft {
-  const { origin, signCase, postParameters, now, curlOptions } = settings;
-  const timestamp = String(Math.floor(now() / 1000));
-  const { command, ...signature } = openSignature(method, { timestamp, ...params, appid }, signCase, 's'); // prettier-ignore
   const further = encodeQuery(params);
-  const isForm = method === 'POST' && postParameters === 'body';
-  const rest = isForm || further === '' ? '' : `&${further}`;
-  const address = argument(
-    `${origin}/openapi/${path}?appid=${appid}&timestamp=`,
-    ['timestamp'],
-    '&sign=',
-    ['sign'],
-    ...(rest === '' ? [] : [rest]),
-  );
-  const asPost = method === 'POST' && !isForm ? ['-X POST'] : [];
-  const curl = curlCommand([...curlOptions, ...asPost, address], isForm ? further : undefined);
-  return {
-    method,
-    path: `/openapi/${path}`,
-    ...signature,
-    curl: `${command}\n${curl}`,
-    warnings: [],
-    given: [...Object.values(params), ...path.split('/').filter((part) => /^\d+$/.test(part))],
-  };
+  const isForm = method === 'POST' && settings.postParameters === 'body';
+  const explanation = explainSigned(settings, {
+    ...{ method, path: `/openapi/${path}`, unit: 's', params },
+    rest: isForm || further === '' ? '' : `&${further}`,
+    options: [...settings.curlOptions, ...(method === 'POST' && !isForm ? ['-X POST'] : [])],
+    body: isForm ? further : undefined,
+  });
+  const numbers = path.split('/').filter((part) => /^\d+$/.test(part));
+  return { ...explanation, given: [...Object.values(params), ...numbers] };
 }
 
 /** The handshake of a WebSocket (RFC 6455). The key is any 16 bytes in Base64. */
@@ -126,70 +186,45 @@ const UPGRADE = [
 ];
 
 /** Explains the request that opens the channel of a device (sections 4.3 and 5.2). */
-export function explainChannel(
-  settings: ExplainSettings,
-  { appid }: Appid,
-  chipid: string,
-  data: Buffer,
-): Draft {
-  const { origin, signCase, timestampUnit, now, curlOptions } = settings;
-  const timestamp = String(timestampUnit === 'ms' ? now() : Math.floor(now() / 1000));
-  const { command, ...signature } = openSignature('get', { timestamp, chipid, appid }, signCase, timestampUnit); // prettier-ignore
-  const address = argument(
-    `${origin}/noticed/peer?appid=${appid}&timestamp=`,
-    ['timestamp'],
-    `&chipid=${chipid}&sign=`,
-    ['sign'],
-  );
+export function explainChannel(settings: ExplainSettings, chipid: string, data: Buffer): Draft {
+  const explanation = explainSigned(settings, {
+    ...{ method: 'GET', path: '/noticed/peer', unit: settings.timestampUnit },
+    ...{ params: { chipid }, between: `&chipid=${chipid}` },
+    options: [...UPGRADE, ...settings.curlOptions],
+  });
   const frame = JSON.stringify({ type: 'msgpush', body: data.toString('base64') });
   const message =
     'A push over the channel is not an HTTP request. This is the handshake that opens the channel: ' +
     `101 means that the key is accepted. The data follows as the text frame ${frame}`;
-  return {
-    method: 'GET',
-    path: '/noticed/peer',
-    ...signature,
-    curl: `${command}\n${curlCommand([...UPGRADE, ...curlOptions, address], undefined)}`,
-    warnings: [{ code: 'channel', message, values: { frame } }],
-    given: [chipid, data.toString()],
-  };
+  const warnings: ExplainNote[] = [{ code: 'channel', message, values: { frame } }];
+  return { ...explanation, warnings, given: [chipid, data.toString()] };
 }
-
-const passwordCase = (): ExplainNote => ({
-  code: 'password-case',
-  message:
-    'The command lowercases A to Z alone, and the password has other capital letters: ' +
-    'set SERVER_PASSWORD to the password in lowercase.',
-});
 
 /** Explains a request of the server API (sections 4.1 and 5.1). */
 export function explainServerApi(
-  settings: ExplainSettings,
-  { serverPassword }: { serverPassword: string },
+  { origin, signCase, now, curlOptions, serverPassword }: ExplainSettings,
   { method, path, query, body }: UnsignedServerApiRequest,
 ): Draft {
-  const { origin, signCase, now, curlOptions } = settings;
   const timestamp = String(Math.floor(now() / 1000));
   const target = query === '' ? path : `${path}?${query}`;
   const before = `${lowercase(`${method}${path}`, signCase)}key=`;
-  const command = signingCommand({
-    needs: ['SERVER_KEY', 'SERVER_PASSWORD'],
-    zeros: '',
-    format: `${before}%stimestamp=%s%s`,
-    variables: ['SERVER_KEY', 'timestamp', 'SERVER_PASSWORD'],
-    lowercases: true,
-  });
+  const values = ['SERVER_KEY', 'timestamp', 'SERVER_PASSWORD'].map(variable).join(' ');
+  // The keys are known only when it runs.
+  const text = `'${before}%stimestamp=%s%s' ${values} | LC_ALL=C tr 'A-Z' 'a-z'`;
+  const command = signingCommand(['SERVER_KEY', 'SERVER_PASSWORD'], '$(date +%s)', text);
   const options = [
     ...(method === 'GET' ? [] : [`-X ${method}`]),
     ...curlOptions,
-    `-H ${argument('Key: ', ['SERVER_KEY'])}`,
-    `-H ${argument('Timestamp: ', ['timestamp'])}`,
-    `-H ${argument('Sign: ', ['sign'])}`,
+    `-H ${upTo('Key: ', 'SERVER_KEY')}`,
+    `-H ${upTo('Timestamp: ', 'timestamp')}`,
+    `-H ${upTo('Sign: ', 'sign')}`,
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'"]),
-    argument(`${origin}${target}`),
+    quote(`${origin}${target}`),
   ];
-  const curl = curlCommand(options, body === undefined ? undefined : printableJson(body));
   const isPlain = lowercase(serverPassword, signCase) === lowercase(serverPassword, 'ascii');
+  const message =
+    'The command lowercases A to Z alone, and the password has other capital letters: ' +
+    'set SERVER_PASSWORD to the password in lowercase.';
   return {
     method,
     path: target,
@@ -198,9 +233,48 @@ export function explainServerApi(
       ['timestamp', timestamp],
     ],
     signed: `${before}<SERVER_KEY>timestamp=${timestamp}<SERVER_PASSWORD>`,
-    curl: `${command}\n${curl}`,
-    warnings: isPlain ? [] : [passwordCase()],
+    curl: `${command}\n${curlCommand(options, body === undefined ? undefined : printableJson(body))}`,
+    warnings: isPlain ? [] : [{ code: 'password-case', message }],
     // After /api/server/devices/ comes the device.
     given: [...path.split('/').slice(4), decodeURIComponent(query), body ?? ''],
+  };
+}
+
+const MASK = '***';
+
+/** A secret as it is, within JSON, and percent-encoded. */
+const formsOf = (secret: string): string[] =>
+  [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())].map(
+    (form) => form.toLowerCase(),
+  );
+
+/**
+ * Removes from an explanation whatever would show a key, since a caller may have put one into a value. Only
+ * what the caller gave is searched: a key that is an ordinary word may well be in the rest, too. What is
+ * signed is lowercased, so all is compared in lowercase.
+ */
+export function hideSecrets(
+  { given, ...explanation }: Draft,
+  secrets: readonly (string | undefined)[],
+): Explanation {
+  const forms = secrets.flatMap((secret) =>
+    secret !== undefined && secret.length >= MIN_SECRET ? formsOf(secret) : [],
+  );
+  const shows = (text: string): boolean => {
+    const lower = text.toLowerCase();
+    return forms.some((form) => lower.includes(form));
+  };
+  if (!given.some(shows)) return explanation;
+  const { path, parameters, warnings } = explanation;
+  const hide = (text: string): string => (given.includes(text) && shows(text) ? MASK : text);
+  const message = 'A value of the request contains a key: what would show it is left out.';
+  return {
+    ...explanation,
+    path: shows(`${path} ${decodeURIComponent(path)}`) ? MASK : path,
+    parameters: parameters.map(([name, value]) => [name, hide(value)]),
+    signed: MASK,
+    // A command with gaps would send something else.
+    curl: '',
+    warnings: [...warnings.filter(({ code }) => code !== 'channel'), { code: 'secret', message }],
   };
 }
