@@ -1,13 +1,15 @@
 import { t } from '../common/editor/texts';
 import { opened } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import type { AckConfig } from './ack.config';
 
 type Config = AckConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-ack', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-ack.svg',
   inputs: 1,
@@ -16,13 +18,9 @@ RED.nodes.registerType<Config>('device-cloud-ack', {
     name: { value: '' },
     app: appProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t('node.ack'));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
   },

@@ -1,4 +1,10 @@
-import type { DeviceCloudClient, DeviceRecord, DeviceSnapshot, Fleet, FleetChanges } from '../../src/index'; // prettier-ignore
+import type {
+  DeviceCloudClient,
+  DeviceRecord,
+  DeviceSnapshot,
+  Fleet,
+  FleetChanges,
+} from '../../src/index';
 import { zoneOfService } from '../common/app';
 import type { DeviceChoice, FleetAnswer, FleetRow } from './answers.config';
 import type { DeviceProcesses } from './deployed';

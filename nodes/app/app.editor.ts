@@ -16,12 +16,12 @@ import { DEFAULTS, ZONE, type AppConfig, type AppCredentials } from './app.confi
 import { prepareTest } from './test.editor';
 
 /** The simulator needs no address and no key. */
-export function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
+function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
   return current(node, 'service') !== 'simulator';
 }
 
 /** Scheme, host and port, by the rules of the library's `parseBaseUrl`. */
-export function baseUrlError(value: string): string | undefined {
+function baseUrlError(value: string): string | undefined {
   const text = value.trim();
   if (text === '') return t('common.error.blank');
   let url: URL;
@@ -37,7 +37,7 @@ export function baseUrlError(value: string): string | undefined {
 }
 
 /** Required unless only the server API is used, which only the form shows. */
-export function appidError(value: string): string | undefined {
+function appidError(value: string): string | undefined {
   if (value === '') {
     const serverKey = $('#node-config-input-serverKey');
     const nothing = serverKey.length > 0 && fieldValue(serverKey) === '';
@@ -49,16 +49,16 @@ export function appidError(value: string): string | undefined {
 }
 
 /** Comes with an App ID; both are missing where neither they nor the server API's key are given. */
-export const appkeyError = (appid: string, appkey: string): string | undefined =>
+const appkeyError = (appid: string, appkey: string): string | undefined =>
   pairError(appid, appkey) ??
   (appid === '' && appidError('') !== undefined ? t('error.no-key') : undefined);
 
-export function zoneError(value: string): string | undefined {
+function zoneError(value: string): string | undefined {
   return value === AUTO_ZONE || ZONE.test(value) ? undefined : t('error.zone');
 }
 
 /** `auto`, `position`, or different pins, by the rules of the library's `parsePins`. */
-export function pinsError(value: string): string | undefined {
+function pinsError(value: string): string | undefined {
   if (value === 'auto' || value === 'position') return undefined;
   const pins = value.split(',').map((pin) => pin.trim());
   const isList =
@@ -80,7 +80,7 @@ export function invalidSettings(typed: (property: string) => string): [string, s
 }
 
 /** A key and its secret come together or not at all. */
-export function pairError(id: string, secret: string): string | undefined {
+function pairError(id: string, secret: string): string | undefined {
   if (id !== '' && secret === '') return t('error.secret');
   return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
 }

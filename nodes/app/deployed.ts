@@ -70,7 +70,7 @@ export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 
 /** A deployed config node, disabled or not. */
-export interface DeployedApp {
+interface DeployedApp {
   /** As it was saved, with each `${NAME}` in it. */
   saved: NodeDef & Partial<AppConfig>;
   /** The running node; a disabled one, or one in a subflow's template, does not run. */

@@ -16,40 +16,20 @@ import { messageOf } from '../common/errors';
 import { inputReader, type ReadInputs } from '../common/inputs';
 import type { Handler } from '../common/register';
 import { isObject, isVariable, withDefaults } from '../common/shared.config';
-import { action as devices } from '../devices/devices.runtime';
-import { action as gpio } from '../gpio/gpio.runtime';
-import { action as history } from '../history/history.runtime';
-import { action as latest } from '../latest/latest.runtime';
-import { action as push } from '../push/push.runtime';
-import { action as reboot } from '../reboot/reboot.runtime';
-import { action as refresh } from '../refresh/refresh.runtime';
-import { action as request } from '../request/request.runtime';
-import { action as rtStatus } from '../rt-status/rt-status.runtime';
-import { action as server } from '../server/server.runtime';
 import { deployedCredentials, findDeployed } from './deployed';
 import { clientOptions } from './options';
 
 /** An action with any properties: those of a request may be of any type. */
 type AnyAction = Action<Record<string, unknown>, string>;
 
-/** Every node that sends a request for a message, by its type. */
-const ACTIONS: ReadonlyMap<unknown, AnyAction> = new Map(
-  Object.entries({
-    push,
-    request,
-    gpio,
-    'rt-status': rtStatus,
-    refresh,
-    reboot,
-    devices,
-    history,
-    latest,
-    server,
-  }).map(
-    // prettier-ignore
-    ([name, action]) => [`device-cloud-${name}`, action as unknown as AnyAction],
-  ),
-);
+/** Finds the action of a node that sends a request for each message. Its run time need not be loaded yet. */
+async function findAction(type: unknown): Promise<AnyAction> {
+  const [, name] = /^device-cloud-([a-z-]{1,40})$/.exec(String(type)) ?? [];
+  const path = `../${name}/${name}.runtime.js`;
+  const found = (await import(path).catch(() => ({}))) as { action?: AnyAction };
+  if (name !== undefined && found.action?.plan) return found.action;
+  throw invalidInput('The type of the node is not one that sends a request for each message.');
+}
 
 /** A note on a node's request, besides those of the client on the call. */
 interface NodeNote {
@@ -117,7 +97,9 @@ function readConfig(node: Record<string, unknown>, action: AnyAction): ExplainRe
       `A property is longer than ${LONGEST} characters: ${tooLong[0].slice(0, 40)}`,
     );
   // What is made of several values, such as `wires`, is not needed for a call.
-  const plain = entries.filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value)); // prettier-ignore
+  const plain = entries.filter(([, value]) =>
+    ['string', 'number', 'boolean'].includes(typeof value),
+  );
   return withDefaults(Object.fromEntries(plain), action.defaults);
 }
 
@@ -133,7 +115,7 @@ function readMsg(value: unknown): Record<string, unknown> {
  * @param body as parsed by Node-RED, `undefined` if it is not JSON
  * @throws DeviceCloudError `INVALID_INPUT`
  */
-function readExplainRequest(body: unknown): ExplainRequest {
+async function readExplainRequest(body: unknown): Promise<ExplainRequest> {
   if (!isObject(body))
     throw invalidInput(
       'Send id, node and msg as a JSON object, with the header Content-Type: application/json.',
@@ -142,9 +124,7 @@ function readExplainRequest(body: unknown): ExplainRequest {
   if (typeof id !== 'string' || id.length > 100)
     throw invalidInput('The id must be that of the configuration of an application.');
   if (!isObject(node)) throw invalidInput('The node must be an object with its properties.');
-  const action = ACTIONS.get(node['type']);
-  if (!action)
-    throw invalidInput('The type of the node is not one that sends a request for each message.');
+  const action = await findAction(node['type']);
   const type = String(node['type']);
   return { id, type, action, config: readConfig(node, action), msg: readMsg(msg) };
 }

@@ -8,7 +8,7 @@ const KEPT = 60;
 const INTERVAL = 30;
 
 /** The dependencies of a view. */
-export interface FleetViewDeps {
+interface FleetViewDeps {
   /** The fleet of the current client. */
   fleet: () => Fleet | undefined;
   /** Whether the list can be read. */
@@ -89,7 +89,7 @@ interface Holder {
 }
 
 /** The parts of a fleet and a membership that are needed. */
-export interface FleetProcessesDeps {
+interface FleetProcessesDeps {
   fleet: () => Pick<Fleet, 'snapshot'> | undefined;
   cluster: () => ClusterMember | undefined;
 }

@@ -3,7 +3,7 @@ import type { Simulator } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 
 /** A use of the simulator that all config nodes of a Node-RED share. */
-export interface SimulatorUse {
+interface SimulatorUse {
   ready: Promise<Simulator>;
   /** Ends the use; the last one's end stops the simulator. */
   leave(): Promise<void>;

@@ -1,5 +1,10 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudClient, DeviceCloudError, type ClientOptions, type Explanation } from '../../src/index'; // prettier-ignore
+import {
+  DeviceCloudClient,
+  DeviceCloudError,
+  type ClientOptions,
+  type Explanation,
+} from '../../src/index';
 import { keyWarnings } from '../../src/input';
 import type { Refusal } from '../common/admin';
 import type { Api } from '../common/app';

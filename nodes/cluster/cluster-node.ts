@@ -2,12 +2,18 @@ import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterSettings } from '../../src/index';
 import { show } from '../../src/input';
 import { substitute, textOf, tlsOf } from '../common/settings';
-import { CLUSTER_TYPE, DEFAULTS, LEASE, type ClusterConfig, type ClusterCredentials } from './cluster.config'; // prettier-ignore
+import {
+  CLUSTER_TYPE,
+  DEFAULTS,
+  LEASE,
+  type ClusterConfig,
+  type ClusterCredentials,
+} from './cluster.config';
 import type { MembershipUse } from './memberships';
 
 /** The address and settings that the credentials of a cluster were deployed with: they are used with no others. */
 export const ENDPOINT = ['url', 'sentinels', 'master', 'tls'] as const;
-export type ClusterEndpoint = Pick<ClusterConfig, (typeof ENDPOINT)[number]>;
+type ClusterEndpoint = Pick<ClusterConfig, (typeof ENDPOINT)[number]>;
 
 /** The config node at run time. */
 export interface ClusterNode extends Node<ClusterCredentials> {

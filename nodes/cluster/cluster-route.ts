@@ -6,7 +6,12 @@ import { toProblem } from '../common/errors';
 import type { Handlers } from '../common/register';
 import { hasVariable } from '../common/settings';
 import { APP_TYPE, isVariable } from '../common/shared.config';
-import { CLUSTER_TYPE, type ClusterConfig, type ClusterCredentials, type ClusterTestResult } from './cluster.config'; // prettier-ignore
+import {
+  CLUSTER_TYPE,
+  type ClusterConfig,
+  type ClusterCredentials,
+  type ClusterTestResult,
+} from './cluster.config';
 import {
   ENDPOINT,
   engineOf,

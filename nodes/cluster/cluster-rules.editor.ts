@@ -50,7 +50,7 @@ export function addressError(value: string, node: Node): string | undefined {
 }
 
 /** Addresses, by the rules of the library. A password in one would be saved where all can read it. */
-export function urlError(value: string): string | undefined {
+function urlError(value: string): string | undefined {
   if (value.trim() === '') return t('common.error.blank');
   if (/^\$\{[^{}\s]+\}$/.test(value.trim())) return undefined;
   const urls = partsOf(value);

@@ -33,11 +33,11 @@ export function mayWriteFlows(RED: NodeAPI, request: AdminRequest): Promise<bool
 }
 
 /** A route that reads the body of its request, and is recorded in the audit log. */
-export interface AuditedRoute<T> {
+interface AuditedRoute<T> {
   /** After `device-cloud.` */
   event: string;
   /** Reads the request. @param body undefined if it is not JSON @throws DeviceCloudError `INVALID_INPUT` or, if it names nothing that is deployed, `NOT_CONFIGURED` */
-  read: (body: unknown, params: Readonly<Record<string, string>>) => T;
+  read: (body: unknown, params: Readonly<Record<string, string>>) => T | Promise<T>;
   /** What the log shows. Never the body: a message may hold anything. */
   audited: (read: T) => object;
   /** @param mayWrite whether the user may change flows; called only if the answer matters */
@@ -60,32 +60,36 @@ export const auditedRoute =
     };
     const refuse = (status: number, error: unknown, message?: string): void => {
       const problem = toProblem(error);
-      response.status(status).json({ error: message === undefined ? problem : { ...problem, message } }); // prettier-ignore
+      response
+        .status(status)
+        .json({ error: message === undefined ? problem : { ...problem, message } });
     };
-    let asked: T;
-    try {
-      // Another site's page cannot send JSON without being asked for its origin.
-      asked = read(request.is('json') ? request.body : undefined, request.params as Record<string, string>); // prettier-ignore
-    } catch (error) {
-      const isUnknown = error instanceof DeviceCloudError && error.code === 'NOT_CONFIGURED';
-      const { id } = request.params;
-      audit({ ...(id === undefined ? {} : { id }), error: isUnknown ? 'not_found' : 'invalid_input' }); // prettier-ignore
-      refuse(isUnknown ? 404 : 400, error);
-      return;
-    }
-    audit(audited(asked));
     // Asked once, since Node-RED records each refusal.
     let may: Promise<boolean> | undefined;
     const mayWrite = (): Promise<boolean> => (may ??= mayWriteFlows(RED, request));
-    answer(asked, mayWrite)
-      .then(
-        (found) => response.json(found),
-        async (error: unknown) => {
-          const [status, message] = (await failure?.(error, asked, mayWrite)) ?? [500];
-          refuse(status, error, message);
-        },
-      )
-      .catch((error: unknown) => refuse(500, error));
+    const handle = async (): Promise<void> => {
+      let asked: T;
+      try {
+        // Another site's page cannot send JSON without being asked for its origin.
+        const body: unknown = request.is('json') ? request.body : undefined;
+        asked = await read(body, request.params as Record<string, string>);
+      } catch (error) {
+        const isUnknown = error instanceof DeviceCloudError && error.code === 'NOT_CONFIGURED';
+        const { id } = request.params;
+        const said = isUnknown ? 'not_found' : 'invalid_input';
+        audit({ ...(id === undefined ? {} : { id }), error: said });
+        refuse(isUnknown ? 404 : 400, error);
+        return;
+      }
+      audit(audited(asked));
+      try {
+        response.json(await answer(asked, mayWrite));
+      } catch (error) {
+        const [status, message] = (await failure?.(error, asked, mayWrite)) ?? [500];
+        refuse(status, error, message);
+      }
+    };
+    handle().catch((error: unknown) => refuse(500, error));
   };
 
 type Fields = Record<string, unknown>;

@@ -11,7 +11,13 @@ import { invalidInput, parseChipid, parseChipids, parseFormat } from '../../src/
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, messageOf } from './errors';
 import { choiceOf } from './settings';
-import { MAX_MANY, type DeviceCallConfig, type ManyConfig, type MessageConfig, type WhenConfig } from './shared.config'; // prettier-ignore
+import {
+  MAX_MANY,
+  type DeviceCallConfig,
+  type ManyConfig,
+  type MessageConfig,
+  type WhenConfig,
+} from './shared.config';
 
 type AnyCall = ActionCall<object, string>;
 

@@ -13,7 +13,7 @@ export type ReadInputs<K extends string> = (
 ) => InputValues<K> | Promise<InputValues<K>>;
 
 /** Reads the value of one property of a node for a message. */
-export interface PropertyReader {
+interface PropertyReader {
   /** Whether `read` returns a promise. */
   isAsync: boolean;
   read: (msg: NodeMessage) => unknown;
@@ -62,7 +62,7 @@ function contextReader(
  * Makes the reader of a property `x` with its `xType`. Decides once what cannot change between messages.
  * @throws an error of the JSONata parser if the expression is invalid
  */
-export function propertyReader(
+function propertyReader(
   RED: NodeAPI,
   node: Node,
   label: string,

@@ -108,7 +108,7 @@ export function waitingStatus(ahead: number): NodeStatus {
 }
 
 /** A call, and what it waits for once that is known. */
-export interface ShownCall {
+interface ShownCall {
   progress: RequestProgress | undefined;
 }
 

@@ -1,19 +1,15 @@
 import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { opened } from '../common/editor/form';
-import {
-  appProperty,
-  labelOf,
-  labelStyle,
-  selectOnlyApp,
-  type Named,
-} from '../common/editor/properties';
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/fields';
 import { DEFAULTS, type DevicesConfig } from './devices.config';
 
 RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-devices.svg',
   inputs: 1,
@@ -27,13 +23,9 @@ RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
       validate: validator(orDefault(oneOf('list', 'app'))),
     },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     prepareExplain(this);

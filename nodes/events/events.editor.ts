@@ -1,13 +1,7 @@
 import { said, t } from '../common/editor/texts';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
 import { current, field, fieldValue, onChange, opened, show } from '../common/editor/form';
-import {
-  appProperty,
-  labelOf,
-  labelStyle,
-  selectOnlyApp,
-  type Named,
-} from '../common/editor/properties';
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
@@ -44,7 +38,9 @@ function labelText({ devices, chipids = [] }: Node): string {
 
 RED.nodes.registerType<Config>('device-cloud-events', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-events.svg',
   inputs: 0,
@@ -76,13 +72,9 @@ RED.nodes.registerType<Config>('device-cloud-events', {
       validate: validator(orDefault(oneOf('none', 'current'))),
     },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, labelText(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const kind of KINDS)

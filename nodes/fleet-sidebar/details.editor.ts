@@ -3,7 +3,7 @@ import { askPush, command, insertListener, type Target } from './commands.editor
 import type { FleetRow } from '../app/answers.config';
 import { channelState, isElsewhere, onlineText } from './row.editor';
 
-export interface Actions {
+interface Actions {
   target: () => Target | undefined;
 }
 
@@ -38,7 +38,7 @@ const ACTIONS: readonly Action[] = [
 ];
 
 /** The buttons for the device that is selected. Who may not do something sees why. */
-export function actionButtons({ target }: Actions): JQuery {
+function actionButtons({ target }: Actions): JQuery {
   const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
   bar.attr('aria-label', t('actions'));
   for (const { name, icon, may, run } of ACTIONS) {

@@ -22,7 +22,7 @@ const POLL = 5000;
 const LONGEST = 60_000;
 
 /** Who shows the answers. */
-export interface FeedUser {
+interface FeedUser {
   /** @param ahead milliseconds by which the server's clock is ahead of this one */
   onAnswer(answer: FleetAnswer, ahead: number): void;
   onProblem(problem: Problem): void;

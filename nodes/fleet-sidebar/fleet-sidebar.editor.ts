@@ -15,7 +15,7 @@ const list = (values: Record<string, unknown>): string[] =>
   Object.entries(values).map(([name, value]) => `- ${name}: ${code(value)}`);
 
 /** In English, whatever the reader's language: it is for an issue. */
-export function toMarkdown({ versions, apps, errors }: Diagnostics, browser: string): string {
+function toMarkdown({ versions, apps, errors }: Diagnostics, browser: string): string {
   const lines = ['### Versions', '', ...list({ ...versions, browser })];
   apps.forEach(({ settings, counts }, index) => {
     lines.push('', `### Application ${index + 1}`, '', ...list(settings));
@@ -32,7 +32,7 @@ export function toMarkdown({ versions, apps, errors }: Diagnostics, browser: str
 }
 
 /** Copies what someone who helps needs to know. */
-export async function copyDiagnostics(button: JQuery): Promise<void> {
+async function copyDiagnostics(button: JQuery): Promise<void> {
   try {
     const body: unknown = await getRoute('diagnostics');
     const text = toMarkdown(body as Diagnostics, navigator.userAgent);

@@ -28,7 +28,7 @@ function withReason({ state, reason }: NonNullable<FleetRow['channel']>, text: s
 }
 
 /** The channel, with the reason if it is not connected. */
-export const channelText = ({ channel }: FleetRow): string =>
+const channelText = ({ channel }: FleetRow): string =>
   channel === null ? t('channel.none') : withReason(channel, t(`channel.${channel.state}`));
 
 /** The same where a label says that it is about the channel. */
@@ -53,7 +53,7 @@ export function clusterText({ state, processes, problem, queue }: FleetCluster):
 export const isElsewhere = ({ channel }: FleetRow): boolean => channel?.state === 'elsewhere';
 
 /** What there is to count, each with its name. */
-export const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
+const countTexts = ({ waiting, reconnects, recovered }: FleetRow): string[] =>
   Object.entries({ waiting, reconnects, recovered }).flatMap(([name, number]) =>
     number > 0 ? t(`count.${name}`, { number }) : [],
   );

@@ -2,7 +2,7 @@
  * The rows of a list that exist. One that stays in view keeps its element, so that scrolling by a row fills one row;
  * those that leave are used for those that come.
  */
-export class RowPool {
+class RowPool {
   readonly #parent: HTMLElement;
   readonly #create: () => HTMLElement;
   #rows = new Map<string, HTMLElement>();
@@ -48,7 +48,7 @@ export class RowPool {
 }
 
 /** What a list shows. */
-export interface ListOptions<T> {
+interface ListOptions<T> {
   /** Height of a row, in pixels. */
   height: number;
   key: (item: T) => string;

@@ -1,4 +1,10 @@
-import { MANY, WHEN, type ManyConfig, type ValueType, type WhenConfig } from '../common/shared.config'; // prettier-ignore
+import {
+  MANY,
+  WHEN,
+  type ManyConfig,
+  type ValueType,
+  type WhenConfig,
+} from '../common/shared.config';
 
 export interface GpioConfig extends ManyConfig, WhenConfig {
   operation: 'set' | 'read' | 'pulse';

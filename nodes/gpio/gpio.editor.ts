@@ -6,14 +6,13 @@ import {
   expiresProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
   limitProperty,
   manyProperty,
+  paletteNode,
   prepareDevice,
   prepareMany,
   prepareWhen,
   saveWhen,
-  selectOnlyApp,
   timeoutProperty,
   whenProperty,
   type Named,
@@ -66,7 +65,9 @@ function labelText(node: Node): string {
 
 RED.nodes.registerType<Config>('device-cloud-gpio', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-gpio.svg',
   inputs: 1,
@@ -110,13 +111,9 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     },
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, labelText(this), fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     pins().val(readsAll(this) ? 'all' : 'one');

@@ -5,9 +5,8 @@ import {
   chipidProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
+  paletteNode,
   prepareDevice,
-  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -37,7 +36,9 @@ function dateError(value: string): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-history', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-history.svg',
   inputs: 1,
@@ -68,15 +69,11 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     split: { value: DEFAULTS.split },
     incremental: { value: DEFAULTS.incremental },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     const operation = this.operation ?? 'uploads';
     const device = operation === 'sync' ? '' : fixedDevice(this);
     return labelOf(this.name, t(`node.${operation}`), device);
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     for (const end of ['begin', 'end']) {

@@ -1,5 +1,11 @@
 import { guessEncoding, type Answer } from '../../src/index';
-import { defineAction, type ActionCall, type Message, type Outcome, type Plan } from '../common/action'; // prettier-ignore
+import {
+  defineAction,
+  type ActionCall,
+  type Message,
+  type Outcome,
+  type Plan,
+} from '../common/action';
 import { zoneOfService } from '../common/app';
 import { aboutDevice, addName, makeCall, nameOf } from '../common/device-call';
 import { choiceOf } from '../common/settings';

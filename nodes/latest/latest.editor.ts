@@ -5,9 +5,8 @@ import {
   chipidProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
+  paletteNode,
   prepareDevice,
-  selectOnlyApp,
   type Named,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
@@ -25,7 +24,9 @@ const isAll = (node: Node): boolean => node.chipid !== undefined && current(node
 
 RED.nodes.registerType<Config>('device-cloud-latest', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-latest.svg',
   inputs: 1,
@@ -42,14 +43,10 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
       validate: validator(orDefault(oneOf('error', 'null', 'history'))),
     },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     const isOne = this.chipid !== '';
     return labelOf(this.name, t(isOne ? 'node.one' : 'node.all'), isOne ? fixedDevice(this) : '');
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     which().val(isAll(this) ? 'all' : 'one');

@@ -1,16 +1,17 @@
 import { t } from '../common/editor/texts';
 import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
-import {
-  appProperty,
-  labelOf,
-  labelStyle,
-  selectOnlyApp,
-  type Named,
-} from '../common/editor/properties';
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator } from '../common/editor/fields';
-import { DEFAULTS, MOST_SHARDS, readProcessesText, SHARD_FORM, type LISTEN_TYPE, type ListenConfig } from './listen.config'; // prettier-ignore
+import {
+  DEFAULTS,
+  MOST_SHARDS,
+  readProcessesText,
+  SHARD_FORM,
+  type LISTEN_TYPE,
+  type ListenConfig,
+} from './listen.config';
 
 type Config = ListenConfig & Named & { inputs: number };
 type Node = EditorNode<Config>;
@@ -82,7 +83,9 @@ const isShared = (node: Node): boolean => Boolean(node.shard) || node.deliver ==
 
 RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-listen.svg',
   inputs: 0,
@@ -120,14 +123,10 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, labelText(this));
   },
-  labelStyle,
   inputLabels: t('input'),
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     prepareList(this.chipids?.length ? this.chipids : [''], () =>

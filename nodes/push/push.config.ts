@@ -1,4 +1,11 @@
-import { MANY, MESSAGE, WHEN, type ManyConfig, type MessageConfig, type WhenConfig } from '../common/shared.config'; // prettier-ignore
+import {
+  MANY,
+  MESSAGE,
+  WHEN,
+  type ManyConfig,
+  type MessageConfig,
+  type WhenConfig,
+} from '../common/shared.config';
 
 export interface PushConfig extends ManyConfig, WhenConfig, MessageConfig {
   target: 'device' | 'app';

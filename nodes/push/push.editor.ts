@@ -6,14 +6,13 @@ import {
   expiresProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
   limitProperty,
   manyProperty,
+  paletteNode,
   prepareDevice,
   prepareMany,
   prepareWhen,
   saveWhen,
-  selectOnlyApp,
   timeoutProperty,
   whenProperty,
   type Named,
@@ -50,7 +49,9 @@ function formatError(format: string, node: Node): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-push', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-push.svg',
   inputs: 1,
@@ -80,15 +81,11 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     messageType: { value: DEFAULTS.messageType },
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     const toAll = this.target === 'app';
     const key = `node.${toAll ? 'push-app' : 'push'}${this.format === 'msg' ? '-msg' : ''}`;
     return labelOf(this.name, t(key, { format: this.format }), toAll ? '' : fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));

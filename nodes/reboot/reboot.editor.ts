@@ -6,14 +6,13 @@ import {
   expiresProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
   limitProperty,
   manyProperty,
+  paletteNode,
   prepareDevice,
   prepareMany,
   prepareWhen,
   saveWhen,
-  selectOnlyApp,
   timeoutProperty,
   whenProperty,
   type Named,
@@ -24,7 +23,9 @@ type Config = RebootConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-reboot', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-reboot.svg',
   inputs: 1,
@@ -41,13 +42,9 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
     expires: expiresProperty<Config>(),
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t('node.reboot'), fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

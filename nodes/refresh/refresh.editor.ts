@@ -5,12 +5,11 @@ import {
   chipidProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
   limitProperty,
   manyProperty,
+  paletteNode,
   prepareDevice,
   prepareMany,
-  selectOnlyApp,
   timeoutProperty,
   type Named,
 } from '../common/editor/properties';
@@ -22,7 +21,9 @@ type Config = RefreshConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-refresh', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-refresh.svg',
   inputs: 1,
@@ -42,13 +43,9 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
     },
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t('node.refresh'), fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

@@ -1,4 +1,11 @@
-import { DEVICE_CALL, MESSAGE, type Datatype, type DeviceCallConfig, type MessageConfig, type ValueType } from '../common/shared.config'; // prettier-ignore
+import {
+  DEVICE_CALL,
+  MESSAGE,
+  type Datatype,
+  type DeviceCallConfig,
+  type MessageConfig,
+  type ValueType,
+} from '../common/shared.config';
 
 /** `timeout` holds for the channel, and then for the push. */
 export interface RequestConfig extends DeviceCallConfig, MessageConfig {

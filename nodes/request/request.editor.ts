@@ -6,9 +6,8 @@ import {
   chipidProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
+  paletteNode,
   prepareDevice,
-  selectOnlyApp,
   timeoutProperty,
   type Named,
 } from '../common/editor/properties';
@@ -78,7 +77,9 @@ function datatypeError(datatype: string, node: Node): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-request', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-request.svg',
   inputs: 1,
@@ -137,13 +138,9 @@ RED.nodes.registerType<Config>('device-cloud-request', {
     },
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t('node.request'), fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     const text = stringType((value) => messageError(value, this));

@@ -5,12 +5,11 @@ import {
   chipidProperty,
   fixedDevice,
   labelOf,
-  labelStyle,
   limitProperty,
   manyProperty,
+  paletteNode,
   prepareDevice,
   prepareMany,
-  selectOnlyApp,
   timeoutProperty,
   type Named,
 } from '../common/editor/properties';
@@ -30,7 +29,9 @@ type Config = RtStatusConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-rt-status', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-rt-status.svg',
   inputs: 1,
@@ -56,14 +57,10 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
     },
     timeout: timeoutProperty(),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     const text = this.keyType === 'str' ? t('node.key', { key: this.key }) : t('node.any');
     return labelOf(this.name, text, fixedDevice(this));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     prepareDevice(this);
     prepareMany();

@@ -1,13 +1,7 @@
 import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { current, field, onChange, opened, show } from '../common/editor/form';
-import {
-  appProperty,
-  labelOf,
-  labelStyle,
-  selectOnlyApp,
-  type Named,
-} from '../common/editor/properties';
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
 import {
   DYNAMIC,
@@ -113,7 +107,9 @@ const TYPES: Record<ServerInput, () => (string | TypeDefinition)[]> = {
 
 RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-server.svg',
   inputs: 1,
@@ -159,13 +155,9 @@ RED.nodes.registerType<Config>('device-cloud-server', {
     },
     queryType: { value: DEFAULTS.queryType },
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t(`node.${this.operation ?? 'devices'}`));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     for (const property of PROPERTIES) typedInput(property, [...TYPES[property](), ...DYNAMIC]);

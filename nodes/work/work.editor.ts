@@ -8,7 +8,7 @@ import {
   opened,
   show,
 } from '../common/editor/form';
-import { appProperty, labelOf, labelStyle, selectOnlyApp, type Named } from '../common/editor/properties'; // prettier-ignore
+import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, LIMITS, type WorkConfig } from './work.config';
@@ -31,7 +31,9 @@ function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, n
 
 RED.nodes.registerType<Config>('device-cloud-work', {
   category: 'device cloud',
-  categoryDescription: `${CATALOGUE}:palette.description`,
+  ...paletteNode(),
+  paletteLabel: t('paletteLabel'),
+  outputLabels: t('output'),
   color: '#a58bf0',
   icon: 'device-cloud-work.svg',
   inputs: 0,
@@ -49,13 +51,9 @@ RED.nodes.registerType<Config>('device-cloud-work', {
     redeliver: numberProperty('redeliver'),
     attempts: numberProperty('attempts'),
   },
-  paletteLabel: t('paletteLabel'),
   label: function () {
     return labelOf(this.name, t('node.work'));
   },
-  labelStyle,
-  outputLabels: t('output'),
-  onadd: selectOnlyApp,
   oneditprepare: function () {
     opened(this);
     onChange(['acknowledge'], () => show('#redeliver-row, #attempts-row', waitsForAck(this)));

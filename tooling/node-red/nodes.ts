@@ -45,6 +45,143 @@ const NODES = {
 /** The properties of each node, as they are saved. */
 export type NodeProperties = typeof NODES;
 
+type Samples = Omit<NodeProperties, 'listen' | 'cluster'> & {
+  listen: NodeProperties['listen'] & { inputs: number };
+};
+
+const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
+
+const many = { many: true, limit: '20', atOnce: '4' } as const;
+/** Commands to several devices cannot wait. */
+const now = { when: 'now', expires: '60' } as const;
+
+/** Each node with every property unlike its default, where there is a choice. */
+export const CHANGED: Samples = {
+  push: {
+    ...device,
+    ...many,
+    ...now,
+    target: 'device',
+    transport: 'channel',
+    format: 'HEX',
+    message: '48 65 6c',
+    messageType: 'str',
+    timeout: '7',
+  },
+  gpio: {
+    ...device,
+    ...many,
+    ...now,
+    operation: 'read',
+    pin: '5',
+    pinType: 'num',
+    level: '1',
+    levelType: 'num',
+    duration: '800',
+    codes: '{"0":"low","1":"high"}',
+    timeout: '0.5',
+  },
+  reboot: {
+    ...device,
+    chipid: 'device',
+    chipidType: 'flow',
+    ...many,
+    many: false,
+    when: 'upload',
+    expires: '7200',
+    timeout: '30',
+  },
+  refresh: {
+    ...device,
+    chipid: '$$.device',
+    chipidType: 'jsonata',
+    ...many,
+    offline: 'answer',
+    timeout: '20',
+  },
+  'rt-status': {
+    ...device,
+    ...many,
+    key: 'temperature',
+    keyType: 'str',
+    datatype: 'utf8',
+    timeout: '3',
+  },
+  devices: { app: 'app', operation: 'app' },
+  history: {
+    ...device,
+    operation: 'sync',
+    begin: '20260101',
+    beginType: 'str',
+    end: '',
+    endType: 'date',
+    datatype: 'json',
+    split: true,
+    incremental: true,
+  },
+  latest: { ...device, datatype: 'utf8', missing: 'history' },
+  server: {
+    app: 'app',
+    operation: 'update',
+    deviceid: 'device-1',
+    deviceidType: 'str',
+    page: '2',
+    pageType: 'num',
+    count: 'count',
+    countType: 'msg',
+    body: '{"a":1}',
+    bodyType: 'json',
+    query: 'query',
+    queryType: 'msg',
+  },
+  listen: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    refresh: '30',
+    datatype: 'base64',
+    recover: 'restart',
+    shard: '${ORDINAL}/${COUNT}',
+    deliver: 'here',
+    inputs: 0,
+  },
+  request: {
+    ...device,
+    format: 'B64',
+    message: 'AQL/',
+    messageType: 'str',
+    match: 'jsonata',
+    property: 'reply.id',
+    equals: '7',
+    equalsType: 'num',
+    pattern: '^OK',
+    expression: 'upload.id = request.id',
+    replyTimeout: '60',
+    datatype: 'json',
+    timeout: '7',
+  },
+  events: {
+    app: 'app',
+    devices: 'list',
+    chipids: ['10000001', '12345678901234567890'],
+    events: ['presence', 'channel', 'recovery'],
+    refresh: '30',
+    misses: '3',
+    silence: '120',
+    settle: '5',
+    start: 'current',
+  },
+  work: {
+    app: 'my-cloud',
+    datatype: 'json',
+    acknowledge: 'ack',
+    inFlight: '4',
+    redeliver: '120',
+    attempts: '3',
+  },
+  ack: { app: 'my-cloud' },
+};
+
 /** As the editor saves them: it makes texts of numbers. */
 const asSaved = <C extends object>(config: C): C =>
   Object.fromEntries(

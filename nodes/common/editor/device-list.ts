@@ -6,7 +6,7 @@ import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from 
 import { chipNumber, type Check } from './fields';
 
 /** The properties of a node whose devices may be a list. */
-export interface DeviceListConfig {
+interface DeviceListConfig {
   devices: string;
   chipids: string[];
 }

@@ -76,7 +76,7 @@ export function knownDevice(app: string, chipid: string): Device | undefined {
 }
 
 /** The permission that a route needs, and what to say to a user who does not have it. */
-export interface Needed {
+interface Needed {
   permission: 'device-cloud.read' | 'device-cloud.write';
   forbidden: string;
 }

@@ -42,7 +42,7 @@ export function oneOf(...values: string[]): Check {
 }
 
 /** Turns a check into the validator of a typedInput's type. */
-export function typeValidator(check: Check): (value: string) => Validity {
+function typeValidator(check: Check): (value: string) => Validity {
   return (value) => (isVariable(value) ? true : (check(value) ?? true));
 }
 

@@ -3,7 +3,7 @@ import type { EditorNode } from './red';
 import { t } from './texts';
 
 /** How many bytes a text typed by hand is when pushed, or what is wrong with it. */
-export type Payload = { bytes: number } | { error: string };
+type Payload = { bytes: number } | { error: string };
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -22,7 +22,7 @@ function base64Bytes(text: string): Payload {
 }
 
 /** Checks a text against the format of the push, by the rules of the library's `pushMessage`. */
-export function payloadOf(text: string, format: string): Payload {
+function payloadOf(text: string, format: string): Payload {
   if (format === 'HEX') return hexBytes(text);
   return format === 'B64' ? base64Bytes(text) : { bytes: new TextEncoder().encode(text).length };
 }
