@@ -1,13 +1,22 @@
 import { t } from '../common/editor/texts';
 import { opened } from '../common/editor/form';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import type { AckConfig } from './ack.config';
 
 type Config = AckConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-ack', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -1,13 +1,22 @@
 import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { opened } from '../common/editor/form';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import { oneOf, orDefault, validator } from '../common/editor/fields';
 import { DEFAULTS, type DevicesConfig } from './devices.config';
 
 RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

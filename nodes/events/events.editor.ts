@@ -1,7 +1,14 @@
 import { said, t } from '../common/editor/texts';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
 import { current, field, fieldValue, onChange, opened, show } from '../common/editor/form';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, KINDS, LIMITS, type EventsConfig, type Kind } from './events.config';
@@ -38,7 +45,9 @@ function labelText({ devices, chipids = [] }: Node): string {
 
 RED.nodes.registerType<Config>('device-cloud-events', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -2,12 +2,14 @@ import { t } from '../common/editor/texts';
 import { current, field, onChange, show } from '../common/editor/form';
 import {
   appProperty,
+  categoryDescription,
   chipidProperty,
   fixedDevice,
   labelOf,
-  paletteNode,
-  prepareDevice,
+  labelStyle,
   type Named,
+  prepareDevice,
+  selectOnlyApp,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import {
@@ -36,7 +38,9 @@ function dateError(value: string): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-history', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -2,12 +2,14 @@ import { t } from '../common/editor/texts';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import {
   appProperty,
+  categoryDescription,
   chipidProperty,
   fixedDevice,
   labelOf,
-  paletteNode,
-  prepareDevice,
+  labelStyle,
   type Named,
+  prepareDevice,
+  selectOnlyApp,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, validator } from '../common/editor/fields';
@@ -24,7 +26,9 @@ const isAll = (node: Node): boolean => node.chipid !== undefined && current(node
 
 RED.nodes.registerType<Config>('device-cloud-latest', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -1,7 +1,14 @@
 import { t } from '../common/editor/texts';
 import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
 import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator } from '../common/editor/fields';
 import {
@@ -83,7 +90,9 @@ const isShared = (node: Node): boolean => Boolean(node.shard) || node.deliver ==
 
 RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -2,20 +2,22 @@ import { t } from '../common/editor/texts';
 import {
   appProperty,
   atOnceProperty,
+  categoryDescription,
   chipidProperty,
   expiresProperty,
   fixedDevice,
   labelOf,
+  labelStyle,
   limitProperty,
   manyProperty,
-  paletteNode,
+  type Named,
   prepareDevice,
   prepareMany,
   prepareWhen,
   saveWhen,
+  selectOnlyApp,
   timeoutProperty,
   whenProperty,
-  type Named,
 } from '../common/editor/properties';
 import { current, field, fieldValue, onChange, show } from '../common/editor/form';
 import { messageError, showMessageNote } from '../common/editor/message';
@@ -49,7 +51,9 @@ function formatError(format: string, node: Node): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-push', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -2,20 +2,22 @@ import { t } from '../common/editor/texts';
 import {
   appProperty,
   atOnceProperty,
+  categoryDescription,
   chipidProperty,
   expiresProperty,
   fixedDevice,
   labelOf,
+  labelStyle,
   limitProperty,
   manyProperty,
-  paletteNode,
+  type Named,
   prepareDevice,
   prepareMany,
   prepareWhen,
   saveWhen,
+  selectOnlyApp,
   timeoutProperty,
   whenProperty,
-  type Named,
 } from '../common/editor/properties';
 import { DEFAULTS, type RebootConfig } from './reboot.config';
 
@@ -23,7 +25,9 @@ type Config = RebootConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-reboot', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -2,16 +2,18 @@ import { t } from '../common/editor/texts';
 import {
   appProperty,
   atOnceProperty,
+  categoryDescription,
   chipidProperty,
   fixedDevice,
   labelOf,
+  labelStyle,
   limitProperty,
   manyProperty,
-  paletteNode,
+  type Named,
   prepareDevice,
   prepareMany,
+  selectOnlyApp,
   timeoutProperty,
-  type Named,
 } from '../common/editor/properties';
 import { field, onChange, show } from '../common/editor/form';
 import { oneOf, orDefault, validator } from '../common/editor/fields';
@@ -21,7 +23,9 @@ type Config = RefreshConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-refresh', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -3,13 +3,15 @@ import { current, field, fieldValue, onChange, show } from '../common/editor/for
 import { messageError, showMessageNote } from '../common/editor/message';
 import {
   appProperty,
+  categoryDescription,
   chipidProperty,
   fixedDevice,
   labelOf,
-  paletteNode,
-  prepareDevice,
-  timeoutProperty,
+  labelStyle,
   type Named,
+  prepareDevice,
+  selectOnlyApp,
+  timeoutProperty,
 } from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import {
@@ -77,7 +79,9 @@ function datatypeError(datatype: string, node: Node): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-request', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

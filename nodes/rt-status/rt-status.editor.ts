@@ -2,16 +2,18 @@ import { t } from '../common/editor/texts';
 import {
   appProperty,
   atOnceProperty,
+  categoryDescription,
   chipidProperty,
   fixedDevice,
   labelOf,
+  labelStyle,
   limitProperty,
   manyProperty,
-  paletteNode,
+  type Named,
   prepareDevice,
   prepareMany,
+  selectOnlyApp,
   timeoutProperty,
-  type Named,
 } from '../common/editor/properties';
 import {
   DYNAMIC,
@@ -29,7 +31,9 @@ type Config = RtStatusConfig & Named;
 
 RED.nodes.registerType<Config>('device-cloud-rt-status', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

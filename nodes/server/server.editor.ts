@@ -1,7 +1,14 @@
 import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
 import { current, field, onChange, opened, show } from '../common/editor/form';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import type { EditorNode, TypeDefinition } from '../common/editor/red';
 import {
   DYNAMIC,
@@ -107,7 +114,9 @@ const TYPES: Record<ServerInput, () => (string | TypeDefinition)[]> = {
 
 RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

@@ -8,7 +8,14 @@ import {
   opened,
   show,
 } from '../common/editor/form';
-import { appProperty, labelOf, paletteNode, type Named } from '../common/editor/properties';
+import {
+  appProperty,
+  categoryDescription,
+  labelOf,
+  labelStyle,
+  type Named,
+  selectOnlyApp,
+} from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, LIMITS, type WorkConfig } from './work.config';
@@ -31,7 +38,9 @@ function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, n
 
 RED.nodes.registerType<Config>('device-cloud-work', {
   category: 'device cloud',
-  ...paletteNode(),
+  categoryDescription,
+  labelStyle,
+  onadd: selectOnlyApp,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',

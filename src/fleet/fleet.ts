@@ -4,7 +4,7 @@ import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
-import type { Listening } from '../recovery/listen';
+import type { RecoveryShared } from '../recovery/deps';
 import type { Chipid } from '../types';
 import { show } from '../util/show';
 import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';
@@ -204,7 +204,7 @@ interface FleetDeps extends Pick<FleetParts, 'registry' | 'historyOptions' | 're
 /** Reads the list and the histories; undefined without the appid and the app key. */
 interface Sources {
   listDevices: ListDevices;
-  listening: Listening;
+  listening: { readonly shared: RecoveryShared };
 }
 
 /** What is known of the devices of an application, and what reads more of them: their list, their histories. */

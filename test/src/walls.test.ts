@@ -57,9 +57,7 @@ const PLACES: readonly [
   place: string,
   rooms: Promise<readonly string[]> | readonly string[],
   level: Readonly<Record<string, string>>,
-][] = [
-  ['src', foldersOfLint(), { 'types.ts': 'util', 'errors.ts': 'util' }],
-];
+][] = [['src', foldersOfLint(), { 'types.ts': 'util', 'errors.ts': 'util' }]];
 
 /** The folders of src/ in the rules of oxlint, which go by the spelling of an import. */
 async function foldersOfLint(): Promise<readonly string[]> {

@@ -131,7 +131,7 @@ export function appProperty(): { value: ''; type: string; required: true; label:
  * Selects the only application for a new node, since there is nothing to choose from. Called by
  * Node-RED as `onadd`, when the node comes from the palette.
  */
-function selectOnlyApp(this: EditorNode<{ app: string }>): void {
+export function selectOnlyApp(this: EditorNode<{ app: string }>): void {
   const apps: string[] = [];
   RED.nodes.eachConfig(({ id, type, z, d }) => {
     const reachable = z === undefined || z === '' || z === this.z;
@@ -182,13 +182,9 @@ export function labelOf(name: string | undefined, text: string, device = ''): st
 }
 
 /** Node-RED shows a name in italics, and a node's own label upright. */
-function labelStyle(this: { name?: string }): string {
+export function labelStyle(this: { name?: string }): string {
   return this.name ? 'node_label_italic' : '';
 }
 
-/** What all nodes of the palette have: the text of their category, the style of their label, and the application of a new one. */
-export const paletteNode = () => ({
-  categoryDescription: `${CATALOGUE}:palette.description`,
-  labelStyle,
-  onadd: selectOnlyApp,
-});
+/** The text of the category in the palette. A definition names each property itself: tools that read it know no spread. */
+export const categoryDescription = `${CATALOGUE}:palette.description`;

@@ -35,7 +35,10 @@ export const OPERATIONS: Record<string, [node: Omit<FlowNode, 'id'>, message: Me
     node('server', { operation: 'passthrough' }),
     { deviceid: ONE, payload: { data: 'x' } },
   ],
-  'server-uploads': [node('server', { operation: 'uploads' }), { query: { page: 1, count: 1 } }],
+  'server-uploads': [
+    node('server', { operation: 'uploads', query: 'query', queryType: 'msg' }),
+    { query: { page: 1, count: 1 } },
+  ],
 };
 
 /** The flow with a node for each. */
