@@ -121,7 +121,8 @@ export class Details {
     this.element.toggle(this.#isShown);
     if (!device) return;
     // As text, always: names and errors come from a server that may be anyone's.
-    this.#title.text(device.name ?? device.chipid);
+    const title = device.name ?? device.chipid;
+    this.#title.text(title).attr('title', title);
     const items = lines(device, now).flatMap(([label, text, title = '']) => [
       $('<dt>').text(t(`field.${label}`)),
       $('<dd>', { title, 'data-field': label }).text(text),

@@ -113,7 +113,8 @@ export class PatternBudget {
       (this.#stopped ??= new Map()).set(key, error);
       throw error;
     } finally {
-      this.#left -= Math.max(0, performance.now() - began - OVERHEAD);
+      // No more than its limit: a busy machine must leave as much for the others.
+      this.#left -= Math.min(limit, Math.max(0, performance.now() - began - OVERHEAD));
     }
   }
 }
