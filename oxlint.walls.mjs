@@ -17,15 +17,17 @@ export const FOLDERS = [
   'cluster',
 ];
 const HEAD = [
-  'address',
   'application',
   'call-options',
-  'client',
+  'caller',
   'calls',
+  'client',
+  'clusters',
   'explain-call',
+  'for-nodes',
   'index',
-  'request-options',
   'settings',
+  'subscription',
 ];
 
 const forbid = (names, message) => ({
@@ -59,8 +61,12 @@ const folders = FOLDERS.map((folder, index) =>
 
 /** Nodes use the client library through its entry and through the checks of values: they reach no deeper. */
 const entriesAlone = (...more) => ({
-  group: ['**/src', '**/src/**', ...['index', 'input', ...more].map((path) => `!**/src/${path}`)],
-  message: 'Nodes import from src/index and src/input alone.',
+  group: [
+    '**/src',
+    '**/src/**',
+    ...['index', 'for-nodes', 'input', ...more].map((path) => `!**/src/${path}`),
+  ],
+  message: 'Nodes import from src/index, src/for-nodes and src/input alone.',
 });
 
 const BROWSER = {

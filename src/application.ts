@@ -4,7 +4,7 @@ import { TimerQueue } from './channel/timer-queue';
 import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
 import type { AdaptiveLimiters } from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
-import { deviceLister, type ListDevices } from './api/device-list';
+import { daySync, deviceLister, type ListDevices, type SyncDays } from './api/two-requests';
 import { Queues } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
@@ -16,7 +16,6 @@ import { createListening, type Listen, type Listening } from './recovery/listen'
 import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
-import { daySync, type SyncDays } from './api/sync';
 import { Requests } from './commands/reply/requests';
 import { createLimiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
@@ -56,8 +55,6 @@ export interface Application {
   queues: Queues;
   /** This machine's clock, in ms. */
   now: () => number;
-  /** Seconds a call may take. */
-  timeout: number;
   open: OpenApiParts | undefined;
   /** Everything that reaches a device of the open API. */
   commands: DeviceCommands | undefined;
@@ -144,7 +141,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
         sharing?.ownership,
       ),
     );
-    const streamHistory = historyStreamer(http, api, settings.timeout);
+    const streamHistory = historyStreamer(http, api, settings.timeout / 1000);
     const listening = createListening({
       appid: identity.appid,
       channels,
@@ -178,7 +175,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
 
   const fleet = createFleet(
     {
-      ...{ http, registry, now, timeout: settings.timeout },
+      ...{ http, registry, now, timeout: settings.timeout / 1000 },
       historyOptions: historyOptions(settings),
       remote: sharing?.latest,
       share: sharing?.watches,
@@ -206,7 +203,6 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     http,
     queues,
     now,
-    timeout: settings.timeout,
     open,
     registry,
     fleet: fleet.fleet,

@@ -1,12 +1,17 @@
 import { invalidInput } from './errors';
 import { semaphoreOf, type Semaphore } from './commands/many';
 import { isolatedProgress, type Progress } from './commands/outcome';
+import { matcherOf } from './commands/reply/matcher';
+import type { Request } from './commands/reply/requests';
+import type { RequestOptions, RequestProgress } from './commands/reply/types';
 import type { CommandWait } from './commands/waiting';
-import { parseValueDatatype, readInput, parseSignal } from './input/values';
+import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
+import type { ChannelListener } from './channel/listener';
 import type { Deliver, RecoverOptions } from './recovery/options';
-import { readTimeout, secondsOf } from './settings';
+import type { SubscribeOptions } from './subscription';
+import { durationOf, readTimeout } from './settings';
 import {
   WHENS,
   type CallOptions,
@@ -21,6 +26,7 @@ import { show } from './util/show';
 
 /** What ends a call before its answer, and who is shown what it waits for. */
 export interface Limits {
+  /** The time-out: http counts in seconds. */
   seconds: number;
   signal: AbortSignal | undefined;
   progress: Progress | undefined;
@@ -32,8 +38,8 @@ export interface DeviceLimits extends Limits {
   semaphore: Semaphore | undefined;
 }
 
-/** Seconds that a command waits for its device unless its caller says otherwise. */
-const EXPIRES = 3600;
+/** How long a command waits for its device unless its caller says otherwise. */
+const EXPIRES = 3_600_000;
 
 function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Progress | undefined {
   const onProgress: unknown = options?.onProgress;
@@ -44,14 +50,14 @@ function readProgress(options: Pick<CallOptions, 'onProgress'> | undefined): Pro
 }
 
 const limitsOf = (options: CallOptions | undefined, usual: number): Limits => ({
-  seconds: readTimeout(options?.timeout, usual),
+  seconds: readTimeout(options?.timeout, usual) / 1000,
   signal: parseSignal(options?.signal),
   progress: readProgress(options),
 });
 
 /**
  * Reads `timeout`, `signal` and `onProgress`.
- * @param usual the time-out in seconds if the options have none
+ * @param usual the time-out in ms if the options have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export const readLimits = (options: CallOptions | undefined, usual: number): Limits =>
@@ -77,7 +83,7 @@ export interface EachOptions<O> {
 
 /**
  * Reads the options of `callEach`.
- * @param usual the time-out in seconds if they have none
+ * @param usual the time-out in ms if they have none
  * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
  */
 export function readEachOptions<O extends CallOptions>(
@@ -93,8 +99,8 @@ export function readEachOptions<O extends CallOptions>(
     const given = { ...options } as O & { atOnce?: number };
     const { atOnce: _, onProgress: _progress, ...others } = given;
     // As they were read: an option may be inherited.
-    const { seconds: timeout, signal } = limits;
-    const each = { ...others, timeout, ...(signal && { signal }) };
+    const { seconds, signal } = limits;
+    const each = { ...others, timeout: seconds * 1000, ...(signal && { signal }) };
     return { atOnce: atOnce as number, limits, each };
   });
 }
@@ -110,7 +116,8 @@ export const readDuration = (options: PulseOptions | undefined): number =>
 export function readWait(options: CommandOptions | undefined): CommandWait {
   return readInput('options object', () => {
     const { when = 'now', expires } = options ?? {};
-    if (WHENS.includes(when)) return { when, expires: secondsOf(expires, 'The expiry', EXPIRES) };
+    if (WHENS.includes(when))
+      return { when, expires: durationOf(expires, 'The expiry', EXPIRES) / 1000 };
     throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
   });
 }
@@ -148,5 +155,55 @@ export function readRecovery(options: RecoverOptions | undefined): RecoverOption
     const { encoding, zone, start, save, deliver } = options;
     const read = { encoding, zone, start, deliver: readDeliver(deliver) };
     return save ? { ...read, save: (position) => save.call(options, position) } : read;
+  });
+}
+
+/** How many uploads may wait for a loop, and how many bytes, unless its caller says otherwise. */
+const WAITING = { maxUploads: 10_000, maxBytes: 16 * 1024 * 1024 };
+
+/**
+ * Reads the options of a loop over uploads.
+ * @param closing ends it with the client
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readSubscribe(options: SubscribeOptions | undefined, closing: AbortSignal) {
+  return readInput('options object', () => {
+    const { recover, signal, onState, onFault, onGap, ...limits } = options ?? {};
+    const { maxUploads, maxBytes } = { ...WAITING, ...limits };
+    for (const [name, value] of Object.entries({ maxUploads, maxBytes }))
+      if (!Number.isInteger(value) || value < 1)
+        throw invalidInput(`${name} must be a whole number from 1, but is ${show(value)}.`);
+    const read = readRecovery(recover === true ? {} : recover || undefined);
+    const given = parseSignal(signal);
+    const callbacks: ChannelListener = {
+      ...(onState && { onState: onState.bind(options) }),
+      ...(onFault && { onFault: onFault.bind(options) }),
+      ...(onGap && { onGap: onGap.bind(options) }),
+    };
+    const signals = given ? [closing, given] : [closing];
+    return { recover: read, callbacks, maxUploads, maxBytes, signals, save: read?.save };
+  });
+}
+
+/** From sending the push of a request until its reply. */
+const REPLY_TIMEOUT = 30_000;
+
+/**
+ * Reads the options that a request has beyond those of a push.
+ * @throws DeviceCloudError `NOT_CONFIGURED` or `INVALID_INPUT`
+ */
+export function readRequest(
+  options: RequestOptions | undefined,
+): Pick<Request, 'matcher' | 'replyTimeout' | 'datatype' | 'recover' | 'onProgress'> {
+  return readInput('options object', () => {
+    const { match, replyTimeout, datatype, recover, onProgress } =
+      options ?? ({} as Partial<RequestOptions>);
+    return {
+      matcher: matcherOf(match),
+      replyTimeout: readTimeout(replyTimeout, REPLY_TIMEOUT) / 1000,
+      datatype: parseDatatype(datatype),
+      recover: { encoding: recover?.encoding, zone: recover?.zone },
+      onProgress: isolatedProgress((progress: RequestProgress) => onProgress?.(progress)),
+    };
   });
 }

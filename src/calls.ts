@@ -70,15 +70,15 @@ export const CALLS = {
     open();
     return { device, bytes, options };
   },
-  uploads: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+  uploadHistory: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
     spec: open().uploads(parseChipid(chipid)),
     options,
   }),
-  pushes: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+  pushHistory: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
     spec: open().pushes(parseChipid(chipid)),
     options,
   }),
-  sync({ open }: Interfaces, begin: Day, end: Day, options?: CallOptions) {
+  appHistory({ open }: Interfaces, begin: Day, end: Day, options?: CallOptions) {
     const [first, last] = parsePeriod(begin, end);
     return { spec: open().sync(first, last), first, last, options };
   },

@@ -1,67 +1,58 @@
-import type {
-  Answer,
-  PushAnswer,
-  RefreshAnswer,
-  ResultAnswer,
-  CallOptions,
-  Chipid,
-  CommandOptions,
-  Day,
-  JsonObject,
-  Level,
-  Pin,
-  PushMessage,
-  PulseOptions,
-  PushOptions,
-  Query,
-  AppRecord,
-  DeviceRecord,
-  PushRecord,
-  SyncRecord,
-  UploadRecord,
-  ValueOptions,
-} from './types';
+import type { Application } from './application';
 import {
-  readDeviceLimits,
   readEachOptions,
   readFormat,
   readLimits,
   readRecovery,
-  readWait,
+  readRequest,
+  readSubscribe,
   type DeviceLimits,
 } from './call-options';
-import { CALLS, type Interfaces } from './calls';
-import { readRequest } from './request-options';
-import type { Application, OpenApiParts } from './application';
-import { AdaptiveLimiters } from './http/adaptive-limiters';
-import type { ChannelSubscription, ChannelListener } from './channel/listener';
-import type { RecoverOptions } from './recovery/options';
-import type { Reply, RequestOptions } from './commands/reply/types';
-import { parseChipid, parseChipids } from './input/chipid';
-import { parseCodes, readLevels } from './input/gpio';
-import { DeviceCloudError, invalidInput } from './errors';
-import { callService } from './http/call';
-import type { CallSpec } from './http/answer';
+import { Caller, DEVICE_TIMEOUT } from './caller';
+import { CALLS } from './calls';
+import type { Explanation } from './api/explain';
+import type { ChannelListener } from './channel/listener';
+import type { ClusterMember } from './cluster/types';
 import { callEach } from './commands/many';
-import { CALLING } from './commands/outcome';
-import { openApiMissing } from './api/open-api';
+import type { Reply, RequestOptions } from './commands/reply/types';
+import { invalidInput } from './errors';
+import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-poller';
-import type { ServerApi } from './api/server-api';
 import type { HistoryForm } from './history/form';
 import { zoneText } from './history/zone';
-import type { Explanation } from './api/explain';
-import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
+import { AdaptiveLimiters } from './http/adaptive-limiters';
+import { callService } from './http/call';
+import { parseChipid, parseChipids } from './input/chipid';
+import { parseCodes, readLevels } from './input/gpio';
+import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
+import { Subscription, UploadStream, type SubscribeOptions } from './subscription';
+import type {
+  Answer,
+  AppRecord,
+  CallOptions,
+  Chipid,
+  CommandOptions,
+  Day,
+  DeviceRecord,
+  JsonObject,
+  Level,
+  Pin,
+  PulseOptions,
+  PushAnswer,
+  PushMessage,
+  PushOptions,
+  PushRecord,
+  Query,
+  RefreshAnswer,
+  ResultAnswer,
+  SyncRecord,
+  UploadRecord,
+  ValueOptions,
+} from './types';
 import { isObject } from './util/object';
 import { show } from './util/show';
-import type { ClusterMember, ClusterSettings, StoreInfo } from './cluster/types';
-
-/**
- * Seconds that a call to a device may take: the service's own limit of about 10, after which the device
- * is offline (section 8), and the network.
- */
-const DEVICE_TIMEOUT = 12;
 
 /**
  * Channels, recovery, the fleet, undici and ws: loaded with the first client, since they would slow down the start
@@ -70,35 +61,16 @@ const DEVICE_TIMEOUT = 12;
 const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
 
-/** Loaded with the first cluster: a single process needs nothing of it. */
-const clusters = (): typeof import('./cluster/member') =>
-  require('./cluster/member') as typeof import('./cluster/member');
-
 /**
- * Joins the processes that share the devices of an application, on Redis or Valkey. The connection is made in the
- * background: until then, the state is `joining`, and clients with this membership emit nothing. It needs the package
- * `ioredis`.
- * @throws DeviceCloudError `NOT_CONFIGURED` if a setting is wrong, or `ioredis` is not installed
- */
-export const joinCluster = async (settings: ClusterSettings): Promise<ClusterMember> =>
-  clusters().join(settings);
-
-/**
- * Tries the settings of a cluster without joining it.
- * @returns what the engine is and how it is set
- * @throws DeviceCloudError `UNREACHABLE` within some seconds, `NOT_CONFIGURED` as {@link joinCluster}
- */
-export const testCluster = async (settings: ClusterSettings): Promise<StoreInfo> =>
-  clusters().test(settings);
-
-/**
- * The default limiters of a client. They belong to the process, since the limits are those of a service: two clients that
- * connect to one service share them, and they outlive a client that is recreated by a deploy.
+ * They limit how quickly channels connect and histories are read. They belong to the process, since the limits are those
+ * of a service: two clients that connect to one service share them, and they outlive a client that is recreated by a
+ * deploy.
  */
 const LIMITERS = new AdaptiveLimiters();
 
 /**
- * One application of the service: all its calls, its channels, and the order of its commands.
+ * One application of the service: all its calls, its channels, and the order of its commands. Durations are in
+ * milliseconds.
  *
  * Every call checks what it is given before anything is sent, whatever the types say, and fails with a
  * {@link DeviceCloudError}: `INVALID_INPUT` for what it was given, `NOT_CONFIGURED` for keys that are
@@ -107,21 +79,18 @@ const LIMITERS = new AdaptiveLimiters();
  * (`QUEUE_FULL`), and are never repeated. A command may also wait until its device shows itself: see
  * {@link CommandOptions}. Reads that only touch the cloud are tried again at most twice.
  */
-export class DeviceCloudClient {
+export class DeviceCloudClient implements AsyncDisposable {
   readonly #application: Application;
-  readonly #interfaces: Interfaces = {
-    open: () => this.#open().api,
-    server: () => this.#server(),
-    charset: () => this.#application.settings.charset,
-  };
+  readonly #closing = new AbortController();
+  readonly #caller: Caller;
 
   /**
    * Nothing is opened before the first call.
-   * @param limiters internal: limit how quickly channels connect and histories are read; default: those of the process
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
-  constructor(options: ClientOptions, limiters: AdaptiveLimiters = LIMITERS) {
-    this.#application = application().createApplication(options, limiters);
+  constructor(options: ClientOptions) {
+    this.#application = application().createApplication(options, LIMITERS);
+    this.#caller = new Caller(this.#application);
   }
 
   /** The id of the application; undefined without the appid and the app key. */
@@ -131,12 +100,12 @@ export class DeviceCloudClient {
 
   /**
    * Reads the application's name and its online devices (section 4.2, endpoint 1).
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
   async app(options?: CallOptions): Promise<Answer<AppRecord>> {
     const { registry, now } = this.#application;
     const at = now();
-    const { statusCode, body } = await this.#call(CALLS.app(this.#interfaces).spec, options);
+    const { statusCode, body } = await this.#caller.call(CALLS.app(this.#caller).spec, options);
     const online = eachOnce(body.online);
     let list: ReturnType<typeof byChipid> | undefined;
     try {
@@ -151,15 +120,14 @@ export class DeviceCloudClient {
   /**
    * Lists the online devices (section 4.2, endpoint 2). Of the two spellings of its address the one
    * that answers is remembered.
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    * @throws DeviceCloudError `INVALID_RESPONSE` also if there are records and none has a valid chip number
    */
   async devices(options?: CallOptions): Promise<Answer<DeviceRecord[]>> {
-    const { http, timeout, registry, now } = this.#application;
-    const { seconds, signal, progress } = readLimits(options, timeout);
-    progress?.(CALLING);
+    const { http, registry, now } = this.#application;
+    const { listDevices } = this.#caller.parts;
     const at = now();
-    const answer = await this.#open().listDevices(http, seconds, signal);
+    const answer = await this.#caller.within((...limits) => listDevices(http, ...limits), options);
     registry.applyList({ at, ...byChipid(answer.body, answer.statusCode) });
     // Who reads them trusts that each is an object.
     return { ...answer, body: eachOnce(answer.body.filter(isObject)) };
@@ -169,24 +137,26 @@ export class DeviceCloudClient {
    * Pushes to one device and waits for its answer (section 4.2, endpoint 3).
    * @param chipid the device
    * @param message text, number, boolean, Buffer, or object as JSON; HEX and B64 take text or a Buffer
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`; `onProgress`; `when`
-   * and `expires`, see {@link CommandOptions}
+   * @param options see {@link PushOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether the device
    * got it; `EXPIRED` if the device did not show itself in time
    */
   push(chipid: Chipid, message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    return this.#callDevice(() => CALLS.push(this.#interfaces, chipid, message, options), options);
+    return this.#caller.callDevice(
+      () => CALLS.push(this.#caller, chipid, message, options),
+      options,
+    );
   }
 
   /**
    * Pushes to all online devices of the application (section 4.2, endpoint 4). It does not wait for
    * them, nor for commands to single devices.
    * @param message as for {@link push}
-   * @param options `format`, default `MSG`; `timeout` in seconds, default 12; `signal`
+   * @param options see {@link PushOptions}; `when` can only be `now`
    */
   async pushToApp(message: PushMessage, options?: PushOptions): Promise<Answer<PushAnswer>> {
-    const { spec } = CALLS.pushToApp(this.#interfaces, message, options);
-    return this.#call(spec, options, DEVICE_TIMEOUT);
+    const { spec } = CALLS.pushToApp(this.#caller, message, options);
+    return this.#caller.call(spec, options, DEVICE_TIMEOUT);
   }
 
   /**
@@ -203,10 +173,10 @@ export class DeviceCloudClient {
    * push was accepted, and nothing matched in time; otherwise the error of the push
    */
   async request(chipid: Chipid, message: PushMessage, options: RequestOptions): Promise<Reply> {
-    const { device, spec } = CALLS.push(this.#interfaces, chipid, message, {
+    const { device, spec } = CALLS.push(this.#caller, chipid, message, {
       format: readFormat(options),
     });
-    const { requests } = this.#open();
+    const { requests } = this.#caller.parts;
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { charset } = this.#application.settings;
     const read = readRequest(options);
@@ -223,7 +193,7 @@ export class DeviceCloudClient {
    * it, and releases it five minutes after the last push. There is no answer.
    * @param chipid the device
    * @param message as for {@link push}
-   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout` in seconds, default 12; `signal`
+   * @param options `format` `MSG` (default), `HEX` or `B64`; `timeout`, default 12,000; `signal`
    * @throws DeviceCloudError `NOT_CONNECTED` if the channel does not come up: nothing was sent
    */
   async pushOverChannel(
@@ -231,9 +201,9 @@ export class DeviceCloudClient {
     message: PushMessage,
     options?: PushOptions,
   ): Promise<void> {
-    const { device, bytes } = CALLS.pushOverChannel(this.#interfaces, chipid, message, options);
-    const { channelPush } = this.#open();
-    await this.#onDevice(
+    const { device, bytes } = CALLS.pushOverChannel(this.#caller, chipid, message, options);
+    const { channelPush } = this.#caller.parts;
+    await this.#caller.onDevice(
       device,
       ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
       options,
@@ -259,64 +229,67 @@ export class DeviceCloudClient {
     if (typeof call !== 'function')
       throw invalidInput(`call must be a function, but is ${show(call)}.`);
     const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
-    this.#open();
+    // Fails without the keys, whether or not there are devices.
+    void this.#caller.parts;
     return callEach(devices, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
   }
 
   /**
-   * Reads what a device uploaded (section 4.2, endpoint 5).
+   * Reads the history of a device's uploads (section 4.2, endpoint 5).
    * @param chipid the device
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
-  async uploads(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
-    return this.#call(CALLS.uploads(this.#interfaces, chipid).spec, options);
+  async uploadHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<UploadRecord[]>> {
+    return this.#caller.call(CALLS.uploadHistory(this.#caller, chipid).spec, options);
   }
 
   /**
-   * Reads what was pushed to a device (section 4.2, endpoint 6).
+   * Reads the history of what was pushed to a device (section 4.2, endpoint 6).
    * @param chipid the device
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
-  async pushes(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
-    return this.#call(CALLS.pushes(this.#interfaces, chipid).spec, options);
+  async pushHistory(chipid: Chipid, options?: CallOptions): Promise<Answer<PushRecord[]>> {
+    return this.#caller.call(CALLS.pushHistory(this.#caller, chipid).spec, options);
   }
 
   /**
-   * Reads all uploads between two days (section 4.2, endpoint 7). The end day is included, whether or not the service
+   * Reads the uploads of all devices between two days (section 4.2, endpoint 7). The end day is included, whether or not the service
    * does that: the uploads of the end day are requested once more if need be.
    * @param begin `YYYYMMDD`, a Date, milliseconds since 1970, or ISO text. A point in time counts as its
    * day here or in Beijing, so that nothing is missed
    * @param end likewise; not before `begin`
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
-  async sync(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
-    const { first, last } = CALLS.sync(this.#interfaces, begin, end);
-    const { http, timeout } = this.#application;
-    const { seconds, signal, progress } = readLimits(options, timeout);
-    progress?.(CALLING);
-    return this.#open().sync(http, first, last, seconds, signal);
+  async appHistory(begin: Day, end: Day, options?: CallOptions): Promise<Answer<SyncRecord[]>> {
+    const { first, last } = CALLS.appHistory(this.#caller, begin, end);
+    const { sync } = this.#caller.parts;
+    const { http } = this.#application;
+    return this.#caller.within((...limits) => sync(http, first, last, ...limits), options);
   }
 
   /**
    * Reads the value of a callback that the device's firmware has registered (section 4.2, endpoint 8).
    * @param chipid the device
    * @param key the key under which the callback is registered
-   * @param options `datatype`, see {@link ValueOptions}; `timeout` in seconds, default 12; `signal`
+   * @param options `datatype`, see {@link ValueOptions}; `timeout`, default 12,000; `signal`
    * @throws DeviceCloudError `INVALID_RESPONSE` if the answer is empty
    */
   rtStatus(chipid: Chipid, key: string, options?: ValueOptions): Promise<Answer<unknown>> {
-    return this.#callDevice(() => CALLS.rtStatus(this.#interfaces, chipid, key, options), options);
+    return this.#caller.callDevice(
+      () => CALLS.rtStatus(this.#caller, chipid, key, options),
+      options,
+    );
   }
 
   /**
    * Reads the levels of all pins, a character each (section 4.2, endpoint 9). {@link pinLevels} says which is whose.
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`
+   * @param options see {@link CallOptions}
    */
   gpioStatus(chipid: Chipid, options?: CallOptions): Promise<Answer<ResultAnswer>> {
-    return this.#callDevice(() => CALLS.gpioStatus(this.#interfaces, chipid), options);
+    return this.#caller.callDevice(() => CALLS.gpioStatus(this.#caller, chipid), options);
   }
 
   /**
@@ -341,8 +314,7 @@ export class DeviceCloudClient {
    * @param chipid the device
    * @param pin an integer from 0
    * @param level 0, 1, "0", "1", a boolean, "high", "low", "on" or "off"
-   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
-   * {@link CommandOptions}
+   * @param options see {@link CommandOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was set;
    * `EXPIRED` if the device did not show itself in time
    */
@@ -352,7 +324,10 @@ export class DeviceCloudClient {
     level: Level,
     options?: CommandOptions,
   ): Promise<Answer<ResultAnswer>> {
-    return this.#callDevice(() => CALLS.setGpioEdge(this.#interfaces, chipid, pin, level), options);
+    return this.#caller.callDevice(
+      () => CALLS.setGpioEdge(this.#caller, chipid, pin, level),
+      options,
+    );
   }
 
   /**
@@ -363,7 +338,7 @@ export class DeviceCloudClient {
    * @param pin an integer from 0
    * @param level the level of the pulse, as for {@link setGpioEdge}
    * @param options `duration` of the pulse in milliseconds, 1 to 60,000, default 500; `timeout` of each of
-   * the two in seconds, default 12; `signal`: when it aborts, or the client is closed, the opposite is sent
+   * the two, default 12,000; `signal`: when it aborts, or the client is closed, the opposite is sent
    * at once, and given up after 3 s
    * @returns the answer to the second command
    * @throws DeviceCloudError whose message says at which level the pin was left, or may have been left
@@ -374,22 +349,24 @@ export class DeviceCloudClient {
     level: Level,
     options?: PulseOptions,
   ): Promise<Answer<ResultAnswer>> {
-    const { device, pulse } = CALLS.pulseGpio(this.#interfaces, chipid, pin, level, options);
-    const { pulses } = this.#open();
+    const { device, pulse } = CALLS.pulseGpio(this.#caller, chipid, pin, level, options);
+    const { pulses } = this.#caller.parts;
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    return this.#onDevice(device, work, options, ({ seconds }) => pulses.longest(pulse, seconds));
+    return this.#caller.onDevice(device, work, options, ({ seconds }) =>
+      pulses.longest(pulse, seconds),
+    );
   }
 
   /**
    * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11). Its answer counts as whether the
    * device is online until the list is read again.
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`
+   * @param options see {@link CallOptions}
    */
   refresh(chipid: Chipid, options?: CallOptions): Promise<Answer<RefreshAnswer>> {
     const { registry } = this.#application;
-    const answer = this.#callDevice(() => CALLS.refresh(this.#interfaces, chipid), options);
+    const answer = this.#caller.callDevice(() => CALLS.refresh(this.#caller, chipid), options);
     return answer.then((given) => {
       registry.onRefreshed(parseChipid(chipid), given.body.status === 'online');
       return given;
@@ -399,71 +376,70 @@ export class DeviceCloudClient {
   /**
    * Resets a device (section 4.2, endpoint 12).
    * @param chipid the device
-   * @param options `timeout` in seconds, default 12; `signal`; `onProgress`; `when` and `expires`, see
-   * {@link CommandOptions}
+   * @param options see {@link CommandOptions}
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
    * `EXPIRED` if the device did not show itself in time
    */
   reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
-    return this.#callDevice(() => CALLS.reboot(this.#interfaces, chipid), options);
+    return this.#caller.callDevice(() => CALLS.reboot(this.#caller, chipid), options);
   }
 
   /**
    * Server API: lists the registered devices (section 4.1). The answer's shape is not shown.
    * @param query `page` and `count`, both optional, passed through
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
   async serverDevices(query?: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(CALLS.serverDevices(this.#interfaces, query).serverSpec, options);
+    return this.#caller.call(CALLS.serverDevices(this.#caller, query).serverSpec, options);
   }
 
   /**
    * Server API: reads the record of one device (section 4.1). The answer's shape is not shown.
    * @param deviceid 1 to 64 letters, digits, "-", "_", "." or "~"
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
   async serverDevice(deviceid: string | number, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(CALLS.serverDevice(this.#interfaces, deviceid).serverSpec, options);
+    return this.#caller.call(CALLS.serverDevice(this.#caller, deviceid).serverSpec, options);
   }
 
   /**
    * Server API: renames, disables or re-enables a device (section 4.1). It is treated as a command.
    * @param deviceid as for {@link serverDevice}
    * @param body a JSON object, passed through: its fields are not shown
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
   async serverUpdate(
     deviceid: string | number,
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const { id, serverSpec } = CALLS.serverUpdate(this.#interfaces, deviceid, body);
-    return this.#serverCommand(id, serverSpec, options);
+    const { id, serverSpec } = CALLS.serverUpdate(this.#caller, deviceid, body);
+    return this.#caller.callServer(id, serverSpec, options);
   }
 
   /**
    * Server API: sends data to a device (section 4.1). It is treated as a command.
    * @param deviceid as for {@link serverDevice}
    * @param body a JSON object, passed through: its fields are not shown
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    */
   async serverPassthrough(
     deviceid: string | number,
     body: JsonObject,
     options?: CallOptions,
   ): Promise<Answer<unknown>> {
-    const { id, serverSpec } = CALLS.serverPassthrough(this.#interfaces, deviceid, body);
-    return this.#serverCommand(id, serverSpec, options);
+    const { id, serverSpec } = CALLS.serverPassthrough(this.#caller, deviceid, body);
+    return this.#caller.callServer(id, serverSpec, options);
   }
 
   /**
    * Server API: reads uploads (section 4.1). The answer's shape is not shown.
    * @param query its parameters, passed through: pagination is required, its names are not shown
-   * @param options `timeout` in seconds, default the client's; `signal`
+   * @param options see {@link CallOptions}
    * @throws DeviceCloudError `INVALID_INPUT` if the query is empty
    */
   async serverUploads(query: Query, options?: CallOptions): Promise<Answer<unknown>> {
-    return this.#call(CALLS.serverUploads(this.#interfaces, query).serverSpec, options);
+    return this.#caller.call(CALLS.serverUploads(this.#caller, query).serverSpec, options);
   }
 
   /**
@@ -477,10 +453,27 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`; if a channel does not come up,
    * `listener.onState` is called
    */
-  listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): ChannelSubscription {
-    const { listen } = this.#open();
+  listen(chipid: Chipid, listener: ChannelListener, recover?: RecoverOptions): Subscription {
+    const { listen } = this.#caller.parts;
     const [device, options] = [parseChipid(chipid), readRecovery(recover)];
-    return listen(device, listener, options && this.#recoverOptions(options));
+    return new Subscription(listen(device, listener, options && this.#recoverOptions(options)));
+  }
+
+  /**
+   * Joins the channel of a device as {@link listen} does (section 6), for a loop: `for await (const upload of
+   * client.subscribe(chipid))`. Leaving the loop leaves the channel; `signal` and {@link close} end the loop. An upload
+   * counts as handled, and the position after it is saved, when the loop asks for the next one.
+   * @param chipid the device
+   * @param options `recover`, `signal`, how much may wait for the loop, and the callbacks of a listener
+   * @throws DeviceCloudError as {@link listen}; the loop throws `QUEUE_FULL` if it is so slow that too much waits for it,
+   * after it was given all that waits
+   */
+  subscribe(chipid: Chipid, options?: SubscribeOptions): UploadStream {
+    const device = parseChipid(chipid);
+    const { recover, callbacks, ...settings } = readSubscribe(options, this.#closing.signal);
+    return new UploadStream(device, settings, (onUpload, save) =>
+      this.listen(device, { ...callbacks, onUpload }, recover && { ...recover, save }),
+    );
   }
 
   /** The membership that the client was made with. */
@@ -494,12 +487,13 @@ export class DeviceCloudClient {
   }
 
   /**
-   * How far the service's clock is ahead of this one, in whole seconds, by the latest answer of any
+   * How many milliseconds the service's clock is ahead of this one, to the second, by the latest answer of any
    * status; undefined before the first. Signatures carry a timestamp that the service may check
    * (section 5).
    */
   get clockSkew(): number | undefined {
-    return this.#application.http.clock.skew();
+    const seconds = this.#application.http.clock.skew();
+    return seconds === undefined ? undefined : seconds * 1000;
   }
 
   /**
@@ -537,19 +531,17 @@ export class DeviceCloudClient {
    * @throws DeviceCloudError as that method does for what it is given: `INVALID_INPUT`, `NOT_CONFIGURED`
    */
   explain<C extends ExplainedCall>(call: C, ...args: ExplainedArguments<C>): Explanation {
-    const { settings, options } = this.#application;
-    return explainCall({ settings, options, ...this.#interfaces }, call, args);
+    return explainCall(this.#caller, call, args);
   }
 
-  /** Ends every call with an error and closes every channel and connection. Idempotent. */
+  /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
+    this.#closing.abort();
     return this.#application.close();
   }
 
-  #open(): OpenApiParts {
-    const { open } = this.#application;
-    if (open) return open;
-    throw openApiMissing();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** What a caller leaves out is as it is set for the application. */
@@ -558,95 +550,4 @@ export class DeviceCloudClient {
     const { encoding = usual.encoding, zone = usual.zone } = options;
     return { ...options, encoding, zone };
   }
-
-  #server(): ServerApi {
-    const { server } = this.#application;
-    if (server) return server;
-    throw new DeviceCloudError(
-      'NOT_CONFIGURED',
-      'The server API needs its key and its password. Set them in the configuration.',
-    );
-  }
-
-  #call<T>(
-    spec: CallSpec<T>,
-    options: CallOptions | undefined,
-    usual = this.#application.timeout,
-  ): Promise<Answer<T>> {
-    const { seconds, signal, progress } = readLimits(options, usual);
-    progress?.(CALLING);
-    return callService(this.#application.http, spec, seconds, signal);
-  }
-
-  /** A command of the server API. @param deviceid commands of the same id go out one at a time */
-  #serverCommand<T>(
-    deviceid: string,
-    spec: CallSpec<T>,
-    options: CallOptions | undefined,
-  ): Promise<Answer<T>> {
-    const { http, queues, timeout, exclusive } = this.#application;
-    // Checked now, not when the commands before it have ended.
-    const { seconds, signal, progress } = readLimits(options, timeout);
-    const work = (): Promise<Answer<T>> => callService(http, spec, seconds, signal);
-    const caller = { signal, progress };
-    const call = exclusive ? () => exclusive(deviceid, seconds * 1000, caller, work) : work;
-    return queues.call(deviceid, call, caller);
-  }
-
-  /**
-   * One call to a device over HTTP, in the device's queue. Not an async function: with tens of thousands of pushes a
-   * second, the promises on their way are what costs most.
-   * @param prepare checks the arguments of the call; what it throws is what the call fails with
-   */
-  #callDevice<T>(
-    prepare: () => { device: string; spec: CallSpec<T> },
-    options: CommandOptions | undefined,
-  ): Promise<Answer<T>> {
-    try {
-      const { device, spec } = prepare();
-      const { http } = this.#application;
-      const call = ({ seconds, signal }: DeviceLimits): Promise<Answer<T>> =>
-        callService(http, spec, seconds, signal);
-      return this.#onDevice(device, call, options);
-    } catch (error) {
-      return rejected(error);
-    }
-  }
-
-  /**
-   * Everything that reaches a device goes through here: it checks the options, waits for the device if `when`
-   * says so, and runs the work when the commands before it have ended. The work occupies the device's queue
-   * until its promise has settled, so it may make several calls:
-   *
-   * ```ts
-   * return this.#onDevice(device, async ({ seconds, signal }) => {
-   *   await callService(http, set, seconds, signal);
-   *   // …
-   *   return callService(http, setBack, seconds, signal);
-   * }, options);
-   * ```
-   * @param work is called at most once, with what its calls have to keep to
-   * @param longest milliseconds that it takes at most
-   */
-  #onDevice<T>(
-    device: string,
-    work: (limits: DeviceLimits) => Promise<T>,
-    options: CommandOptions | undefined,
-    longest = ({ seconds }: DeviceLimits): number => seconds * 1000,
-  ): Promise<T> {
-    // Checked now, not when the commands before it have ended.
-    const limits = readDeviceLimits(options, DEVICE_TIMEOUT);
-    const wait = readWait(options);
-    const { commands, exclusive } = this.#application;
-    if (!commands) throw openApiMissing();
-    const command = (): Promise<T> =>
-      exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    return commands.run(device, command, limits, wait);
-  }
 }
-
-/** Fails as an async function does: what was thrown may be anything. */
-const rejected = (error: unknown): Promise<never> =>
-  new Promise(() => {
-    throw error;
-  });

@@ -1,8 +1,7 @@
 import { parseAppid } from './input/chipid';
 import { parsePins, type PinOrder } from './input/gpio';
-import { parseBaseUrl, type Address } from './address';
 import type { ClusterMember } from './cluster/types';
-import { notConfigured } from './errors';
+import { notConfigured, type DeviceCloudError } from './errors';
 import { MAX_SECONDS } from './http/deadline';
 import { show } from './util/show';
 import { SIGN_CASES, type SignCase } from './api/signing';
@@ -16,7 +15,7 @@ import type { TlsSettings } from './http/tls';
 /** How history records write a `body`. The first is the default. */
 const HISTORY_ENCODINGS = ['auto', ...FORMS] as const;
 
-/** The options of a client. Names and units are those of the config node `device-cloud-app`. */
+/** The options of a client. Durations are in milliseconds. */
 export interface ClientOptions {
   /** Scheme, host and port of the service, for example `https://cloud.example.com`. */
   baseUrl: string;
@@ -28,11 +27,11 @@ export interface ClientOptions {
   serverKey?: string;
   /** The password that belongs to the product key. */
   serverPassword?: string;
-  /** Seconds a call may take, default 15. */
+  /** How long a call may take, default 15,000; of calls to a device see {@link CallOptions}. */
   timeout?: number;
-  /** Seconds between two heartbeat messages on a channel, default 300; 0 is off. */
+  /** Between two heartbeat messages on a channel, default 300,000; 0 is off. */
   heartbeat?: number;
-  /** Seconds between two pings on a channel, default 30; 0 is off. */
+  /** Between two pings on a channel, default 30,000; 0 is off. */
   ping?: number;
   /** Unit of the timestamp in the channel's URL, default `ms` (section 4.3). */
   timestampUnit?: 'ms' | 's';
@@ -48,7 +47,7 @@ export interface ClientOptions {
   signCase?: SignCase;
   /** HTTP connections at most, default 64. */
   connections?: number;
-  /** Milliseconds between two commands to one device, default 0. */
+  /** Between two commands to one device, default 0. */
   deviceGap?: number;
   /**
    * The order of the pins in the answer of `gpioStatus`, which is not shown: `auto` (default), twelve characters that are
@@ -89,38 +88,79 @@ export interface ClientOptions {
   random?: () => number;
 }
 
+/** Where the service is: `https://host[:port]` for HTTP, `wss://host[:port]` for the channel. */
+export interface Address {
+  origin: string;
+  channelOrigin: string;
+}
+
+type WithDefaults = Pick<
+  ClientOptions,
+  | ('timeout' | 'heartbeat' | 'ping' | 'deviceGap' | 'connections' | 'timestampUnit')
+  | ('postParameters' | 'signCase' | 'historyEncoding' | 'historyZone' | 'charset')
+>;
+
 /** {@link ClientOptions}, checked and complete. */
-export interface Settings extends Address {
+export interface Settings extends Address, Required<WithDefaults> {
   openApi: { appid: string; appkey: string } | undefined;
   serverApi: { serverKey: string; serverPassword: string } | undefined;
-  timeout: number;
-  heartbeat: number;
-  ping: number;
-  timestampUnit: 'ms' | 's';
-  postParameters: 'body' | 'query';
-  signCase: SignCase;
-  connections: number;
-  deviceGap: number;
   pins: PinOrder;
-  historyEncoding: HistoryFormSetting;
-  /** `auto` or an offset. */
-  historyZone: string;
-  charset: Charset;
 }
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const USER_AGENT_TEXT = /^[\x20-\x7e]+$/;
 
-function numberOf(
-  value: number | undefined,
+const badAddress = (what: string): DeviceCloudError =>
+  notConfigured(
+    `The address of the service ${what}. Give scheme, host and port alone, for example https://cloud.example.com:8443.`,
+  );
+
+/**
+ * Reads the address of the service: scheme, host and port. A trailing `/` is fine.
+ * What was typed is not repeated in the error when it may hold a password.
+ * @throws DeviceCloudError `NOT_CONFIGURED` that says which part is wrong
+ */
+export function parseBaseUrl(text: unknown): Address {
+  // A program that is not in TypeScript may leave it out.
+  const given = text ?? '';
+  if (typeof given !== 'string') throw badAddress('is not text');
+  if (given.trim() === '') throw badAddress('is missing');
+  let url: URL;
+  try {
+    url = new URL(given.trim());
+  } catch {
+    throw badAddress('is not a URL');
+  }
+  const { protocol, host } = url;
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw badAddress('must begin with https:// or http://');
+  if (url.username !== '' || url.password !== '')
+    throw badAddress('must have no user name or password');
+  if (url.search !== '' || url.hash !== '' || /[?#]/.test(given))
+    throw badAddress('must have no query and no fragment');
+  if (url.pathname !== '/') throw badAddress('must have no path');
+  return {
+    origin: `${protocol}//${host}`,
+    channelOrigin: `${protocol === 'https:' ? 'wss:' : 'ws:'}//${host}`,
+  };
+}
+
+/**
+ * Checks a duration, in milliseconds.
+ * @param what the option, as the error names it
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function durationOf(
+  duration: number | undefined,
   what: string,
   usual: number,
-  min: number,
-  max: number,
-) {
-  if (value === undefined) return usual;
-  if (typeof value === 'number' && value >= min && value <= max) return value;
-  throw notConfigured(`${what} must be a number from ${min} to ${max}.`);
+  least = 1,
+): number {
+  if (duration === undefined) return usual;
+  if (typeof duration === 'number' && duration >= least && duration <= MAX_SECONDS * 1000)
+    return duration;
+  // Who configures a node knows it in seconds.
+  throw notConfigured(`${what} must be from ${least} ms to ${MAX_SECONDS} s.`);
 }
 
 /** Reads one of several words. The first one is the default. */
@@ -188,9 +228,9 @@ export const historyOptions = ({ historyEncoding, historyZone }: Settings): Hist
  * @throws DeviceCloudError `NOT_CONFIGURED` that names what is wrong
  */
 export function readSettings(options: ClientOptions): Settings {
-  const connections = numberOf(options.connections, 'The number of connections', 64, 1, 10_000);
-  if (!Number.isInteger(connections))
-    throw notConfigured('The number of connections must be whole.');
+  const { connections = 64 } = options;
+  if (!(Number.isInteger(connections) && connections >= 1 && connections <= 10_000))
+    throw notConfigured('The number of connections must be a whole number from 1 to 10000.');
   // One that no header can hold would cost undici a connection with each call.
   if (options.userAgent !== undefined && !USER_AGENT_TEXT.test(options.userAgent))
     throw notConfigured('The User-Agent must be printable ASCII.');
@@ -201,20 +241,14 @@ export function readSettings(options: ClientOptions): Settings {
     ...parseBaseUrl(options.baseUrl),
     openApi: readOpenApi(options),
     serverApi: readServerApi(options),
-    timeout: readTimeout(options.timeout, 15),
-    heartbeat: numberOf(options.heartbeat, 'The heartbeat', 300, 0, MAX_SECONDS),
-    ping: numberOf(options.ping, 'The ping', 30, 0, MAX_SECONDS),
+    timeout: readTimeout(options.timeout, 15_000),
+    heartbeat: durationOf(options.heartbeat, 'The heartbeat', 300_000, 0),
+    ping: durationOf(options.ping, 'The ping', 30_000, 0),
     timestampUnit: choiceOf(options.timestampUnit, 'timestampUnit', ['ms', 's']),
     postParameters: choiceOf(options.postParameters, 'postParameters', ['body', 'query']),
     signCase: choiceOf(options.signCase, 'signCase', SIGN_CASES),
     connections,
-    deviceGap: numberOf(
-      options.deviceGap,
-      'The gap between two commands',
-      0,
-      0,
-      MAX_SECONDS * 1000,
-    ),
+    deviceGap: durationOf(options.deviceGap, 'The gap between two commands', 0, 0),
     pins: readPins(options.pins),
     historyEncoding: choiceOf(options.historyEncoding, 'historyEncoding', HISTORY_ENCODINGS),
     historyZone: readZone(options.historyZone),
@@ -223,18 +257,8 @@ export function readSettings(options: ClientOptions): Settings {
 }
 
 /**
- * Checks a duration in seconds.
- * @param what the option, as the error names it
+ * Checks a time-out, in milliseconds.
  * @throws DeviceCloudError `NOT_CONFIGURED`
  */
-export function secondsOf(seconds: number | undefined, what: string, usual: number): number {
-  return numberOf(seconds, what, usual, 0.001, MAX_SECONDS);
-}
-
-/**
- * Checks a time-out in seconds.
- * @throws DeviceCloudError `NOT_CONFIGURED`
- */
-export function readTimeout(seconds: number | undefined, usual: number): number {
-  return secondsOf(seconds, 'The time-out', usual);
-}
+export const readTimeout = (timeout: number | undefined, usual: number): number =>
+  durationOf(timeout, 'The time-out', usual);

@@ -29,7 +29,7 @@ export type JsonObject = Record<string, unknown>;
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Seconds the call may take once its turn has come; default: 12 if it reaches a device, else the client's. */
+  /** Milliseconds the call may take once its turn has come; default: 12,000 if it reaches a device, else the client's. */
   timeout?: number;
   /** Aborts the call; the error shows its `reason`. */
   signal?: AbortSignal;
@@ -64,7 +64,7 @@ export interface CommandOptions extends CallOptions {
    * is next listed (the list is read every 60 seconds) or uploads. `upload`: right after its next live upload.
    */
   when?: When;
-  /** Seconds after which a command that is still waiting fails with `EXPIRED`, and is not sent; default 3600. */
+  /** Milliseconds after which a command that is still waiting fails with `EXPIRED`, and is not sent; default 3,600,000. */
   expires?: number;
 }
 

@@ -58,7 +58,7 @@ export function ourReader(baseUrl: string, packageFolder: string): HistoryReader
   };
   const options = { baseUrl, ...IDENTITY, proxy: false, connections: CONNECTIONS } as const;
   const application = parts.createApplication(
-    { ...options, timeout: 600 },
+    { ...options, timeout: 600_000 },
     new parts.AdaptiveLimiters(),
   );
   const { signal } = new AbortController();

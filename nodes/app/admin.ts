@@ -15,8 +15,8 @@ import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
 import { readTestRequest } from './test-settings';
 
-/** Seconds the editor waits for a list or a test. */
-const TIMEOUT = 10;
+/** Milliseconds the editor waits for a list or a test. */
+const TIMEOUT = 10_000;
 
 async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   // Works for a config node that no other node uses, too.

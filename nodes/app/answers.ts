@@ -4,7 +4,7 @@ import type {
   DeviceSnapshot,
   Fleet,
   FleetChanges,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { zoneOfService } from '../common/app';
 import type { DeviceChoice, FleetAnswer, FleetRow } from './answers.config';
 import type { DeviceProcesses } from './deployed';
@@ -29,7 +29,7 @@ export function toChoices(
 ): DeviceChoice[] {
   const { clockSkew = 0 } = client;
   const zone = zoneOfService(client);
-  const now = Date.now() + clockSkew * 1000;
+  const now = Date.now() + clockSkew;
   return records.map(({ chipid, name, latest, vertype }) => ({
     chipid: String(chipid),
     name: name === null ? null : String(name),

@@ -28,6 +28,7 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
   const { baseUrl } = node.endpoint;
   const open = node.problem('open');
   const server = node.problem('server');
+  const { timeout, heartbeat, ping, ...common } = commonSettings(saved);
   return {
     service: serviceOf(saved),
     scheme: /^https?(?=:)/i.exec(baseUrl ?? '')?.[0].toLowerCase() ?? '',
@@ -36,7 +37,9 @@ function settingsOf({ saved, node }: RunningApp): Diagnostics['apps'][number]['s
     serverApi: server?.code ?? 'ready',
     tls: Boolean(saved.tls),
     proxy: Boolean(saved.proxy),
-    ...commonSettings(saved),
+    // In seconds, as they are typed.
+    ...{ timeout: timeout / 1000, heartbeat: heartbeat / 1000, ping: ping / 1000 },
+    ...common,
   };
 }
 

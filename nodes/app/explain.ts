@@ -6,7 +6,7 @@ import {
   type ExplainedCall,
   type Explanation,
   type ExplainWarning,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
 import type { Action, Plan } from '../common/action';
 import { auditedRoute } from '../common/admin';

@@ -1,11 +1,11 @@
-import type { ClusterMember, Fleet, QueueState } from '../../src/index';
+import type { ClusterMember, Fleet, QueueState } from '../../src/for-nodes';
 import type { FleetCluster } from './answers.config';
 import type { DeviceProcesses } from './deployed';
 
 /** Seconds for which a fleet is kept up to date after a request. */
 const KEPT = 60;
-/** Seconds between two readings of the list meanwhile. */
-const INTERVAL = 30;
+/** Milliseconds between two readings of the list meanwhile. */
+const INTERVAL = 30_000;
 
 /** The dependencies of a view. */
 interface FleetViewDeps {

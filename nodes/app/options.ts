@@ -75,16 +75,16 @@ export const dialectOf = (settings: AppSettings) => ({
   charset: choose(settings, 'charset'),
 });
 
-/** The settings that apply to every service, the simulator included. */
+/** The settings that apply to every service, the simulator included; durations in ms, as the client has them. */
 export function commonSettings(settings: AppSettings) {
   const { timeout, heartbeat, ping, connections, deviceGap, pins } = withDefaults(
     settings,
     DEFAULTS,
   );
   return {
-    timeout: Number(timeout),
-    heartbeat: Number(heartbeat),
-    ping: Number(ping),
+    timeout: 1000 * Number(timeout),
+    heartbeat: 1000 * Number(heartbeat),
+    ping: 1000 * Number(ping),
     connections: Number(connections),
     deviceGap: Number(deviceGap),
     pins: pins || DEFAULTS.pins,

@@ -1,4 +1,4 @@
-import { isDeviceCloudError, type Explanation, type KeyWarning } from '../../src/index';
+import { isDeviceCloudError, type Explanation, type KeyWarning } from '../../src/for-nodes';
 import type { Api } from '../common/app';
 import type { ApiResult, Cause } from './answers.config';
 

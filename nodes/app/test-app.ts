@@ -30,13 +30,14 @@ interface Tested {
   options: ClientOptions;
   /** The running node with the same address and keys. */
   deployed: AppNode | undefined;
-  /** Seconds for each call. */
+  /** Milliseconds for each call. */
   timeout: number;
 }
 
+/** In seconds, as the editor shows it. */
 const skewOf = (client: DeviceCloudClient): { clockSkew?: number } => {
-  const clockSkew = client.clockSkew;
-  return clockSkew === undefined ? {} : { clockSkew };
+  const skew = client.clockSkew;
+  return skew === undefined ? {} : { clockSkew: skew / 1000 };
 };
 
 /** Which address the list has; undefined if neither answers. */
@@ -73,7 +74,7 @@ async function testOpenApi({ client, options, timeout }: Tested) {
     const help = await helpWith(error, {
       api: 'open',
       explain: () => client.explain('app'),
-      clockSkew: client.clockSkew,
+      clockSkew: skewOf(client).clockSkew,
       appkey: options.appkey,
       accepts: (appkey) => accepts(options, appkey, timeout),
     });
@@ -100,7 +101,11 @@ async function testServerApi({ client, timeout }: Tested): Promise<ApiResult> {
     return { ...(isResult(body) ? { ok: true } : failed(notAList())), ...skewOf(client) };
   } catch (error) {
     const explain = (): Explanation => client.explain('serverDevices', query);
-    const help = await helpWith(error, { api: 'server', explain, clockSkew: client.clockSkew });
+    const help = await helpWith(error, {
+      api: 'server',
+      explain,
+      clockSkew: skewOf(client).clockSkew,
+    });
     return { ...failed(error), ...skewOf(client), ...help };
   }
 }
@@ -200,7 +205,7 @@ interface TestDeps {
   simulator: SharedSimulator;
   /** Whether the user may change flows. */
   mayWriteFlows: () => Promise<boolean>;
-  /** Seconds for each call. */
+  /** Milliseconds for each call. */
   timeout: number;
 }
 

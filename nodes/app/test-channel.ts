@@ -30,7 +30,7 @@ async function channelUse(RED: NodeAPI): Promise<(chipid: string) => boolean> {
 function openChannel(
   client: DeviceCloudClient,
   chipid: string,
-  seconds: number,
+  timeout: number,
 ): Promise<ChannelResult> {
   return new Promise((resolve) => {
     const end = (result: ChannelResult): void => {
@@ -45,7 +45,7 @@ function openChannel(
         if (state === 'disconnected') end({ ok: false, chipid, reason: reason ?? 'closed' });
       },
     });
-    const timer = setTimeout(() => end({ ok: false, chipid, reason: 'TIMEOUT' }), seconds * 1000);
+    const timer = setTimeout(() => end({ ok: false, chipid, reason: 'TIMEOUT' }), timeout);
   });
 }
 
@@ -60,14 +60,14 @@ export async function testChannel(
   client: DeviceCloudClient,
   deployed: AppNode | undefined,
   online: readonly string[],
-  seconds: number,
+  timeout: number,
 ): Promise<ChannelResult> {
   const own = Array.from(deployed ? channelsOf(deployed) : []);
   const connected = own.find(([, { state }]) => state === 'connected');
   if (connected) return { ok: true, chipid: connected[0], open: true };
   const isUsed = await channelUse(RED);
   const free = online.find((chipid) => !isUsed(chipid));
-  if (free !== undefined) return openChannel(client, free, seconds);
+  if (free !== undefined) return openChannel(client, free, timeout);
   const down = own.find(([, { reason }]) => reason !== null);
   if (down) return { ok: false, chipid: down[0], reason: down[1].reason ?? '' };
   return { ok: null, why: online.length > 0 ? 'used' : 'offline' };

@@ -51,7 +51,7 @@ export type Engine = Omit<ClusterSettings, 'application'>;
 
 function leaseOf(text: string): number {
   const lease = Number(text.trim() === '' ? DEFAULTS.lease : text);
-  if (!Number.isNaN(lease)) return lease;
+  if (!Number.isNaN(lease)) return 1000 * lease;
   throw new DeviceCloudError(
     'NOT_CONFIGURED',
     `The lease of the cluster must be a number of seconds from ${LEASE.min} to ${LEASE.max}, but is ${show(text)}.`,

@@ -1,5 +1,5 @@
 import type { NodeAPI, NodeDef } from 'node-red';
-import { DeviceCloudError, testCluster } from '../../src/index';
+import { DeviceCloudError, testCluster } from '../../src/for-nodes';
 import { auditedRoute, isSameEndpoint, readSettings, type Refusal } from '../common/admin';
 import { findRunningApp } from '../common/app';
 import { toProblem } from '../common/errors';

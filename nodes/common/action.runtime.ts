@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient, type RequestProgress } from '../../src/index';
+import {
+  DeviceCloudError,
+  type DeviceCloudClient,
+  type RequestProgress,
+} from '../../src/for-nodes';
 import type { Action, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { performPlan } from './device-call';

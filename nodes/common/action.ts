@@ -6,7 +6,7 @@ import type {
   PushOptions,
   RequestProgress,
   ValueOptions,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import type { Api, App } from './app';
 import type { InputValues } from './inputs';
 

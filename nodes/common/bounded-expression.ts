@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { UploadPatterns } from '../../src/index';
+import type { UploadPatterns } from '../../src/for-nodes';
 import { PatternBudget, TurnLimit } from '../../src/input';
 
 type Expression = ReturnType<NodeAPI['util']['prepareJSONataExpression']>;

@@ -23,13 +23,13 @@ type AnyCall = ActionCall<object, string>;
 
 /** The time-out of a node that waits for a device. */
 export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } => ({
-  timeout: Number(timeout),
+  timeout: 1000 * Number(timeout),
 });
 
 /** When a command is sent, and how long it waits for that. */
 export function waitOf(config: WhenConfig): Pick<PushOptions, 'when' | 'expires'> {
   const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
-  return when === 'now' ? {} : { when, expires: Number(config.expires) };
+  return when === 'now' ? {} : { when, expires: 1000 * Number(config.expires) };
 }
 
 /** The format of a push: the node's, or the message's. */

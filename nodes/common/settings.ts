@@ -1,6 +1,6 @@
 // Reads what the properties of nodes refer to: variables, choices, devices, and core's config nodes.
 import type { Node, NodeAPI } from 'node-red';
-import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/index';
+import { DeviceCloudError, type ProxySettings, type TlsSettings } from '../../src/for-nodes';
 import { invalidInput, parseChipid, show } from '../../src/input';
 import { variableName } from './shared.config';
 

@@ -5,7 +5,7 @@ import {
   type Charset,
   type Datatype,
   type Upload,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { JsonLimitError } from '../../src/input';
 
 /**

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
-import type { FleetEvent, FleetWatch, WatchListener, WatchOptions } from '../../src/index';
+import type { FleetEvent, FleetWatch, WatchListener, WatchOptions } from '../../src/for-nodes';
 import { invalidInput, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
@@ -41,10 +41,10 @@ export function watchOptions(config: EventsConfig, failed: (error: Error) => voi
   return {
     ...(config.devices === 'list' ? { chipids: chipidsOf(config.chipids, failed) } : {}),
     events: config.events,
-    refresh: limited(config, 'refresh'),
+    refresh: 1000 * limited(config, 'refresh'),
     misses: Math.round(limited(config, 'misses')),
-    silence: limited(config, 'silence'),
-    settle: limited(config, 'settle'),
+    silence: 1000 * limited(config, 'silence'),
+    settle: 1000 * limited(config, 'settle'),
     start: config.start,
   };
 }

@@ -1,4 +1,4 @@
-import { DeviceCloudError, type ResultAnswer } from '../../src/index';
+import { DeviceCloudError, type ResultAnswer } from '../../src/for-nodes';
 import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
 import { timeoutOf, waitOf } from '../common/device-call';

@@ -1,4 +1,4 @@
-import type { Charset } from '../../src/index';
+import type { Charset } from '../../src/for-nodes';
 import { uploadText } from '../../src/input';
 
 const JOINED = /^[0-9a-f]+$/i;

@@ -1,4 +1,4 @@
-import { guessEncoding, type Answer } from '../../src/index';
+import { guessEncoding, type Answer } from '../../src/for-nodes';
 import {
   defineAction,
   type ActionCall,
@@ -25,10 +25,10 @@ const operationOf = ({ operation }: HistoryConfig): Operation =>
 
 /** Endpoints 5, 6 and 7. */
 function planOf({ config, inputs }: Message<HistoryConfig, HistoryInput>): Plan {
-  const call = operationOf(config);
-  return call === 'sync'
-    ? { call, args: [inputs.begin, inputs.end] }
-    : { call, device: inputs.chipid, args: [] };
+  const operation = operationOf(config);
+  if (operation === 'sync') return { call: 'appHistory', args: [inputs.begin, inputs.end] };
+  const call = operation === 'pushes' ? 'pushHistory' : 'uploadHistory';
+  return { call, device: inputs.chipid, args: [] };
 }
 
 /** How bodies are written: as it is set; with `auto` as recovery has learned it, or as these records look. */

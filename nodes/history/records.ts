@@ -5,7 +5,7 @@ import {
   type PushRecord,
   type SyncRecord,
   type UploadRecord,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { decodeBase64, dropLeadingZeros } from '../../src/input';
 import { decodeBody } from '../common/upload-message';
 import { hexadecimalBytes } from './hexadecimal';

@@ -7,7 +7,7 @@ import {
   type DeviceCloudClient,
   type LatestSource,
   type LatestUpload,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { invalidInput, parseDatatype, uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
 import { aboutDevice, addName } from '../common/device-call';
@@ -180,7 +180,7 @@ export const action = defineAction<LatestConfig, 'chipid'>({
     if (isAll(config) || config.missing !== 'history') {
       throw invalidInput('The node sends nothing: it returns what listeners have received.');
     }
-    return { call: 'uploads', device: inputs.chipid, args: [], note: 'latest' };
+    return { call: 'uploadHistory', device: inputs.chipid, args: [], note: 'latest' };
   },
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
   sequential: isAll,

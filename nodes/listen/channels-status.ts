@@ -1,5 +1,5 @@
 import type { NodeStatus } from 'node-red';
-import type { ChannelState, ClusterMember } from '../../src/index';
+import type { ChannelState, ClusterMember } from '../../src/for-nodes';
 import { clusterStatus, STATUS } from '../common/status';
 import { processesText } from './listen.config';
 

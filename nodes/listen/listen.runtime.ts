@@ -223,7 +223,7 @@ class ListenLife implements DevicesListener {
     const unusable = new UnusableRecords(this.#log);
     this.#online = online;
     void online.restore();
-    this.#stopWatching = client.fleet.pollList(refreshOf(this.config), {
+    this.#stopWatching = client.fleet.pollList(1000 * refreshOf(this.config), {
       onReading: (reading) => {
         unusable.read(reading.invalid);
         online.onReading(reading);

@@ -10,7 +10,7 @@ import {
   type Position,
   type RecoverOptions,
   type Upload,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { inShard, invalidInput, parseChipid, readShard, show, type Shard } from '../../src/input';
 import { withFields } from '../common/action.runtime';
 import { choiceOf, substitute } from '../common/settings';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
-import type { ListReading } from '../../src/index';
+import type { ListReading } from '../../src/for-nodes';
 import { parseChipid } from '../../src/input';
 import { contextGet, contextSet } from '../common/context';
 import { isObject } from '../common/shared.config';

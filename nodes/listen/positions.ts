@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node } from 'node-red';
-import { isPosition, type Position } from '../../src/index';
+import { isPosition, type Position } from '../../src/for-nodes';
 import { contextGet, contextSet } from '../common/context';
 import { isObject } from '../common/shared.config';
 

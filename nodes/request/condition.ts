@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { DeviceCloudError, type RequestMatch } from '../../src/index';
+import { DeviceCloudError, type RequestMatch } from '../../src/for-nodes';
 import { BoundedExpression } from '../common/bounded-expression';
 import { isObject } from '../common/shared.config';
 

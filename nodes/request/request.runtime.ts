@@ -1,4 +1,4 @@
-import type { PushMessage, Reply, RequestMatch } from '../../src/index';
+import type { PushMessage, Reply, RequestMatch } from '../../src/for-nodes';
 import { defineAction, type ActionCall } from '../common/action';
 import { aboutDevice, addName, formatOf, timeoutOf } from '../common/device-call';
 import { jsonataCondition } from './condition';
@@ -48,7 +48,7 @@ export const action = defineAction<RequestConfig, Input>({
         ...timeoutOf(config),
         match: matchOf(call),
         format: formatOf(config, msg),
-        replyTimeout: Number(config.replyTimeout),
+        replyTimeout: 1000 * Number(config.replyTimeout),
         datatype: config.datatype,
         signal,
         onProgress,

@@ -5,7 +5,7 @@ import {
   type ClusterMember,
   type Datatype,
   type DeviceCloudClient,
-} from '../../src/index';
+} from '../../src/for-nodes';
 import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { nameOf } from '../common/device-call';
@@ -78,7 +78,7 @@ class WorkLife {
       this.#status.show(cluster.state === 'member' ? STATUS.connected : clusterStatus(cluster));
     const end = cluster.work({
       inFlight: Number(inFlight),
-      redeliver: Number(redeliver),
+      redeliver: 1000 * Number(redeliver),
       attempts: Number(attempts),
       deliver: (job) => this.#deliver(cluster, job),
     });

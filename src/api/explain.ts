@@ -1,9 +1,11 @@
 import { MIN_SECRET } from '../http/redact';
 import type { KeyWarning } from '../input/pasted-key';
 import { UNPRINTABLE } from '../util/show';
-import type { UnsignedOpenApiRequest } from './open-api-request';
-import { encodeQuery } from './query';
-import type { UnsignedServerApiRequest } from './server-api-request';
+import {
+  encodeQuery,
+  type UnsignedOpenApiRequest,
+  type UnsignedServerApiRequest,
+} from './requests';
 import { canonicalParams, lowercase, type SignCase } from './signing';
 
 /** A warning about the keys of an explained request, or a note about the request itself. */

@@ -10,13 +10,7 @@ import type {
 } from '../types';
 import { DeviceCloudError } from '../errors';
 import type { CallSpec, Shape } from '../http/answer';
-import type { Call, Refusal } from '../http/failures';
-import {
-  signedOpenApiRequest,
-  type OpenApiIdentity,
-  type UnsignedOpenApiRequest,
-} from './open-api-request';
-import { pushMeaning, refusalMeaning } from './refusals';
+import type { Call } from '../http/failures';
 import {
   anyArray,
   anyShape,
@@ -26,9 +20,17 @@ import {
   objectOf,
   refreshShape,
   resultShape,
-} from './shapes';
+  pushMeaning,
+  pushRefusal,
+  refusalMeaning,
+  resultWarning,
+} from './answers';
+import {
+  signedOpenApiRequest,
+  type OpenApiIdentity,
+  type UnsignedOpenApiRequest,
+} from './requests';
 import { decodeValue } from '../util/decode';
-import { show } from '../util/show';
 import type { Params } from './signing';
 
 /** The error of a call without the keys that it needs. */
@@ -56,25 +58,6 @@ const inHistory = (name: string, chipid: string): Call => ({
   api: 'open',
 });
 const is200 = (statusCode: number): boolean => statusCode === 200;
-
-/** Endpoints 3 and 4 answer a push that succeeds with `OK` or `success`; the public server of 2016 writes `sucess`. */
-function pushRefusal({ msg }: { msg?: unknown }): Refusal | undefined {
-  if (msg === undefined) return { what: 'an object that has no msg' };
-  if (typeof msg !== 'string') return { what: `a msg that is not text but ${show(msg)}` };
-  return /^(ok|succ?ess)$/i.test(msg) ? undefined : { what: 'the msg', said: msg };
-}
-
-/**
- * The `result` of a command is not shown (section 4.2, endpoints 10 and 12). The public server of 2016 puts the byte there
- * that the device returned, and 0 means that the command is done.
- */
-function resultWarning(call: Call): (answer: ResultAnswer) => string | undefined {
-  return ({ result }) => {
-    if (result === '\0' || !/^[\p{Cc}\u00a0-\u00ff]$/u.test(result)) return undefined;
-    const code = result.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return `${call.name} may have failed: the result is the character U+${code}, and the public server of 2016 answers U+0000 when a command is done.`;
-  };
-}
 
 /** A call of the open API, which can be explained without carrying it out. */
 export interface OpenApiCall<T> extends CallSpec<T> {

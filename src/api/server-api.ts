@@ -3,17 +3,17 @@ import { readInput } from '../input/values';
 import type { Call } from '../http/failures';
 import type { CallSpec } from '../http/answer';
 import type { JsonObject, Query } from '../types';
-import { encodeQuery } from './query';
-import { anyShape } from './shapes';
-import { JsonLimitError, parseJson } from '../util/json';
+import { anyShape } from './answers';
+import { parseJson, JsonLimitError } from '../util/json';
 import { isPlainObject } from '../util/object';
 import { show } from '../util/show';
 import {
+  encodeQuery,
   signedServerApiRequest,
   toJson,
   type ServerApiIdentity,
   type UnsignedServerApiRequest,
-} from './server-api-request';
+} from './requests';
 
 /** The longest query, in characters before it is encoded: it is part of the address. */
 const MAX_QUERY = 65_536;

@@ -3,8 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { ClientOptions as SocketOptions } from 'ws';
 import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import { TimerQueue } from './timer-queue';
-import type { OpenApiIdentity } from '../api/open-api-request';
-import { encodeQuery } from '../api/query';
+import { encodeQuery, type OpenApiIdentity } from '../api/requests';
 import type { Proxy } from '../http/proxy';
 import type { TlsSettings } from '../http/tls';
 import { tlsConnector } from '../http/tls';
@@ -159,9 +158,9 @@ export interface ChannelOptions {
   /** `wss://host[:port]` or `ws://host[:port]`. */
   channelOrigin: string;
   timestampUnit: 'ms' | 's';
-  /** Seconds between two heartbeat messages; 0 is off. */
+  /** Milliseconds between two heartbeat messages; 0 is off. */
   heartbeat: number;
-  /** Seconds between two pings; 0 is off. */
+  /** Milliseconds between two pings; 0 is off. */
   ping: number;
 }
 
@@ -218,8 +217,8 @@ export function channelSettings(
       return (made ??= socketOptions(settings, identity, tls, proxy)).options;
     },
     close: () => made?.tunnels?.close(),
-    heartbeat: settings.heartbeat,
-    ping: settings.ping,
+    heartbeat: settings.heartbeat / 1000,
+    ping: settings.ping / 1000,
     timers: new TimerQueue(),
     turns: new TurnShare(),
     limiter,

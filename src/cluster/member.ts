@@ -22,7 +22,7 @@ import type {
 } from './types';
 import { readToken, type Job } from './worker';
 
-const MOST = { inFlight: 10_000, redeliver: 86_400, attempts: 1000 };
+const MOST = { inFlight: 10_000, redeliver: 86_400_000, attempts: 1000 };
 
 /** The most characters of an error's reason that are repeated. */
 const MAX_REASON = 300;
@@ -137,11 +137,11 @@ class Member implements ClusterMember {
     return reached('The owners of the devices were not read', this.#owners);
   }
 
-  work({ inFlight = 16, redeliver = 60, attempts = 5, deliver }: ClusterWork): () => void {
+  work({ inFlight = 16, redeliver = 60_000, attempts = 5, deliver }: ClusterWork): () => void {
     if (!(Number.isInteger(inFlight) && inFlight >= 1 && inFlight <= MOST.inFlight))
       throw invalidInput(`inFlight must be a whole number from 1 to ${MOST.inFlight}.`);
-    if (!(typeof redeliver === 'number' && redeliver >= 1 && redeliver <= MOST.redeliver))
-      throw invalidInput(`redeliver must be a number of seconds from 1 to ${MOST.redeliver}.`);
+    if (!(typeof redeliver === 'number' && redeliver >= 1000 && redeliver <= MOST.redeliver))
+      throw invalidInput(`redeliver must be from 1 to ${MOST.redeliver / 1000} s.`);
     if (!(Number.isInteger(attempts) && attempts >= 1 && attempts <= MOST.attempts))
       throw invalidInput(`attempts must be a whole number from 1 to ${MOST.attempts}.`);
     if (typeof deliver !== 'function') throw invalidInput('deliver must be a function.');
@@ -152,7 +152,7 @@ class Member implements ClusterMember {
       );
     this.#isWorking = true;
     const end = this.cluster.work({
-      ...{ inFlight, redeliver, attempts },
+      ...{ inFlight, redeliver: redeliver / 1000, attempts },
       deliver: (job) => this.#deliver(job, deliver),
     });
     return () => {

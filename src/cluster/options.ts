@@ -34,8 +34,8 @@ export interface Endpoints {
   readonly password: string | undefined;
 }
 
-/** Seconds. */
-const LEASE = { usual: 5, least: 2, most: 60 };
+/** Milliseconds. */
+const LEASE = { usual: 5000, least: 2000, most: 60_000 };
 
 /** The longest time that a command of the store may take, in ms; at most the time between two beats. */
 const LIMIT = 1000;
@@ -70,11 +70,11 @@ export function readClusterSettings(settings: ClusterSettings): {
   });
 }
 
-/** Reads `lease`, in seconds. @throws DeviceCloudError `NOT_CONFIGURED` */
+/** Reads `lease`: the cluster counts in seconds. @throws DeviceCloudError `NOT_CONFIGURED` */
 function readLease(lease: unknown = LEASE.usual): number {
-  if (typeof lease === 'number' && lease >= LEASE.least && lease <= LEASE.most) return lease;
+  if (typeof lease === 'number' && lease >= LEASE.least && lease <= LEASE.most) return lease / 1000;
   throw notConfigured(
-    `The lease of the cluster must be a number of seconds from ${LEASE.least} to ${LEASE.most}, but is ${show(lease)}.`,
+    `The lease of the cluster must be from ${LEASE.least / 1000} to ${LEASE.most / 1000} s, but is ${show(lease)} ms.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { TlsSettings } from '../http/tls';
 import type { Upload } from '../types';
 
-/** Where a cluster is, and what it is about. Names and units are those of the config node `device-cloud-cluster`. */
+/** Where a cluster is, and what it is about. Names are those of the config node `device-cloud-cluster`. */
 export interface ClusterSettings {
   /** `redis://` or `rediss://`, host and port; several of a Redis Cluster, comma separated. Or `sentinels`. */
   url?: string;
@@ -15,7 +15,7 @@ export interface ClusterSettings {
   password?: string;
   /** TLS settings; default with `rediss://`: the settings of Node.js. */
   tls?: TlsSettings;
-  /** Seconds after which the devices of a process that is gone are taken over; default 5, from 2 to 60. */
+  /** Milliseconds after which the devices of a process that is gone are taken over; default 5000, from 2000 to 60,000. */
   lease?: number;
   /** Distinguishes the applications that share an engine: the address of the service and the appid. */
   application: string;
@@ -105,7 +105,7 @@ export interface ClusterWork {
    * and twice as long as others take, no longer counts, so that its device holds back no other.
    */
   inFlight?: number;
-  /** Seconds after which an upload that was not acknowledged is delivered again; default 60. */
+  /** Milliseconds after which an upload that was not acknowledged is delivered again; default 60,000. */
   redeliver?: number;
   /** How often an upload is delivered, 1 to 1000, default 5; then it is a dead letter, and the device's next one follows. */
   attempts?: number;

@@ -1,4 +1,4 @@
-import type { ListDevices } from '../api/device-list';
+import type { ListDevices } from '../api/two-requests';
 import { openApiMissing } from '../api/open-api';
 import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
@@ -151,15 +151,16 @@ export class Fleet {
   /**
    * Polls the list of online devices. There is one poller for all users: the shortest interval counts, and it
    * stops with the last.
-   * @param seconds between two readings, from 1
+   * @param interval milliseconds between two readings, from 1000
    * @param user is called with each reading, also those that others ask for, and with errors of the poller
    * @returns a function that stops it
    * @throws DeviceCloudError `INVALID_INPUT` if the interval or the user is invalid
    */
-  pollList(seconds: number, user: ListUser): () => void {
-    if (!(typeof seconds === 'number' && seconds >= 1 && seconds <= MAX_SECONDS)) {
+  pollList(interval: number, user: ListUser): () => void {
+    const seconds = typeof interval === 'number' ? interval / 1000 : NaN;
+    if (!(seconds >= 1 && seconds <= MAX_SECONDS)) {
       throw invalidInput(
-        `The interval of the list must be a number of seconds from 1 to ${MAX_SECONDS}, but is ${show(seconds)}.`,
+        `The interval of the list must be from 1000 ms to ${MAX_SECONDS} s, but is ${show(interval)}.`,
       );
     }
     if (typeof user !== 'object' || (user as unknown) === null) {

@@ -15,8 +15,11 @@ export interface RecoverOptions {
   zone?: string | undefined;
   /** Where an earlier listener stopped; default: nothing that was uploaded before the first connection is recovered. */
   start?: Position | undefined;
-  /** Called after each upload with the position up to which they have been emitted, to be kept for `start`. */
-  save?: (position: Position) => void;
+  /**
+   * Called after each upload with the position up to which they have been emitted, to be kept for `start`. A loop waits
+   * for the promise that it returns, if any.
+   */
+  save?: (position: Position) => unknown;
   /**
    * If several processes share the device: `here` (default) calls the listener; `queue` appends each upload to their
    * queue, for {@link ClusterMember.work}, in one step with its position, and does not call `onUpload`. All listeners of

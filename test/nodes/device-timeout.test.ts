@@ -34,12 +34,12 @@ describe('the time-out of a node that waits for a device', () => {
     });
   }
 
-  it('is 12 s for a node that was saved without one', () => {
+  it('is 12 s for a node that was saved without one, and goes to the client in ms', () => {
     const read = (saved: Partial<typeof DEVICE_CALL>): number =>
       timeoutOf(withDefaults(saved, DEVICE_CALL)).timeout;
     assert.deepEqual(
       [read({}), ...['', ' ', '7', 0.5].map((timeout) => read({ timeout }))],
-      [12, 12, 12, 7, 0.5],
+      [12_000, 12_000, 12_000, 7000, 500],
     );
   });
 });

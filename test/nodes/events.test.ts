@@ -153,7 +153,7 @@ describe('the events node', () => {
     // A second would mean a reading of the list a second.
     const nothing = { refresh: null, misses: null, silence: null, settle: null };
     const config = withDefaults(nothing as unknown as EventsConfig, DEFAULTS);
-    assert.equal(watchOptions(config, assert.fail).refresh, 60);
+    assert.equal(watchOptions(config, assert.fail).refresh, 60_000);
   });
 
   it('can be closed while it reads the list', async () => {

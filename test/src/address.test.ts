@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseBaseUrl } from '../../src/address';
+import { parseBaseUrl } from '../../src/settings';
 import { thrown } from './support/failure';
 
 describe('the address of the service', () => {

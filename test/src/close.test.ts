@@ -14,9 +14,9 @@ describe('closing a client', () => {
     const before = resources();
     const client = clientOf(service.baseUrl, { connections: 2, deviceGap: 60_000 });
     const other = clientOf(broken.baseUrl, { random: () => 1e6 });
-    const pausing = failure(other.uploads(1), 'SERVER_ERROR');
+    const pausing = failure(other.uploadHistory(1), 'SERVER_ERROR');
     await until(() => broken.requests.length === 1);
-    const running = failures([client.push(1, 'x'), client.uploads(1)], 'CONNECTION_LOST');
+    const running = failures([client.push(1, 'x'), client.uploadHistory(1)], 'CONNECTION_LOST');
     await until(() => service.requests.length === 2);
     const waiting = failures(
       [client.push(1, 'y'), client.push(2, 'z'), client.devices()],

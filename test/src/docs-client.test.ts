@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { DeviceCloudClient } from '../../src/client';
 import { repository } from '../../tooling/repository';
 
-const page = readFileSync(join(repository, 'docs', 'client.md'), 'utf8');
+/** The second page uses the beginning and the end of the first. */
+const PAGES = ['client.md', 'simulator.md'];
 /** Inside the package, so that a snippet finds it by its name. */
 const folder = join(repository, '.cache', 'test', 'docs');
 const TIME_LIMIT = 8000;
@@ -17,7 +19,8 @@ interface Snippet {
   code: string;
 }
 
-function snippets(): Snippet[] {
+function snippets(name: string): Snippet[] {
+  const page = readFileSync(join(repository, 'docs', name), 'utf8');
   const found: Snippet[] = [];
   let title = '';
   let code: string[] | undefined;
@@ -27,7 +30,7 @@ function snippets(): Snippet[] {
       code = undefined;
     } else if (code) code.push(line);
     else if (line === '```js') code = [];
-    else title = /^##+ (.*)/.exec(line)?.[1] ?? title;
+    else title = /^#+ (.*)/.exec(line)?.[1] ?? title;
   }
   return found;
 }
@@ -84,16 +87,26 @@ async function run(file: string): Promise<string> {
   }
 }
 
-describe('docs/client.md', () => {
-  const [beginning, end, ...rest] = snippets();
+describe('docs/client.md and docs/simulator.md', () => {
+  const [beginning, end, ...rest] = PAGES.flatMap(snippets);
   before(() => mkdirSync(folder, { recursive: true }));
   after(() => runner?.terminate());
 
-  it('has a snippet for each section about a call', () => {
-    const shown = new Set(rest.map(({ title }) => title));
-    const calls = [...page.matchAll(/^### (`.*\(.*)$/gm)].map(([, title = '']) => title);
+  it('show each call of the client in a snippet', () => {
+    const shown = rest.map(({ code }) => code).join('\n') + end?.code;
+    const calls = Object.getOwnPropertyNames(DeviceCloudClient.prototype).filter((name) => {
+      const { value } = Object.getOwnPropertyDescriptor(DeviceCloudClient.prototype, name) ?? {};
+      return typeof value === 'function' && name !== 'constructor';
+    });
     assert.ok(calls.length >= 20);
-    for (const call of calls) assert.ok(shown.has(call), call);
+    assert.deepEqual(
+      calls.filter((name) => !shown.includes(`client.${name}(`)),
+      [],
+    );
+  });
+
+  it('tell the everyday client on one short page', () => {
+    assert.ok(statSync(join(repository, 'docs', 'client.md')).size <= 25_000);
   });
 
   for (const [index, { title, code }] of rest.entries()) {
@@ -104,7 +117,7 @@ describe('docs/client.md', () => {
     });
   }
 
-  it('leaves nothing open: the thread ends by itself', async () => {
+  it('leave nothing open: the thread ends by itself', async () => {
     const worker = runner;
     assert.ok(worker);
     const ended = once(worker, 'exit') as Promise<[number]>;

@@ -13,9 +13,9 @@ describe("a client's settings", () => {
       channelOrigin: 'wss://cloud.example.com',
       openApi: undefined,
       serverApi: undefined,
-      timeout: 15,
-      heartbeat: 300,
-      ping: 30,
+      timeout: 15_000,
+      heartbeat: 300_000,
+      ping: 30_000,
       timestampUnit: 'ms',
       postParameters: 'body',
       signCase: 'unicode',
@@ -84,8 +84,8 @@ describe("a client's settings", () => {
   });
 
   it('apply the same checks to the time-out of one call', () => {
-    assert.equal(readTimeout(undefined, 15), 15);
-    assert.equal(readTimeout(0.05, 15), 0.05);
-    thrown(() => readTimeout(-1, 15), 'NOT_CONFIGURED');
+    assert.equal(readTimeout(undefined, 15_000), 15_000);
+    assert.equal(readTimeout(50, 15_000), 50);
+    thrown(() => readTimeout(-1, 15_000), 'NOT_CONFIGURED');
   });
 });

@@ -43,7 +43,7 @@ const WALLS: readonly {
   {
     of: 'nodes/, of the client',
     files: /^nodes\//,
-    never: /^src\/(?!(input\/)?index\.ts$)/,
+    never: /^src\/(?!((input\/)?index|for-nodes)\.ts$)/,
     except: ['nodes/app/simulator.ts imports src/simulator/index.ts'],
   },
   { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },

@@ -37,9 +37,9 @@ export interface RequestOptions {
   match: RequestMatch;
   /** Of the push, default `MSG` (text). */
   format?: PushFormat;
-  /** Seconds that the channel may take to connect, and then the push; default 12. */
+  /** Milliseconds that the channel may take to connect, and then the push; default 12,000. */
   timeout?: number;
-  /** Seconds from sending the push until the reply, default 30. */
+  /** Milliseconds from sending the push until the reply, default 30,000. */
   replyTimeout?: number;
   /** How uploads are decoded, default `auto-detect`. One that cannot be decoded is no reply. */
   datatype?: Datatype;

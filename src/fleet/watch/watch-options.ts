@@ -5,10 +5,10 @@ import { show } from '../../util/show';
 import { EVENT_KINDS, type FleetEventKind, type WatchOptions } from './watch-types';
 import { MAX_WATCHED } from './watched-devices';
 
-/** A day, in seconds. */
-const DAY = 86_400;
-/** The longest silence, in seconds: what a timer can hold. */
-const LONGEST = 2_000_000;
+/** A day, in ms. */
+const DAY = 86_400_000;
+/** The longest silence, in ms: what a timer can hold. */
+const LONGEST = 2_000_000_000;
 
 /** {@link WatchOptions}, checked and complete, times in ms but for `refresh`. */
 export interface WatchSettings {
@@ -68,10 +68,10 @@ export function readWatchOptions(options: WatchOptions): WatchSettings {
     return {
       chipids: chipidsOf(options.chipids),
       events: eventsOf(options.events),
-      refresh: numberOf(options.refresh, 'refresh', 60, 1, DAY),
+      refresh: numberOf(options.refresh, 'refresh', 60_000, 1000, DAY) / 1000,
       misses,
-      silence: numberOf(options.silence, 'silence', 0, 0, LONGEST) * 1000,
-      settle: numberOf(options.settle, 'settle', 10, 0, DAY) * 1000,
+      silence: numberOf(options.silence, 'silence', 0, 0, LONGEST),
+      settle: numberOf(options.settle, 'settle', 10_000, 0, DAY),
       start: startOf(options.start),
       state: options.state,
     };

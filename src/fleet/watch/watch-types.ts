@@ -50,13 +50,13 @@ export interface WatchOptions {
   chipids?: readonly Chipid[];
   /** Default `presence` alone. */
   events?: readonly FleetEventKind[];
-  /** Seconds between two readings of the list, default 60, at least 1. All who poll it share the shortest. */
+  /** Milliseconds between two readings of the list, default 60,000, at least 1000. All who poll it share the shortest. */
   refresh?: number;
   /** After how many readings in a row that lack it a device is offline, default 2. */
   misses?: number;
-  /** Seconds without a live upload, on a connected channel, after which a device is silent. Default 0: never. */
+  /** Milliseconds without a live upload, on a connected channel, after which a device is silent. Default 0: never. */
   silence?: number;
-  /** Seconds that a channel must be down before `disconnected`, default 10. */
+  /** Milliseconds that a channel must be down before `disconnected`, default 10,000. */
   settle?: number;
   /** Whether each device's state is an event once, after the first reading (`current`); default `none`. */
   start?: 'none' | 'current';

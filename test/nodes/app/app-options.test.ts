@@ -14,14 +14,20 @@ describe('the settings of an application that its client gets', () => {
     assert.deepEqual(choices(odd as unknown as AppSettings), usual);
   });
 
-  it('are the numbers that were typed, and the defaults where none was', () => {
+  it('are the numbers that were typed, durations in ms, and the defaults where none was', () => {
     const numbers = ({ timeout, heartbeat, ping, connections, deviceGap }: AppSettings) => ({
       ...{ timeout, heartbeat, ping, connections, deviceGap },
     });
-    const usual = { timeout: 15, heartbeat: 300, ping: 30, connections: 64, deviceGap: 0 };
+    const usual = {
+      timeout: 15_000,
+      heartbeat: 300_000,
+      ping: 30_000,
+      connections: 64,
+      deviceGap: 0,
+    };
     assert.deepEqual(numbers(commonSettings({})), usual);
     const typed = { timeout: '1', heartbeat: '2', ping: '3', connections: '4', deviceGap: '5' };
-    const read = { timeout: 1, heartbeat: 2, ping: 3, connections: 4, deviceGap: 5 };
+    const read = { timeout: 1000, heartbeat: 2000, ping: 3000, connections: 4, deviceGap: 5 };
     assert.deepEqual(numbers(commonSettings(typed)), read);
   });
 

@@ -14,7 +14,7 @@ describe('the age that the list of devices shows', () => {
     [
       ['2026-01-01 09:17:00', '+08:00', undefined, 12],
       ['2026-01-01 01:17:00', '+00:00', undefined, 12],
-      ['2026-01-01 09:27:00', '+08:00', 600, 12],
+      ['2026-01-01 09:27:00', '+08:00', 600_000, 12],
       ['2026-01-01 09:17:40', '+08:00', 0, 0],
       ['2026-01-01 09:17:00', '+00:00', 0, null],
       ['2026-13-01 09:17:00', '+08:00', 0, null],
@@ -23,7 +23,7 @@ describe('the age that the list of devices shows', () => {
       [undefined, '+08:00', 0, null],
     ];
   for (const [latest, zone, clockSkew, age] of AGES) {
-    it(`is ${age} for ${String(latest)} in ${zone}, with a clock ${clockSkew ?? 'unknown'} s ahead`, () => {
+    it(`is ${age} for ${String(latest)} in ${zone}, with a clock ${clockSkew ?? 'unknown'} ms ahead`, () => {
       assert.equal(toChoices([record(latest)], { clockSkew, historyZone: zone })[0]!.age, age);
     });
   }

@@ -21,7 +21,11 @@ async function main(): Promise<void> {
   const settings = JSON.parse(process.argv[2] ?? '{}') as LibrarySettings;
   const { baseUrl, appid, appkey, url, lease, chipids, records } = settings;
   const append = appendTo(records);
-  const cluster = await joinCluster({ url, lease, application: `${baseUrl} ${appid}` });
+  const cluster = await joinCluster({
+    url,
+    lease: lease * 1000,
+    application: `${baseUrl} ${appid}`,
+  });
   const client = new DeviceCloudClient({ baseUrl, appid, appkey, cluster });
   for (const chipid of chipids) {
     const onUpload = ({ body, replayed }: { body: Buffer; replayed?: true }): void =>

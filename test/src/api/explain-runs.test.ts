@@ -44,7 +44,7 @@ function runs(): void {
     assert.match(await output(curl, ENV, using), /^HTTP\/1.1 200 OK\r?\n/);
   };
   const pushed = async (): Promise<string | undefined> =>
-    (await client.pushes(DEVICE)).body.at(-1)?.body;
+    (await client.pushHistory(DEVICE)).body.at(-1)?.body;
 
   for (const [what, text] of HOSTILE) {
     it(`pushes ${what} as they are, with the curl and openssl of: ${tools}`, async () => {
@@ -77,9 +77,9 @@ function runs(): void {
     await succeeds(client.explain('app'));
     await succeeds(client.explain('devices'));
     await succeeds(client.explain('pushToApp', 'x', { format: 'LUA' }));
-    await succeeds(client.explain('uploads', DEVICE));
-    await succeeds(client.explain('pushes', DEVICE));
-    await succeeds(client.explain('sync', '20260101', '20260102'));
+    await succeeds(client.explain('uploadHistory', DEVICE));
+    await succeeds(client.explain('pushHistory', DEVICE));
+    await succeeds(client.explain('appHistory', '20260101', '20260102'));
     await succeeds(client.explain('rtStatus', DEVICE, 'temperature'));
     await succeeds(client.explain('gpioStatus', DEVICE));
     await succeeds(client.explain('setGpioEdge', DEVICE, 1, 'high'));

@@ -79,7 +79,7 @@ describe('the results of calls of the open API', () => {
     const client = clientOf(service.baseUrl);
     service.upload(CHIPID, 'up');
     await client.push(CHIPID, 'down');
-    const uploads = (await client.uploads(CHIPID)).body;
+    const uploads = (await client.uploadHistory(CHIPID)).body;
     assert.deepEqual(uploads, [
       {
         body: 'up',
@@ -89,11 +89,11 @@ describe('the results of calls of the open API', () => {
         dev: String(CHIPID),
       },
     ]);
-    const pushes = (await client.pushes(CHIPID)).body;
+    const pushes = (await client.pushHistory(CHIPID)).body;
     assert.deepEqual([pushes[0]?.body, pushes[0]?.msgtype], ['down', 'MSG']);
-    const synced = (await client.sync('20260228', '20260228')).body;
+    const synced = (await client.appHistory('20260228', '20260228')).body;
     assert.deepEqual([synced.length, synced[0]?.chipid], [1, String(CHIPID)]);
-    assert.deepEqual((await client.sync('20260301', '20260302')).body, []);
+    assert.deepEqual((await client.appHistory('20260301', '20260302')).body, []);
   });
 
   it('rtStatus: the value of the callback, whatever its shape', async () => {
@@ -141,7 +141,7 @@ describe('a chip number of 20 digits', () => {
     const { body } = await client.devices();
     assert.deepEqual([body[0]?.chipid, body[0]?.devid], [LONG, LONG]);
     assert.equal((await client.app()).body.online[0]?.chipid, LONG);
-    assert.equal((await client.uploads(LONG)).body[0]?.dev, LONG);
+    assert.equal((await client.uploadHistory(LONG)).body[0]?.dev, LONG);
   });
 
   it('loses no digit as the value of a callback', async () => {

@@ -37,20 +37,20 @@ const CASES: Case[] = [
     form: { message: '00ff', format: 'HEX' },
   },
   {
-    call: 'uploads',
-    run: (client) => client.uploads(LONG),
+    call: 'uploadHistory',
+    run: (client) => client.uploadHistory(LONG),
     method: 'GET',
     path: `up_messages/dev/${LONG}/`,
   },
   {
-    call: 'pushes',
-    run: (client) => client.pushes(LONG),
+    call: 'pushHistory',
+    run: (client) => client.pushHistory(LONG),
     method: 'GET',
     path: `push_messages/dev/${LONG}/`,
   },
   {
-    call: 'sync',
-    run: (client) => client.sync('20260101', '2026-12-31'),
+    call: 'appHistory',
+    run: (client) => client.appHistory('20260101', '2026-12-31'),
     method: 'GET',
     path: 'sync/20260101/20261231/',
   },
@@ -100,7 +100,7 @@ async function requestOf(run: Case['run'], requests = 1): Promise<[RequestRecord
 describe('a call of the open API, as the strict simulator receives it', () => {
   for (const { call, run, method, path, query = {}, form = {} } of CASES) {
     // The end day of a synchronisation is requested once more.
-    const requests = call === 'sync' ? 2 : 1;
+    const requests = call === 'appHistory' ? 2 : 1;
     it(`${call} is ${method} ${path}, signed, and accepted`, async () => {
       const [request] = await requestOf(run, requests);
       assert.equal(request.status, 200);

@@ -50,7 +50,7 @@ describe('a service that answers as the public server of 2016', () => {
     const reboot = await failure(client().reboot(1), 'NOT_FOUND');
     assert.equal(reboot.statusCode, 400);
     assert.match(reboot.message, /"无设备对应操作权限！".*number of the device/);
-    const uploads = await failure(client().uploads(1), 'NOT_FOUND');
+    const uploads = await failure(client().uploadHistory(1), 'NOT_FOUND');
     assert.equal(uploads.statusCode, 404);
     assert.match(uploads.message, /"无设备对应操作权限！"/);
   });

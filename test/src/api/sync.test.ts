@@ -36,7 +36,7 @@ describe('the synchronisation between two days', () => {
     cloud.uploads = ats.map((ms, id) => ({ chipid: '1', body: String(id), at: TENTH + ms }));
     const client = clientOf(cloud.baseUrl, { appid: cloud.appid, appkey: PUBLIC_KEY });
     const bodies = async (begin: string, end: string): Promise<string[]> =>
-      (await client.sync(begin, end)).body.map(({ body }) => body);
+      (await client.appHistory(begin, end)).body.map(({ body }) => body);
     assert.deepEqual(await bodies('20260310', '20260310'), ['3', '2', '1']);
     assert.deepEqual(await bodies('20260310', '20260311'), ['5', '4', '3', '2', '1']);
     assert.deepEqual(await bodies('20260309', '20260309'), ['0']);
@@ -53,7 +53,7 @@ describe('the synchronisation between two days', () => {
       );
       const client = clientOf(service.baseUrl);
       const ids = async (begin: string, end: string): Promise<number[]> =>
-        (await client.sync(begin, end)).body.map(({ id }) => Number(id));
+        (await client.appHistory(begin, end)).body.map(({ id }) => Number(id));
       assert.deepEqual(await ids('20260310', '20260310'), [1, 2]);
       const { length } = service.requests;
       assert.deepEqual(await ids('20260310', '20260311'), [1, 2, 3, 4]);
@@ -65,7 +65,7 @@ describe('the synchronisation between two days', () => {
   it('adds nothing of the next day if the end day has no upload', async () => {
     const service = await inclusive(8, [TENTH, TENTH + 2 * DAY + HOUR]);
     const client = clientOf(service.baseUrl);
-    assert.deepEqual((await client.sync('20260311', '20260311')).body, []);
+    assert.deepEqual((await client.appHistory('20260311', '20260311')).body, []);
   });
 
   it('adds nothing of the next day by the zone that is set', async () => {
@@ -76,7 +76,7 @@ describe('the synchronisation between two days', () => {
       json(last ? times : [])(response, request, count);
     });
     const utc = clientOf(service.baseUrl, { historyZone: '+00:00' });
-    assert.deepEqual((await utc.sync('20260310', '20260310')).body, []);
+    assert.deepEqual((await utc.appHistory('20260310', '20260310')).body, []);
   });
 
   it('does without the day after where a service refuses it', async () => {
@@ -89,12 +89,12 @@ describe('the synchronisation between two days', () => {
       );
     });
     const client = clientOf(service.baseUrl);
-    assert.equal((await client.sync('20260310', '20260310')).body.length, 1);
+    assert.equal((await client.appHistory('20260310', '20260310')).body.length, 1);
   });
 
   it('fails if either request does, within one time limit', async () => {
     const service = await httpService(json({ msg: 'no' }, 401));
-    await failure(clientOf(service.baseUrl).sync('20260310', '20260310'), 'UNAUTHORIZED');
+    await failure(clientOf(service.baseUrl).appHistory('20260310', '20260310'), 'UNAUTHORIZED');
     assert.equal(service.requests.length, 1);
   });
 });

@@ -10,7 +10,7 @@ const HEARTBEAT = '{"type":"heartbeat"}';
 describe('a channel that is kept alive', () => {
   it('sends the heartbeat of section 6 periodically', async () => {
     const service = await channelService();
-    await listen(clientOf(service.baseUrl, { heartbeat: 0.02 })).state('connected');
+    await listen(clientOf(service.baseUrl, { heartbeat: 20 })).state('connected');
     await until(() => service.frames.length >= 3, 'three heartbeats');
     assert.ok(service.frames.every((frame) => frame === HEARTBEAT));
   });
@@ -27,7 +27,7 @@ describe('a channel that is kept alive', () => {
   it('pings periodically', async () => {
     let pings = 0;
     const service = await channelService((channel) => channel.on('ping', () => pings++));
-    const listener = listen(clientOf(service.baseUrl, { ping: 0.02 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 20 }));
     await until(() => pings >= 5, 'five pings');
     assert.equal(listener.changes.filter(({ state }) => state === 'disconnected').length, 0);
   });
@@ -55,7 +55,7 @@ describe('a channel that is kept alive', () => {
 
   it('is reopened when a service that has answered a ping falls silent', async () => {
     const service = await channelService(sayPong);
-    const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 20, heartbeat: 0 }));
     await until(() => listener.uploads.length > 0, 'a pong');
     for (const channel of service.clients) {
       channel.removeAllListeners('ping');
@@ -72,7 +72,7 @@ describe('a channel that is kept alive', () => {
     const service = await channelService((channel, count) =>
       count === 0 ? sayPong(channel) : fallSilent(channel),
     );
-    const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 20, heartbeat: 0 }));
     await until(() => listener.uploads.length > 0, 'a pong');
     for (const channel of service.clients) channel.terminate();
     await listener.state('disconnected', 2);
@@ -91,7 +91,7 @@ describe('a channel that is kept alive', () => {
       for (const data of ['', '0', '99']) channel.pong(data);
       fallSilent(channel);
     });
-    const listener = listen(clientOf(service.baseUrl, { ping: 0.02, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 20, heartbeat: 0 }));
     await until(() => pings >= 20, 'twenty pings');
     assert.deepEqual([service.opened(), listener.subscription.channel.state], [1, 'connected']);
   });
@@ -104,7 +104,7 @@ describe('a channel that is kept alive', () => {
       channel.on('close', () => clearInterval(upload));
     });
     let pings = 0;
-    const listener = listen(clientOf(service.baseUrl, { ping: 0.1, heartbeat: 0 }));
+    const listener = listen(clientOf(service.baseUrl, { ping: 100, heartbeat: 0 }));
     await listener.state('connected');
     for (const channel of service.clients) channel.on('ping', () => pings++);
     await until(() => pings >= 6, 'six pings');

@@ -17,9 +17,9 @@ async function tlsThatNeverComesAbout(): Promise<void> {
     },
   );
   const client = clientOf(service.baseUrl.replace('http:', 'https:'), { connections });
-  const calls = [1, 2, 3].map((chipid) => client.reboot(chipid, { timeout: 0.1 }));
+  const calls = [1, 2, 3].map((chipid) => client.reboot(chipid, { timeout: 100 }));
   for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /not sent/);
-  await failure(client.reboot(1, { timeout: 25 }), 'UNREACHABLE');
+  await failure(client.reboot(1, { timeout: 25_000 }), 'UNREACHABLE');
 }
 
 async function tunnelThatIsNeverMade(): Promise<void> {
@@ -27,11 +27,11 @@ async function tunnelThatIsNeverMade(): Promise<void> {
   const service = await httpService(json([]));
   const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
   for (let call = 0; call < 2; call++) {
-    const { message } = await failure(client.push(1, 'x', { timeout: 0.1 }), 'TIMEOUT');
+    const { message } = await failure(client.push(1, 'x', { timeout: 100 }), 'TIMEOUT');
     assert.match(message, /not sent/);
   }
   through.behaviour = 'tunnel';
-  assert.deepEqual((await client.uploads(1, { timeout: 25 })).body, []);
+  assert.deepEqual((await client.uploadHistory(1, { timeout: 25_000 })).body, []);
 }
 
 async function tunnelOfAChannelThatTrickles(): Promise<void> {

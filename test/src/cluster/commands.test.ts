@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CallProgress } from '../../../src';
+import type { CallProgress } from '../../../src/types';
 import { hang, httpService, type HttpService } from '../../../tooling/servers/http-service';
 import { settled, until } from '../../../tooling/until';
 import { simulator } from '../support/client';
@@ -75,7 +75,7 @@ describe('commands with a cluster', () => {
     await until(() => progress.includes('awaiting-cluster'));
     abort.abort('enough');
     assert.match((await aborted).message, /not sent: enough/);
-    const second = failure(b.client.push(1, 'x', { onProgress, timeout: 0.1 }), 'TIMEOUT');
+    const second = failure(b.client.push(1, 'x', { onProgress, timeout: 100 }), 'TIMEOUT');
     await until(() => progress.filter((state) => state === 'awaiting-cluster').length === 2);
     await a.client.close();
     await Promise.all([first, second]);

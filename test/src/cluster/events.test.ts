@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { clusterOf } from '../../../src/cluster/member';
-import type { FleetWatch, WatchOptions } from '../../../src';
+import type { FleetWatch, WatchOptions } from '../../../src/for-nodes';
 import { until } from '../../../tooling/until';
 import { simulator } from '../support/client';
 import { ProcessModel, Processes } from './processes';
@@ -16,7 +16,7 @@ class WatchedWorld {
 
   watch(each: ProcessModel, options: WatchOptions = {}): void {
     const watch = each.client.fleet.watch(
-      { refresh: 1, misses: 1, ...options },
+      { refresh: 1000, misses: 1, ...options },
       {
         onEvent: ({ event, chipid = 'all' }) => this.events.push(`${event} ${chipid}`),
         onReading: () => this.readings++,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { until } from '../../../tooling/until';
 import { clusterOf, joinOn } from '../../../src/cluster/member';
 import { MemoryStore } from './memory-store';
-import type { ClusterJob, Upload } from '../../../src';
+import type { ClusterJob, Upload } from '../../../src/for-nodes';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { clientOf, simulator } from '../support/client';
 import { gone, resources } from '../support/resources';

@@ -9,7 +9,7 @@ import {
   type ClusterMember,
   type ClusterSettings,
   type Upload,
-} from '../../../src';
+} from '../../../src/for-nodes';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';
 import { failure } from '../support/failure';
@@ -28,7 +28,7 @@ function joinOne(store = new MemoryStore()): { store: MemoryStore; member: Clust
 describe('the membership in a cluster', () => {
   it('refuses invalid settings without repeating their values', async () => {
     const wrong: [Partial<ClusterSettings>, RegExp][] = [
-      [{ lease: 1 }, /lease .* from 2 to 60/],
+      [{ lease: 1000 }, /lease .* from 2 to 60/],
       [{ lease: NaN }, /lease/],
       [{ application: '' }, /application/],
       [{ url: 'http://user:secret@host' }, /redis:\/\//],

@@ -83,7 +83,7 @@ describe('the messages between the processes of a cluster', () => {
     const elsewhere = world.chipids.find(
       (chipid) => chipid !== CHIPID && clusterOf(owner.member).owns(chipid),
     );
-    const late = other.client.pushOverChannel(elsewhere ?? CHIPID, 'x', { timeout: 0.2 });
+    const late = other.client.pushOverChannel(elsewhere ?? CHIPID, 'x', { timeout: 200 });
     const error = await failure(late, elsewhere === undefined ? 'TIMEOUT' : 'NOT_CONNECTED');
     assert.equal(error.uncertain, elsewhere === undefined);
   });

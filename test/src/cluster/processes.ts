@@ -6,7 +6,7 @@ import type {
   ClientOptions,
   ClusterMember,
   RecoverOptions,
-} from '../../../src';
+} from '../../../src/for-nodes';
 import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import { atEnd } from '../../../tooling/servers/at-end';

@@ -4,9 +4,9 @@ import { joinCluster } from '../../../src';
 const [, , url = '', attempts] = process.argv;
 
 async function work(): Promise<void> {
-  const member = await joinCluster({ url, application: '1', lease: 2 });
+  const member = await joinCluster({ url, application: '1', lease: 2000 });
   member.work({
-    ...{ attempts: Number(attempts), redeliver: 1 },
+    ...{ attempts: Number(attempts), redeliver: 1000 },
     deliver({ chipid, token, upload, redelivered }) {
       const text = upload.body.toString();
       process.stdout.write(`${JSON.stringify({ chipid, text, redelivered })}\n`);

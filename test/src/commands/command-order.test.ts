@@ -48,7 +48,7 @@ describe('commands to one device', () => {
     const client = clientOf(service.baseUrl);
     const command = failure(client.push(CHIPID, 'x'), 'CONNECTION_LOST');
     await until(() => service.requests.length === 1);
-    assert.deepEqual((await client.uploads(CHIPID)).body, []);
+    assert.deepEqual((await client.uploadHistory(CHIPID)).body, []);
     await Promise.all([client.close(), command]);
   });
 
@@ -58,8 +58,8 @@ describe('commands to one device', () => {
     };
     const service = await httpService(inSequence(late, ok));
     const client = clientOf(service.baseUrl);
-    const first = client.push(CHIPID, 'a', { timeout: 60 });
-    const second = client.push(CHIPID, 'b', { timeout: 1.5 });
+    const first = client.push(CHIPID, 'a', { timeout: 60_000 });
+    const second = client.push(CHIPID, 'b', { timeout: 1500 });
     assert.deepEqual((await Promise.all([first, second])).length, 2);
     assert.equal(service.requests.length, 2);
   });

@@ -46,7 +46,7 @@ describe('calls to several devices', () => {
       chipids,
       // Options that are copied have the limit, too.
       (chipid, options) => client.push(chipid, chipid === B ? '\ud800' : 'x', { ...options }),
-      { atOnce: 2, timeout: 0.3 },
+      { atOnce: 2, timeout: 300 },
     );
     await until(() => service.requests.length === 2);
     await delay(100);
@@ -74,9 +74,12 @@ describe('calls to several devices', () => {
   it('have the other options of all', async () => {
     const seen: CommandOptions[] = [];
     await client.callEach([A], (_, options) => Promise.resolve(seen.push(options)), {
-      ...{ atOnce: 3, timeout: 7, format: 'HEX' as const },
+      ...{ atOnce: 3, timeout: 7000, format: 'HEX' as const },
     });
-    assert.deepEqual(Object.fromEntries(Object.entries(seen[0]!)), { timeout: 7, format: 'HEX' });
+    assert.deepEqual(Object.fromEntries(Object.entries(seen[0]!)), {
+      timeout: 7000,
+      format: 'HEX',
+    });
   });
 
   it('that are not made hold up nothing', async () => {
@@ -92,7 +95,7 @@ describe('calls to several devices', () => {
 
   it('end when the signal aborts, also those that wait behind others', async () => {
     service.fail('hang', { chipid: A, times: 1 });
-    const before = failure(client.push(A, 'before', { timeout: 2 }), 'TIMEOUT');
+    const before = failure(client.push(A, 'before', { timeout: 2000 }), 'TIMEOUT');
     await until(() => service.requests.length === 1);
     const controller = new AbortController();
     const { signal } = controller;
@@ -137,7 +140,7 @@ describe('calls to several devices', () => {
 
   it('end when the signal aborts because one of them waits', async () => {
     service.fail('hang', { chipid: A, times: 1 });
-    const before = failure(client.push(A, 'before', { timeout: 1 }), 'TIMEOUT');
+    const before = failure(client.push(A, 'before', { timeout: 1000 }), 'TIMEOUT');
     const controller = new AbortController();
     const { signal } = controller;
     const onProgress = (): void => controller.abort('busy');

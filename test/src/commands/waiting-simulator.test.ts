@@ -153,7 +153,7 @@ describe('a command for a device that sleeps', () => {
     const { service, client } = await asleep();
     const errors = await failures(
       (['online', 'upload'] as const).map((when) =>
-        client.push(CHIPID, 'too late', { when, expires: 0.05 }),
+        client.push(CHIPID, 'too late', { when, expires: 50 }),
       ),
       'EXPIRED',
     );

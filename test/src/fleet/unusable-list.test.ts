@@ -32,7 +32,7 @@ describe('a list of online devices whose records have no chip number', () => {
     const { client, answer, online } = await world();
     const [events, errors]: [FleetEvent[], unknown[]] = [[], []];
     client.fleet.watch(
-      { refresh: 1, misses: 1 },
+      { refresh: 1000, misses: 1 },
       {
         onEvent: (event) => void events.push(event),
         onReadError: (error) => void errors.push(error),
@@ -84,7 +84,7 @@ describe('a list of online devices whose records have no chip number', () => {
   it('keeps a command that waits for its device waiting', async () => {
     const { client, answer } = await world();
     answer([{ chip_id: 1 }]);
-    const pushed = client.push('1', 'x', { when: 'online', expires: 1 });
+    const pushed = client.push('1', 'x', { when: 'online', expires: 1000 });
     await failure(pushed, 'EXPIRED');
   });
 });

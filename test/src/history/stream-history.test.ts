@@ -584,7 +584,7 @@ describe('a history that is read as a stream', () => {
 
   it('waits for its place as other calls do', async () => {
     const service = await httpService(hang);
-    const application = open(service.baseUrl, { connections: 1, timeout: 0.2 });
+    const application = open(service.baseUrl, { connections: 1, timeout: 200 });
     const read = application.open?.streamHistory;
     assert.ok(read);
     const { message } = await failure(

@@ -62,7 +62,7 @@ describe('a success with an unexpected body', () => {
     bodies: string[],
   ][] = [
     ['devices', (client) => client.devices(), ['{}', '[1]', '[null]', '[[]]', '"x"']],
-    ['uploads', (client) => client.uploads(1), ['{"msg":"OK"}', '["x"]']],
+    ['uploadHistory', (client) => client.uploadHistory(1), ['{"msg":"OK"}', '["x"]']],
     ['app', (client) => client.app(), ['{}', '[]', '{"online":{}}', '{"online":[1]}']],
     ['gpioStatus', (client) => client.gpioStatus(1), ['{}', '{"result":1}', '[]']],
     ['reboot', (client) => client.reboot(1), ['{"msg":"OK"}', '{"result":null}']],
@@ -73,7 +73,7 @@ describe('a success with an unexpected body', () => {
     ],
     ['serverDevice', (client) => client.serverDevice('a'), [DEEP]],
     ['rtStatus', (client) => client.rtStatus(1, 'k'), [DEEP, `[${DEEP}]`]],
-    ['sync', (client) => client.sync('20260101', '20260102'), [`[${DEEP}]`]],
+    ['appHistory', (client) => client.appHistory('20260101', '20260102'), [`[${DEEP}]`]],
   ];
   for (const [call, run, bodies] of shapes) {
     it(`is INVALID_RESPONSE for ${call} as ${bodies.map((body) => body || 'nothing').join(' ')}`, async () => {
@@ -89,7 +89,12 @@ describe('a success with an unexpected body', () => {
     const msg = `no such thing\nas ${KEYS.appkey}`;
     const service = await httpService(json({ msg }));
     const client = clientOf(service.baseUrl);
-    for (const call of [client.devices(), client.app(), client.reboot(1), client.uploads(1)]) {
+    for (const call of [
+      client.devices(),
+      client.app(),
+      client.reboot(1),
+      client.uploadHistory(1),
+    ]) {
       const { message } = await failure(call, 'INVALID_RESPONSE');
       assert.match(message, /the answer is not .*; the service says "no such thing.as \*\*\*"\. /);
     }
@@ -125,7 +130,7 @@ describe('a success with an unexpected body', () => {
   it('may be long, as a history is', async () => {
     const record = { body: 'x'.repeat(1000), app: 'a', create_time: '', id: 1, dev: '1' };
     const service = await httpService(json(Array.from({ length: 20_000 }, () => record)));
-    assert.equal((await clientOf(service.baseUrl).uploads(1)).body.length, 20_000);
+    assert.equal((await clientOf(service.baseUrl).uploadHistory(1)).body.length, 20_000);
   });
 });
 

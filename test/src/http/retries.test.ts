@@ -19,9 +19,9 @@ type Call = (client: DeviceCloudClient) => Promise<unknown>;
 const READS: Record<string, Call> = {
   app: (client) => client.app(),
   devices: (client) => client.devices(),
-  uploads: (client) => client.uploads(1),
-  pushes: (client) => client.pushes(1),
-  sync: (client) => client.sync('20260101', '20260101'),
+  uploads: (client) => client.uploadHistory(1),
+  pushes: (client) => client.pushHistory(1),
+  sync: (client) => client.appHistory('20260101', '20260101'),
   serverDevices: (client) => client.serverDevices(),
   serverDevice: (client) => client.serverDevice('a'),
   serverUploads: (client) => client.serverUploads({ page: 1 }),
@@ -71,10 +71,10 @@ describe('a read that only touches the cloud', () => {
   for (const [name, [script, code]] of Object.entries(PASSING)) {
     it(`is tried again on ${name}, and returns the answer that follows`, async () => {
       const service = await httpService(inSequence(script, script, json([])));
-      assert.deepEqual((await clientOf(service.baseUrl).uploads(1)).body, []);
+      assert.deepEqual((await clientOf(service.baseUrl).uploadHistory(1)).body, []);
       assert.equal(service.requests.length, 3);
       const broken = await httpService(script);
-      await failure(clientOf(broken.baseUrl).uploads(1), code);
+      await failure(clientOf(broken.baseUrl).uploadHistory(1), code);
       assert.equal(broken.requests.length, 3);
     });
   }
@@ -82,7 +82,7 @@ describe('a read that only touches the cloud', () => {
   for (const [name, [script, code]] of Object.entries(LASTING)) {
     it(`is not tried again on ${name}`, async () => {
       const service = await httpService(script);
-      await failure(clientOf(service.baseUrl).uploads(1), code);
+      await failure(clientOf(service.baseUrl).uploadHistory(1), code);
       assert.equal(service.requests.length, 1);
     });
   }
@@ -91,7 +91,7 @@ describe('a read that only touches the cloud', () => {
     let attempts = 0;
     const now = (): number => 1_700_000_000_000 + 1000 * attempts++;
     const client = clientOf(`http://127.0.0.1:${await freePort()}`, { now });
-    await failure(client.uploads(1), 'UNREACHABLE');
+    await failure(client.uploadHistory(1), 'UNREACHABLE');
     assert.equal(attempts, 3, 'each attempt is signed');
   });
 
@@ -102,7 +102,7 @@ describe('a read that only touches the cloud', () => {
       inSequence(reset, json({}, 502), json([]))(response, request, count);
     });
     const now = (): number => seconds * 1000;
-    await clientOf(service.baseUrl, { now }).uploads(1);
+    await clientOf(service.baseUrl, { now }).uploadHistory(1);
     const sent = service.requests.map(({ query }) => Object.fromEntries(query));
     const expected = ['1700000000', '1700000010', '1700000020'].map((timestamp) => {
       const common = { appid: KEYS.appid, timestamp };
@@ -136,7 +136,7 @@ describe('a read that only touches the cloud', () => {
       return 1e6;
     };
     const client = clientOf(service.baseUrl, { random, timeout: HOUR });
-    await failure(client.uploads(1), 'SERVER_ERROR');
+    await failure(client.uploadHistory(1), 'SERVER_ERROR');
     assert.equal(service.requests.length, 1);
   });
 
@@ -149,7 +149,7 @@ describe('a read that only touches the cloud', () => {
       return 1e6;
     };
     const client = clientOf(service.baseUrl, { random });
-    await failure(client.uploads(1, { signal: controller.signal }), 'SERVER_ERROR');
+    await failure(client.uploadHistory(1, { signal: controller.signal }), 'SERVER_ERROR');
     assert.equal(service.requests.length, 1);
   });
 });

@@ -33,7 +33,7 @@ const DEVICE_CALLS: Record<
 };
 
 /** In seconds: a time-out that no test waits for. */
-const HOUR = 3600;
+const HOUR = 3_600_000;
 
 type TimerArguments = [callback: (...values: unknown[]) => void, ms: number, ...values: unknown[]];
 
@@ -54,7 +54,7 @@ describe('the time a call may take', () => {
   it('ends a call whose answer never comes', async () => {
     const service = await httpService(inSequence(hang, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
-    const { message } = await failure(client.push(10000001, 'x', { timeout: 1 }), 'TIMEOUT');
+    const { message } = await failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
     assert.match(message, /device 10000001 .* 1 s\. Whether the device acted is unknown/);
     assert.doesNotMatch(message, /probably offline/);
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
@@ -75,9 +75,13 @@ describe('the time a call may take', () => {
 
   it("is the client's unless the call has its own", async () => {
     const service = await httpService(hang);
-    const client = clientOf(service.baseUrl, { timeout: 0.7 });
+    const client = clientOf(service.baseUrl, { timeout: 700 });
     const unset = { timeout: undefined } as object;
-    for (const call of [client.uploads(1), client.devices(unset), client.serverUpdate('a', {})]) {
+    for (const call of [
+      client.uploadHistory(1),
+      client.devices(unset),
+      client.serverUpdate('a', {}),
+    ]) {
       assert.match((await failure(call, 'TIMEOUT')).message, /within 0\.7 s/);
     }
     assert.equal(service.requests.length, 3, 'a time-out is not followed by another attempt');
@@ -89,7 +93,7 @@ describe('the time a call may take', () => {
     for (const [name, call] of Object.entries(DEVICE_CALLS)) {
       it(`is 12 s: ${name}`, async () => {
         const service = await httpService(hang);
-        for (const timeout of [0.1, 60]) {
+        for (const timeout of [100, 60_000]) {
           for (const options of [undefined, { timeout: undefined } as object]) {
             const client = clientOf(service.baseUrl, { timeout });
             mock.timers.enable({ apis: ['setTimeout'] });
@@ -110,7 +114,7 @@ describe('the time a call may take', () => {
     await until(() => service.requests.length === 2, 'the second spelling is asked');
     const set = timers.calls.map((call) => call.arguments as unknown as TimerArguments);
     timers.restore();
-    const limits = set.filter(([, ms]) => ms === HOUR * 1000);
+    const limits = set.filter(([, ms]) => ms === HOUR);
     assert.equal(limits.length, 1);
     // The hour is over.
     for (const [end, , ...values] of limits) end(...values);
@@ -121,7 +125,7 @@ describe('the time a call may take', () => {
   it('ends an answer that trickles, although data keeps arriving', async () => {
     const service = await httpService(inSequence(trickle, ok));
     const client = clientOf(service.baseUrl, { connections: 1 });
-    await failure(client.push(1, 'x', { timeout: 1 }), 'TIMEOUT');
+    await failure(client.push(1, 'x', { timeout: 1000 }), 'TIMEOUT');
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
   });
 
@@ -136,14 +140,14 @@ describe('the time a call may take', () => {
       });
     });
     const client = clientOf(service.baseUrl, { connections: 1 });
-    await failure(client.refresh(1, { timeout: 1 }), 'TIMEOUT');
+    await failure(client.refresh(1, { timeout: 1000 }), 'TIMEOUT');
     await ended.promise;
   });
 
   it('ends a TLS handshake that never completes, and nothing is sent', async () => {
     const service = await wireService(() => undefined);
     const client = clientOf(service.baseUrl.replace('http:', 'https:'));
-    const { message } = await failure(client.push(1, 'x', { timeout: 0.1 }), 'TIMEOUT');
+    const { message } = await failure(client.push(1, 'x', { timeout: 100 }), 'TIMEOUT');
     assert.match(message, /was not sent/);
   });
 
@@ -154,12 +158,12 @@ describe('the time a call may take', () => {
       (...request) =>
         void setTimeout(() => script(...request), 1200);
     const service = await httpService(inSequence(late(json([], 503)), late(json([]))));
-    await failure(clientOf(service.baseUrl).uploads(1, { timeout: 2 }), 'TIMEOUT');
+    await failure(clientOf(service.baseUrl).uploadHistory(1, { timeout: 2000 }), 'TIMEOUT');
   });
 
   it('has no maximum', async () => {
     const service = await httpService(ok);
-    assert.equal((await clientOf(service.baseUrl).push(1, 'x', { timeout: 1e6 })).statusCode, 200);
+    assert.equal((await clientOf(service.baseUrl).push(1, 'x', { timeout: 1e9 })).statusCode, 200);
   });
 
   for (const timeout of [0, -1, NaN, Infinity]) {
@@ -180,7 +184,7 @@ describe('a call that is aborted', () => {
     const client = clientOf(service.baseUrl);
     const signal = AbortSignal.abort();
     await failure(client.push(1, 'x', { signal }), 'UNREACHABLE');
-    await failure(client.uploads(1, { signal }), 'UNREACHABLE');
+    await failure(client.uploadHistory(1, { signal }), 'UNREACHABLE');
     assert.equal(service.connections(), 0);
   });
 
@@ -191,7 +195,7 @@ describe('a call that is aborted', () => {
     const controller = new AbortController();
     const calls = [
       client.push(1, 'x', { signal: controller.signal }),
-      client.uploads(2, { signal: controller.signal }),
+      client.uploadHistory(2, { signal: controller.signal }),
     ];
     await until(() => service.requests.length === 2);
     controller.abort();
@@ -216,7 +220,7 @@ describe('a call that is aborted', () => {
       const { signal } = controller;
       const running = failure(client.push(1, 'x', { signal }), 'CONNECTION_LOST');
       await until(() => service.requests.length === 1);
-      const waiting = [client.push(1, 'y', { signal }), client.uploads(2, { signal })];
+      const waiting = [client.push(1, 'y', { signal }), client.uploadHistory(2, { signal })];
       const unsent = failures(waiting, 'UNREACHABLE');
       controller.abort(reason);
       const lost = await running;

@@ -49,7 +49,7 @@ describe('a connection that cannot be established', () => {
   });
 
   it('is UNREACHABLE if the name is unknown', async () => {
-    const client = clientOf('http://nowhere.invalid:8080', { timeout: 30 });
+    const client = clientOf('http://nowhere.invalid:8080', { timeout: 30_000 });
     const { message } = await failure(client.reboot(1), 'UNREACHABLE');
     assert.match(message, /nowhere\.invalid:8080 .*\((ENOTFOUND|EAI_AGAIN)\)/);
   });

@@ -25,8 +25,8 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
     [
       (client, bad) => client.push(bad, 'x'),
       (client, bad) => client.pushOverChannel(bad, 'x'),
-      (client, bad) => client.uploads(bad),
-      (client, bad) => client.pushes(bad),
+      (client, bad) => client.uploadHistory(bad),
+      (client, bad) => client.pushHistory(bad),
       (client, bad) => client.rtStatus(bad, 'key'),
       (client, bad) => client.gpioStatus(bad),
       (client, bad) => client.setGpioEdge(bad, 1, 1),
@@ -95,7 +95,10 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
       ['a way up the path', '../apps'],
       ['null', null],
     ],
-    [(client, bad) => client.sync(bad, '20260301'), (client, bad) => client.sync('20260101', bad)],
+    [
+      (client, bad) => client.appHistory(bad, '20260301'),
+      (client, bad) => client.appHistory('20260101', bad),
+    ],
   ],
   [
     'callback key',
@@ -140,7 +143,7 @@ const BAD: [what: string, values: readonly (readonly [string, unknown])[], calls
       (client, bad) => client.push(1, 'x', { signal: bad }),
       (client, bad) => client.pushToApp('x', { signal: bad }),
       (client, bad) => client.pushOverChannel(1, 'x', { signal: bad }),
-      (client, bad) => client.uploads(1, { signal: bad }),
+      (client, bad) => client.uploadHistory(1, { signal: bad }),
       (client, bad) => client.reboot(1, { signal: bad }),
       (client, bad) => client.serverUpdate('a', {}, { signal: bad }),
     ],

@@ -46,7 +46,7 @@ const UNREADABLE_OPTIONS: readonly [what: string, options: () => unknown][] = [
   ],
 ];
 
-type Method = ExplainedCall | 'request' | 'listen';
+type Method = ExplainedCall | 'request' | 'listen' | 'subscribe';
 
 /** The arguments of each method, and the options after them. */
 const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
@@ -55,9 +55,9 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   push: [1, 'x'],
   pushToApp: ['x'],
   pushOverChannel: [1, 'x'],
-  uploads: [1],
-  pushes: [1],
-  sync: ['20260101', '20260102'],
+  uploadHistory: [1],
+  pushHistory: [1],
+  appHistory: ['20260101', '20260102'],
   request: [1, 'x'],
   rtStatus: [1, 'key'],
   gpioStatus: [1],
@@ -71,6 +71,7 @@ const GOOD: Readonly<Record<Method, readonly unknown[]>> = {
   serverPassthrough: ['a', {}],
   serverUploads: [{}],
   listen: [1, {}],
+  subscribe: [1],
 };
 
 describe('a value that throws when it is read', () => {
@@ -106,12 +107,15 @@ describe('a value that throws when it is read', () => {
         for (const [what, value] of values) {
           const args = good.with(index, value());
           const message = await isRefused(method, args, `${what} as argument ${index}`);
-          if (method !== 'listen' && method !== 'request')
+          if (method !== 'listen' && method !== 'subscribe' && method !== 'request')
             assert.throws(() => explain(method, args), { code: 'INVALID_INPUT', message });
         }
       }
-      for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS)
+      for (const [what, options] of method === 'listen' ? [] : UNREADABLE_OPTIONS) {
+        // It has no time-out.
+        if (method === 'subscribe' && what.startsWith('a time-out')) continue;
         await isRefused(method, [...good, options()], `${what} as options`);
+      }
       await settled();
       assert.equal(service.connections(), 0);
     });

@@ -25,8 +25,11 @@ const call = (value: fc.Arbitrary<unknown>): fc.Arbitrary<[ExplainedCall, ...unk
     fc.tuple(fc.constant('push' as const), fc.constant('1'), value),
     fc.tuple(fc.constant('pushToApp' as const), value),
     fc.tuple(fc.constant('rtStatus' as const), fc.constant('1'), value),
-    fc.tuple(fc.constant('sync' as const), value, value),
-    fc.tuple(fc.constantFrom('uploads', 'pushes', 'gpioStatus', 'refresh', 'reboot'), value),
+    fc.tuple(fc.constant('appHistory' as const), value, value),
+    fc.tuple(
+      fc.constantFrom('uploadHistory', 'pushHistory', 'gpioStatus', 'refresh', 'reboot'),
+      value,
+    ),
     fc.tuple(fc.constant('setGpioEdge' as const), value, value, value),
     fc.tuple(fc.constant('serverDevice' as const), value),
     fc.tuple(fc.constantFrom('serverDevices', 'serverUploads'), value),

@@ -149,7 +149,7 @@ describe('a request with any content', () => {
         if (received) assert.match(received.path, PATH);
       }
       // The end day is requested once more.
-      const received = await called(() => client.sync(one, other), 2);
+      const received = await called(() => client.appHistory(one, other), 2);
       if (received) assert.match(received.path, PATH);
     }),
   );

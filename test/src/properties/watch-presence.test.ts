@@ -30,7 +30,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** Carries the steps out. @returns what was emitted for each device, with its state before the first event */
 function run(steps: readonly Step[], misses: number, settle: number) {
-  const options = { misses, settle, silence: 30, events: ['presence', 'channel'] as const };
+  const options = {
+    misses,
+    settle: settle * 1000,
+    silence: 30_000,
+    events: ['presence', 'channel'] as const,
+  };
   const world = new World();
   const listed = new Set<string>();
   const emitted: string[] = [];

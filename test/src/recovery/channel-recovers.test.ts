@@ -31,7 +31,7 @@ async function recovering(service: Simulator, baseUrl: string, ping: number) {
 describe('a channel with recovery', () => {
   it('recovers an upload that was too large for it, and reports the limit', async () => {
     const service = await simulator();
-    const { uploads, bodies, faults, reasons } = await recovering(service, service.baseUrl, 30);
+    const { uploads, bodies, faults, reasons } = await recovering(service, service.baseUrl, 30_000);
     // As Base64 in an event over 16 MiB; as text in the history below that.
     const large = `large ${'x'.repeat(13 * MEBIBYTE)}`;
     for (const text of ['before', large, 'after']) service.upload(CHIPID, text);
@@ -50,7 +50,7 @@ describe('a channel with recovery', () => {
   it('recovers from a service that never answers a ping, and stays open', async () => {
     const service = await simulator();
     const front = await ponglessFront(service.port);
-    const { uploads, bodies, faults, reasons } = await recovering(service, front.baseUrl, 0.5);
+    const { uploads, bodies, faults, reasons } = await recovering(service, front.baseUrl, 500);
     service.disconnect(CHIPID, { terminate: true });
     for (const text of ['missed 1', 'missed 2']) service.upload(CHIPID, text);
     await until(() => uploads.length >= 2, 'what was missed');

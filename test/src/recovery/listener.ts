@@ -35,8 +35,8 @@ export const clientOf = (simulator: Simulator, random = 0.01): DeviceCloudClient
     appkey: simulator.appkey,
     random: () => random,
     proxy: false,
-    timeout: 30,
-    ping: 1,
+    timeout: 30_000,
+    ping: 1000,
   });
 
 /** Listens to the first device. @param start where an earlier listener left off */

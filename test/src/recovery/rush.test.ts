@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { DeviceCloudClient } from '../../../src/client';
+import { createApplication } from '../../../src/application';
 import { READINGS, AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { channelService, tlsChannelService } from '../../../tooling/servers/channel-service';
@@ -17,10 +17,11 @@ async function duringRush(baseUrl: string) {
   const limiters = new AdaptiveLimiters(CLOCK);
   const acquire = mock.method(limiters.of(baseUrl, READINGS), 'acquire');
   const tls = { ca: LOOPBACK.cert };
-  const client = new DeviceCloudClient({ ...KEYS, baseUrl, proxy: false, tls }, limiters);
-  atEnd(() => client.close());
+  const application = createApplication({ ...KEYS, baseUrl, proxy: false, tls }, limiters);
+  atEnd(() => application.close());
   let isOpen = false;
-  client.listen('1', { onState: (state) => void (isOpen = state === 'connected') }, {});
+  const onState = (state: string): void => void (isOpen = state === 'connected');
+  application.open?.listen('1', { onState }, {});
   const connects = limiters.of(baseUrl.replace('http', 'ws'));
   const others = Array.from({ length: MANY }, () => connects.acquire(() => undefined));
   const end = (): void => others.forEach((other) => other.cancel());

@@ -156,7 +156,7 @@ describe('a request', () => {
 
   it('is NO_REPLY if nothing matches in time, and reports what arrived', async () => {
     const { client, ask, pushed, upload } = await world();
-    const silent = await failure(ask('next', { replyTimeout: 0.2 }), 'NO_REPLY');
+    const silent = await failure(ask('next', { replyTimeout: 200 }), 'NO_REPLY');
     const expire = heldTimers();
     const { uploads } = listen(client);
     assert.match(
@@ -202,7 +202,11 @@ describe('a request whose push certainly was not sent', () => {
     service.fail('hang', { path: 'gpio_status' });
     void client.gpioStatus('10000002').catch(() => undefined);
     await until(() => service.requests.some(({ path }) => path.includes('gpio_status')));
-    const request = client.request(CHIPID, 'x', { match: 'next', timeout: 0.2, replyTimeout: 60 });
+    const request = client.request(CHIPID, 'x', {
+      match: 'next',
+      timeout: 200,
+      replyTimeout: 60_000,
+    });
     const { uncertain } = await failure(request, 'TIMEOUT');
     assert.equal(uncertain, false);
   });
@@ -238,10 +242,10 @@ describe('a request whose push has an unknown outcome', () => {
   it('fails with the error of the push if nothing matches', async () => {
     const { ask, service } = await world();
     // The channel, for which the time-out holds, too, is open from now on.
-    await failure(ask('next', { replyTimeout: 0.1 }), 'NO_REPLY');
+    await failure(ask('next', { replyTimeout: 100 }), 'NO_REPLY');
     service.delay(CHIPID, 60_000);
-    await failure(ask('next', { timeout: 0.1, replyTimeout: 0.3 }), 'TIMEOUT');
-    await failure(ask('next', { timeout: 0.3, replyTimeout: 0.1 }), 'TIMEOUT');
+    await failure(ask('next', { timeout: 100, replyTimeout: 300 }), 'TIMEOUT');
+    await failure(ask('next', { timeout: 300, replyTimeout: 100 }), 'TIMEOUT');
   });
 });
 

@@ -6,7 +6,7 @@ describe('a watch: silence', () => {
 
   it('reports a device that has not uploaded for some time on a connected channel, and when it uploads again', () => {
     const world = new World();
-    const subject = world.watch({ silence: 60 });
+    const subject = world.watch({ silence: 60_000 });
     world.read([1, 2]);
     world.channel('1', 'connected');
     world.pass(50);
@@ -25,7 +25,7 @@ describe('a watch: silence', () => {
 
   it('does not count time without a channel as silence', () => {
     const world = new World();
-    const subject = world.watch({ silence: 60 });
+    const subject = world.watch({ silence: 60_000 });
     world.read([1]);
     world.channel('1', 'connecting');
     world.pass(600);
@@ -46,7 +46,7 @@ describe('a watch: silence', () => {
   it('of 5,000 devices needs one timer', () => {
     const world = new World();
     const before = process.getActiveResourcesInfo().length;
-    const subject = world.watch({ silence: 60, events: ['presence', 'channel'] });
+    const subject = world.watch({ silence: 60_000, events: ['presence', 'channel'] });
     for (let i = 0; i < 5000; i++) world.channel(String(i), 'connected');
     assert.ok(process.getActiveResourcesInfo().length - before <= 1);
     world.read([]);
@@ -57,7 +57,7 @@ describe('a watch: silence', () => {
 
 describe('a watch: channels', () => {
   useClock();
-  const options = { events: ['channel' as const], settle: 10 };
+  const options = { events: ['channel' as const], settle: 10_000 };
 
   it('reports one that stays down, with the reason, and that it is back', () => {
     const world = new World();

@@ -21,7 +21,7 @@ class Share implements WatchShare {
 /** A watch of a device that is silent after 100 seconds, and whose channel is connected. */
 function silent() {
   const [world, share] = [new World(), new Share()];
-  const { watch, ...subject } = world.watch({ silence: 100 }, {}, share);
+  const { watch, ...subject } = world.watch({ silence: 100_000 }, {}, share);
   const emitted = (): string[] => subject.events.splice(0).map(({ event }) => event);
   world.read([1]);
   world.channel('1', 'connected');
@@ -83,7 +83,7 @@ describe('a watch that runs in several processes', () => {
   it('keeps what another process has emitted until the next start', () => {
     const [world, share] = [new World(), new Share()];
     let changes = 0;
-    const { watch } = world.watch({ silence: 100 }, { onState: () => changes++ }, share);
+    const { watch } = world.watch({ silence: 100_000 }, { onState: () => changes++ }, share);
     share.isAllowed = false;
     share.watch?.apply(['1', true, 1, true, null, 'Pump']);
     assert.equal(changes, 1);

@@ -117,7 +117,7 @@ describe('a watch: start and restart', () => {
     const world = new World();
     for (const [options, message] of [
       [{ misses: 1.5 }, /misses must be a whole number/],
-      [{ refresh: 0.5 }, /refresh must be a number from 1/],
+      [{ refresh: 500 }, /refresh must be a number from 1000/],
       [{ silence: -1 }, /silence must be/],
       [{ chipids: ['x'] }, /chip number/],
       [{ chipids: 5 as never }, /chipids must be an array/],

@@ -13,7 +13,7 @@ async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
   const events: FleetEvent[] = [];
   let readings = 0;
   const started: FleetWatch = client.fleet.watch(
-    { refresh: 1, misses: 1, ...options },
+    { refresh: 1000, misses: 1, ...options },
     { onEvent: (event) => events.push(event), onReading: () => readings++ },
   );
   atEnd(() => Promise.resolve(started.close()));
@@ -56,7 +56,7 @@ describe('a watch over real connections', () => {
     await until(() => saved, 'a first position');
     const { events, emitted } = await watch(client, {
       events: ['channel', 'recovery'],
-      settle: 0.05,
+      settle: 50,
     });
     const lift = service.fail('reset-upgrade');
     service.disconnect(chipid);
@@ -78,8 +78,8 @@ describe('a watch over real connections', () => {
   it('shares its readings with another one, at the shorter of both intervals', async () => {
     const service = await simulator({ devices: 1 });
     const client = clientOf(service.baseUrl);
-    const slow = await watch(client, { refresh: 3600 });
-    const fast = await watch(client, { refresh: 1 });
+    const slow = await watch(client, { refresh: 3_600_000 });
+    const fast = await watch(client, { refresh: 1000 });
     const before = service.requests.length;
     service.sleep([...service.devices.keys()][0]!);
     await until(() => slow.events.length === 1 && fast.events.length === 1, 'both see it');
@@ -92,7 +92,7 @@ describe('a watch over real connections', () => {
     service.fail('hang');
     const emitted: unknown[] = [];
     const note = (what: unknown): void => void emitted.push(what);
-    const options = { silence: 60, refresh: 1 };
+    const options = { silence: 60_000, refresh: 1000 };
     const one = client.fleet.watch(options, {
       onEvent: note,
       onReading: () => note('read'),

@@ -1,0 +1,30 @@
+/** All of the client's names that nodes use: the public ones, and what nobody else needs. The package does not export it. */
+export * from './index';
+export { testCluster } from './clusters';
+export type { ChannelState, ChannelSubscription } from './channel/listener';
+export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
+export type { RequestMatch, RequestProgress, UploadPatterns } from './commands/reply/types';
+export type { ExplainWarning } from './api/explain';
+export type { ExplainedArguments, ExplainedCall } from './explain-call';
+export type { FleetChanges, ReportedError } from './fleet/device';
+export type { LatestSource } from './fleet/latest';
+export type { ListReading } from './fleet/list-poller';
+export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
+export { guessEncoding } from './history/form';
+export type { TlsSettings } from './http/tls';
+export type { KeyWarning } from './input/pasted-key';
+export { isPosition } from './recovery/position';
+export {
+  PROVEN_KIND as HISTORY_UNDERSTOOD,
+  UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
+} from './recovery/reports';
+export type {
+  Charset,
+  JsonObject,
+  Pin,
+  ProxySettings,
+  PulseOptions,
+  Query,
+  ResultAnswer,
+  ValueOptions,
+} from './types';
