@@ -45,7 +45,7 @@ const nodeRed5 = { name: 'Node-RED 5', commands: [['scripts/prepare.mjs', 'node-
 const scorecard = { name: 'scorecard tool', commands: [['scripts/prepare.mjs', 'scorecard']] };
 
 /** How many steps run at a time; the tests need less than half of a core each. */
-const LANES = 8;
+const LANES = 6;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 

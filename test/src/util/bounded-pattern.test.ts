@@ -68,6 +68,8 @@ describe('the time of the patterns that judge one upload', () => {
   }
 
   it('finds all matches of a global pattern, from its last index on', () => {
+    runs.restore();
+    runs = watchRuns(false);
     const budget = new PatternBudget();
     const pattern = /(\d)(?:,)+/g;
     pattern.lastIndex = 2;
