@@ -78,7 +78,7 @@ export interface Action<C extends object, K extends string> {
   defaults: C;
   /** The typed properties, `x` with `xType`, that it reads for each message. */
   inputs: (config: C) => readonly K[];
-  /** The call that it makes for a message. @throws DeviceCloudError `INVALID_INPUT` if there is none */
+  /** The call for a message. @throws DeviceCloudError `INVALID_INPUT` if the message is invalid */
   plan?: (message: Message<C, K>) => Plan;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;

@@ -113,7 +113,7 @@ export class NewestRecord {
   }
 
   /**
-   * The upload of the newest record; undefined if there is none.
+   * The upload of the newest record; undefined if the history is empty.
    * @param now this clock, in ms: the time of a record without one
    * @throws DeviceCloudError `INVALID_RESPONSE` if it is not Base64 although that is set
    */

@@ -30,7 +30,7 @@ const MAX_OTHER = 64 * 1024;
 const PIECE = 16 * 1024;
 /** Braces at which the end of a piece is looked for. */
 const MOST_BRACES = 1000;
-/** After so many pieces that could not be parsed at once, the records of an answer are not of the usual kind. */
+/** After this many pieces that could not be parsed at once, each record of the answer is parsed alone. */
 const MOST_ODD_PIECES = 4;
 
 const QUOTE = 0x22;
@@ -88,7 +88,7 @@ const SHORT_UNANNOUNCED = 64 * 1024;
 /**
  * Finds where the last record ends that is followed by another one, between two offsets: at a brace, a comma, a brace and a
  * quote. A string may hold the same; then what is before it is not JSON.
- * @returns the offset after its brace; -1 if there is none
+ * @returns the offset after the closing brace; -1 without a closing brace
  */
 function lastRecordEnd(bytes: Buffer, from: number, to: number): number {
   let brace = to;

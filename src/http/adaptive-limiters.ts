@@ -197,7 +197,7 @@ export class AdaptiveLimiter {
     );
   }
 
-  /** Begins the attempts that are due. */
+  /** Starts all attempts whose time has come. */
   #begin(): void {
     this.#timer = undefined;
     const at = this.#clock.now();

@@ -67,7 +67,7 @@ const headerOf = (headers: Headers, name: string): string => {
  * Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date, which counts from the answer's own
  * `Date` if there is one, since the clocks may differ.
  * @param now this machine's clock, in ms
- * @returns the wait in ms, at most five minutes; undefined if there is none, or it is past or malformed
+ * @returns the wait in ms, at most five minutes; undefined if the header is missing, malformed or in the past
  */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   const text = headerOf(headers, 'retry-after').trim();

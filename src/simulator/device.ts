@@ -201,7 +201,7 @@ export class Device implements SimulatedDevice {
     return Buffer.from(JSON.stringify(this.sensor.step(this.#levels[RELAY_PIN] === 1)));
   }
 
-  /** The value of the callback that it has registered under a key (section 4.2.8); undefined if there is none. */
+  /** The value of the callback registered under a key (section 4.2.8); undefined for an unknown key. */
   callback(key: string): { value: unknown } | undefined {
     const { callbacks } = this.settings;
     if (callbacks.has(key)) return { value: callbacks.get(key) };

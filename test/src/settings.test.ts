@@ -61,7 +61,7 @@ describe("a client's settings", () => {
     ['a negative heartbeat', { heartbeat: -1 }, /heartbeat/],
     ['a negative ping', { ping: -1 }, /ping/],
     ['a gap longer than a timer holds', { deviceGap: 2 ** 31 * 1000 }, /gap/],
-    ['an encoding of histories that is none', { historyEncoding: 'hex' as never }, /historyEnc/],
+    ['an unknown encoding of histories', { historyEncoding: 'hex' as never }, /historyEnc/],
     ['a zone that is no offset', { historyZone: 'Asia/Shanghai' }, /historyZone.*\+08:00/],
     ['a charset that is unknown', { charset: 'latin1' as never }, /charset.*utf-8 or gbk/],
     ['a User-Agent with a line end', { userAgent: 'a\r\nb: c' }, /User-Agent/],

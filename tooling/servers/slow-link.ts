@@ -6,7 +6,7 @@ const LOOPBACK = '127.0.0.1';
 /** How often a direction may carry its share of the rate, in ms. */
 const TICK = 10;
 
-/** A TCP relay on loopback that carries so many bytes a second, in each direction of each connection. */
+/** A TCP relay on loopback with a limit of bytes a second for each direction of each connection. */
 export interface SlowLink {
   readonly port: number;
   /** Bytes per second from now on. */

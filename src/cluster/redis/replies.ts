@@ -121,7 +121,7 @@ export function readUpload(value: unknown): string | undefined {
   return Array.isArray(entry) ? readTexts(entry[1])[3] : undefined;
 }
 
-/** The answer to TIME, as milliseconds since 1970; NaN if there is none. @throws StoreError */
+/** The answer to TIME in Unix milliseconds; NaN if the answer is malformed. @throws StoreError */
 export function readTime(value: unknown): number {
   const [seconds = NaN, micros = NaN] = readTexts(value).map(Number);
   return seconds * 1000 + micros / 1000;

@@ -71,7 +71,7 @@ export class Presence {
 
 /**
  * Whether one device is silent: its channel was connected for long enough, all in all, since its last live
- * upload. An upload only notes its time. The timer, when it is due, works out the time that is left.
+ * upload. An upload only notes its time. When the timer fires, it computes the remaining time.
  */
 export class Silence implements Timed {
   due = 0;

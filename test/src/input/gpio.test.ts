@@ -129,7 +129,7 @@ describe('the level characters of the service', () => {
     ]);
   });
 
-  it('are none for an empty answer', () => {
+  it('are an empty list for an empty answer', () => {
     assert.deepEqual(list('', {}), []);
   });
 
