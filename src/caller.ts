@@ -1,4 +1,4 @@
-import { openApiMissing, type OpenApi } from './api/open-api';
+import { openApiMissing, type OpenApi, type OpenApiCall } from './api/open-api';
 import type { ServerApi } from './api/server-api';
 import type { Application, OpenApiParts } from './application';
 import { readDeviceLimits, readLimits, readWait, type DeviceLimits } from './call-options';
@@ -98,15 +98,16 @@ export class Caller implements Explainable {
    * @param prepare checks the arguments of the call; what it throws is what the call fails with
    */
   callDevice<T>(
-    prepare: () => { device: string; spec: CallSpec<T> },
+    prepare: () => { device: string; spec: OpenApiCall<T> },
     options: CommandOptions | undefined,
   ): Promise<Answer<T>> {
     try {
       const { device, spec } = prepare();
-      const { http } = this.#application;
+      const { http, registry } = this.#application;
       const call = ({ seconds, signal }: DeviceLimits): Promise<Answer<T>> =>
         callService(http, spec, seconds, signal);
-      return this.onDevice(device, call, options);
+      const { path } = spec.unsigned;
+      return registry.recent.command(device, path, this.onDevice(device, call, options));
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {

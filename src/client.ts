@@ -180,12 +180,13 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { seconds, signal } = readLimits(options, DEVICE_TIMEOUT);
     const { charset } = this.#application.settings;
     const read = readRequest(options);
-    return requests.run({
+    const reply = requests.run({
       ...read,
       ...{ charset, recover: this.#recoverOptions(read.recover) },
       ...{ chipid: device, name: spec.call.name, timeout: seconds, signal },
       push: () => callService(this.#application.http, spec, seconds, signal),
     });
+    return this.#application.registry.recent.command(device, 'request/', reply);
   }
 
   /**
@@ -203,11 +204,12 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Promise<void> {
     const { device, bytes } = CALLS.pushOverChannel(this.#caller, chipid, message, options);
     const { channelPush } = this.#caller.parts;
-    await this.#caller.onDevice(
+    const pushed = this.#caller.onDevice(
       device,
       ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
       options,
     );
+    await this.#application.registry.recent.command(device, 'channel/', pushed);
   }
 
   /**
@@ -353,9 +355,11 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { pulses } = this.#caller.parts;
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    return this.#caller.onDevice(device, work, options, ({ seconds }) =>
+    const pulsed = this.#caller.onDevice(device, work, options, ({ seconds }) =>
       pulses.longest(pulse, seconds),
     );
+    const path = `pulse/${device}/${pulse.pin}/${pulse.level}/`;
+    return this.#application.registry.recent.command(device, path, pulsed);
   }
 
   /**

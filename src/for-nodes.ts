@@ -8,6 +8,7 @@ export type { ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
+export type { RecentCommand, RecentUpload } from './fleet/recent';
 export type { ListReading } from './fleet/list-poller';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
 export { guessEncoding } from './history/form';

@@ -5,13 +5,14 @@ import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
 import type { RecoveryShared } from '../recovery/deps';
-import type { Chipid } from '../types';
+import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
 import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';
 import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
+import { shortText, type Recent } from './recent';
 import type { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
 import { readWatchOptions } from './watch/watch-options';
@@ -91,6 +92,26 @@ export class Fleet {
     if (!histories) throw openApiMissing();
     const latest = await histories.read(device, settings);
     return latest?.toLatest(device, this.#parts.serviceNow());
+  }
+
+  /**
+   * The latest upload of a device as text on one line; undefined if there is none.
+   * @param longest characters
+   * @param charset of text that is not valid UTF-8
+   */
+  latestText(chipid: string, longest: number, charset: Charset): string | undefined {
+    const latest = this.#parts.registry.get(chipid)?.latest;
+    return latest && shortText(latest.base64, !latest.truncated, longest, charset);
+  }
+
+  /**
+   * The last 20 uploads and commands of a device, the newest first. They are kept in memory, of all devices together
+   * 16 MiB.
+   * @param charset of text that is not valid UTF-8
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  recent(chipid: Chipid, charset: Charset = 'utf-8'): Recent {
+    return this.#parts.registry.recent.of(parseChipid(chipid), charset);
   }
 
   /** The latest uploads of all devices that have one. */

@@ -12,6 +12,7 @@ import {
 } from './device';
 import { isLater, KeptUpload, type LatestSource } from './latest';
 import type { ListReading } from './list-poller';
+import { RecentActivity } from './recent';
 
 /**
  * Observes what happens to devices, after the registry has been updated. It is this package's own code: it
@@ -54,6 +55,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readAt: number | null = null;
   /** The latest errors of calls to devices and of readings of the list, the newest first. */
   errors: readonly ReportedError[] = [];
+  /** The last uploads and commands of each device. */
+  readonly recent: RecentActivity;
   readonly #now: () => number;
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
@@ -69,6 +72,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   /** @param first the revision to begin with: higher than any of an earlier registry of the application */
   constructor(now: () => number, first = 0) {
     this.#now = now;
+    this.recent = new RecentActivity(now);
     this.#first = this.revision = first;
   }
 
@@ -139,6 +143,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
     device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
+    this.recent.upload(upload, 'live', at, device.latest.base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device);
   }
 
@@ -151,8 +156,9 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     if (this.#isClosed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
-    if (isLater(upload, device.latest, device.connections, at))
-      device.latest = new KeptUpload(upload, source, at, device.connections);
+    const isLatest = isLater(upload, device.latest, device.connections, at);
+    if (isLatest || source === 'replayed') this.recent.upload(upload, source, at);
+    if (isLatest) device.latest = new KeptUpload(upload, source, at, device.connections);
   }
 
   onRecovering(chipid: string): void {
@@ -297,6 +303,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   #forget(chipid: string): void {
     this.#devices.delete(chipid);
+    this.recent.forget(chipid);
     this.#removed.set(chipid, ++this.revision);
     for (const [oldest, revision] of this.#removed) {
       if (this.#removed.size <= MAX_DEVICES) break;

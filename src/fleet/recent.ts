@@ -1,0 +1,329 @@
+/**
+ * What each device of an application did of late: its last uploads and commands, for people who look at it. It costs each
+ * upload one small object: the body is kept as the Base64 text that came in its frame, and decoded only to be shown.
+ * Of a long one only the beginning is copied, so that it does not keep the rest in memory.
+ */
+import { isUtf8 } from 'node:buffer';
+import { isDeviceCloudError, type ErrorCode } from '../errors';
+import type { Charset, Upload } from '../types';
+import { uploadText } from '../util/decode';
+import { oneLine } from '../util/show';
+import { thrownText } from '../util/thrown';
+import type { LatestSource } from './latest';
+
+/** Uploads, and commands, that are kept of a device. */
+export const MOST = 20;
+
+/** Bytes that are kept of all devices of an application; the oldest upload or command goes first. */
+export const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of an entry besides its texts, as measured. */
+const ENTRY = 180;
+
+/** Characters of an upload that are shown. */
+export const LONGEST_TEXT = 200;
+
+/** Characters of Base64 that are decoded for a text of so many characters, each of at most four bytes. */
+const encodedLength = (characters: number): number => Math.ceil((4 * characters) / 3) * 4;
+
+const LONGEST_BASE64 = encodedLength(LONGEST_TEXT);
+const LONGEST_BYTES = (LONGEST_BASE64 / 4) * 3;
+const LONGEST_MESSAGE = 500;
+
+/** An upload as it is shown. */
+export interface RecentUpload {
+  /** When it came, in ms by this clock; of one that did not come live, when it was uploaded, by the service's. */
+  at: number;
+  /** The beginning of what was uploaded, on one line; `0x` and hexadecimal if it is not text. */
+  text: string;
+  /** Bytes of what was uploaded. */
+  size: number;
+  /** How it came. */
+  source: LatestSource;
+}
+
+/** What a command does. */
+export type CommandKind =
+  | 'push'
+  | 'channel'
+  | 'request'
+  | 'gpio'
+  | 'pulse'
+  | 'gpio-status'
+  | 'rt-status'
+  | 'refresh'
+  | 'reboot';
+
+/** A command to a device, without what it sends. */
+export interface RecentCommand {
+  /** When it was called, in ms by this clock. */
+  at: number;
+  kind: CommandKind;
+  /** Of `gpio` and `pulse`. */
+  pin?: number;
+  level?: number;
+  /** `OK`, or the code of its error; null while it waits or runs. */
+  outcome: 'OK' | ErrorCode | 'ERROR' | null;
+  /** Of one that failed: what happened, and what to do. */
+  message?: string;
+  /** Milliseconds from the call to its end; null before. */
+  took: number | null;
+}
+
+/** What a device did of late, the newest first. */
+export interface Recent {
+  uploads: RecentUpload[];
+  commands: RecentCommand[];
+}
+
+/** What is kept of an upload or of a command. Plain fields, since there may be 80,000. */
+class Entry {
+  older: Entry | undefined = undefined;
+  newer: Entry | undefined = undefined;
+  /** The next one of the same device. */
+  next: Entry | undefined = undefined;
+  source: LatestSource | undefined = undefined;
+  outcome: RecentCommand['outcome'] = null;
+  message: string | undefined = undefined;
+  ended = 0;
+  /** Undefined once it is forgotten. */
+  chain: Chain | undefined;
+
+  /**
+   * @param text of an upload the beginning in Base64, of a command its path
+   * @param size bytes of an upload
+   */
+  constructor(
+    chain: Chain,
+    public at: number,
+    public text: string,
+    public size: number,
+  ) {
+    this.chain = chain;
+  }
+
+  get bytes(): number {
+    return ENTRY + this.text.length + (this.message?.length ?? 0);
+  }
+}
+
+/** The entries of a device of one kind, the oldest first. */
+class Chain {
+  first: Entry | undefined = undefined;
+  last: Entry | undefined = undefined;
+  length = 0;
+
+  constructor(readonly device: DeviceEntries) {}
+
+  /** The newest first. */
+  list(): Entry[] {
+    const entries: Entry[] = [];
+    for (let entry = this.first; entry; entry = entry.next) entries.push(entry);
+    return entries.reverse();
+  }
+}
+
+class DeviceEntries {
+  readonly uploads = new Chain(this);
+  readonly commands = new Chain(this);
+
+  constructor(readonly chipid: string) {}
+}
+
+/** The bytes without a character of UTF-8 at their end that may have been cut off. */
+function withoutCutCharacter(bytes: Buffer): Buffer {
+  let last = bytes.length - 1;
+  while (last > 0 && last > bytes.length - 4 && ((bytes[last] ?? 0) & 0xc0) === 0x80) last--;
+  return bytes.subarray(0, (bytes[last] ?? 0) >= 0xc0 ? last : bytes.length);
+}
+
+/**
+ * The beginning of what was uploaded, on one line; `0x` and hexadecimal if it is not text.
+ * @param base64 what was uploaded, or at least `4/3` of four bytes for each character of its beginning
+ * @param isWhole whether that is all
+ * @param longest characters
+ */
+export function shortText(
+  base64: string,
+  isWhole: boolean,
+  longest: number,
+  charset: Charset,
+): string {
+  const length = encodedLength(longest);
+  const isAll = isWhole && base64.length <= length;
+  const bytes = Buffer.from(isAll ? base64 : base64.slice(0, length), 'base64');
+  const whole = isAll ? bytes : withoutCutCharacter(bytes);
+  const text = isUtf8(whole)
+    ? whole.toString('utf8')
+    : (uploadText(bytes, charset) ??
+      (isAll ? undefined : uploadText(bytes.subarray(0, -1), charset)) ??
+      `0x${bytes.toString('hex')}`);
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (isAll && line.length <= longest) return oneLine(line, longest);
+  return `${oneLine(line.slice(0, longest - 1), longest)}…`;
+}
+
+const PATHS: readonly (readonly [path: RegExp, kind: CommandKind])[] = [
+  [/^dev\/push\//, 'push'],
+  [/^set_gpio_edge\//, 'gpio'],
+  [/^gpio_status\//, 'gpio-status'],
+  [/^rt_status\//, 'rt-status'],
+  [/^manual_refresh\//, 'refresh'],
+  [/^reboot\//, 'reboot'],
+  [/^pulse\//, 'pulse'],
+  [/^channel\//, 'channel'],
+];
+
+function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand {
+  const kind = PATHS.find(([path]) => path.test(text))?.[1] ?? 'request';
+  const [, pin, level] = /\/(\d+)\/([01])\/$/.exec(text) ?? [];
+  const isLevel = kind === 'gpio' || kind === 'pulse';
+  return {
+    ...{ at, kind, outcome, took: outcome === null ? null : ended - at },
+    ...(isLevel && pin !== undefined ? { pin: Number(pin), level: Number(level) } : {}),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** The last uploads and commands of each device of an application. */
+export class RecentActivity {
+  readonly #now: () => number;
+  readonly #most: number;
+  readonly #devices = new Map<string, DeviceEntries>();
+  #oldest: Entry | undefined;
+  #newest: Entry | undefined;
+  #bytes = 0;
+  /** An upload that was forgotten. The end of a command may yet come. */
+  #spare: Entry | undefined;
+
+  /** @param most bytes for all devices together */
+  constructor(now: () => number, most = MAX_BYTES) {
+    this.#now = now;
+    this.#most = most;
+  }
+
+  /** Bytes that are kept, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** An upload has come. @param at now @param base64 all of it, as it came in its frame, if that is known */
+  upload(
+    { chipid, body, timestamp }: Upload,
+    source: LatestSource,
+    at: number,
+    base64?: string,
+  ): void {
+    const time = source === 'live' ? at : timestamp;
+    const { uploads } = this.#entriesOf(chipid);
+    const isShort = base64 !== undefined && base64.length <= LONGEST_BASE64;
+    // A copy of its own: a slice of the text would keep all of it in memory.
+    const text = isShort ? base64 : body.toString('base64', 0, LONGEST_BYTES);
+    const entry = this.#reused(uploads, time, text, body.length);
+    entry.source = source;
+    this.#add(entry, uploads);
+  }
+
+  /**
+   * A command to a device was called.
+   * @param path of its request, or what stands for it: `pulse/…`, `channel/`, `request/`
+   * @param outcome what the caller gets, which is returned
+   */
+  command<T>(chipid: string, path: string, outcome: Promise<T>): Promise<T> {
+    const { commands } = this.#entriesOf(chipid);
+    const entry = new Entry(commands, this.#now(), path, 0);
+    this.#add(entry, commands);
+    outcome.then(
+      () => this.#end(entry, 'OK', undefined),
+      (error: unknown) =>
+        isDeviceCloudError(error)
+          ? this.#end(entry, error.code, error.message)
+          : this.#end(entry, 'ERROR', thrownText(error)),
+    );
+    return outcome;
+  }
+
+  /** @param charset of text that is not valid UTF-8 */
+  of(chipid: string, charset: Charset): Recent {
+    const device = this.#devices.get(chipid);
+    const uploads = device?.uploads.list() ?? [];
+    return {
+      uploads: uploads.map(({ at, text, size, source = 'live' }) => ({
+        ...{ at, size, source },
+        text: shortText(text, text.length * 3 >= size * 4, LONGEST_TEXT, charset),
+      })),
+      commands: (device?.commands.list() ?? []).map(toCommand),
+    };
+  }
+
+  /** The device is no longer known. */
+  forget(chipid: string): void {
+    const device = this.#devices.get(chipid);
+    if (!device) return;
+    for (const chain of [device.uploads, device.commands])
+      while (chain.first) this.#remove(chain.first, chain);
+  }
+
+  /** An upload that was forgotten makes room for the next: a new object each would cost twice as much CPU. */
+  #reused(chain: Chain, at: number, text: string, size: number): Entry {
+    const entry = this.#spare;
+    if (!entry) return new Entry(chain, at, text, size);
+    this.#spare = undefined;
+    entry.chain = chain;
+    entry.at = at;
+    entry.text = text;
+    entry.size = size;
+    return entry;
+  }
+
+  #entriesOf(chipid: string): DeviceEntries {
+    let device = this.#devices.get(chipid);
+    if (!device) this.#devices.set(chipid, (device = new DeviceEntries(chipid)));
+    return device;
+  }
+
+  #end(entry: Entry, outcome: RecentCommand['outcome'], message: string | undefined): void {
+    if (!entry.chain) return;
+    const before = entry.bytes;
+    entry.ended = this.#now();
+    entry.outcome = outcome;
+    if (message !== undefined) entry.message = oneLine(message, LONGEST_MESSAGE);
+    this.#bytes += entry.bytes - before;
+    this.#makeRoom();
+  }
+
+  #add(entry: Entry, chain: Chain): void {
+    if (chain.last) chain.last.next = entry;
+    else chain.first = entry;
+    chain.last = entry;
+    chain.length++;
+    entry.older = this.#newest;
+    if (this.#newest) this.#newest.newer = entry;
+    else this.#oldest = entry;
+    this.#newest = entry;
+    this.#bytes += entry.bytes;
+    if (chain.length > MOST && chain.first) this.#remove(chain.first, chain);
+    this.#makeRoom();
+  }
+
+  #makeRoom(): void {
+    while (this.#bytes > this.#most && this.#oldest?.chain)
+      this.#remove(this.#oldest, this.#oldest.chain);
+  }
+
+  /** Forgets the oldest entry of a chain, which the oldest of all is, too. */
+  #remove(entry: Entry, chain: Chain): void {
+    chain.first = entry.next;
+    if (!entry.next) chain.last = undefined;
+    chain.length--;
+    if (entry.older) entry.older.newer = entry.newer;
+    else this.#oldest = entry.newer;
+    if (entry.newer) entry.newer.older = entry.older;
+    else this.#newest = entry.older;
+    entry.chain = entry.older = entry.newer = entry.next = undefined;
+    this.#bytes -= entry.bytes;
+    if (entry.source !== undefined) this.#spare = entry;
+    const { device } = chain;
+    if (device.uploads.length + device.commands.length === 0) this.#devices.delete(device.chipid);
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { MOST, RecentActivity, shortText, LONGEST_TEXT } from '../../../src/fleet/recent';
+import { DeviceCloudError } from '../../../src/errors';
+import type { Upload } from '../../../src/types';
+
+const upload = (chipid: string, body: string | Buffer, timestamp = 1000): Upload => ({
+  ...{ chipid, appid: '1', timestamp },
+  body: Buffer.from(body),
+});
+
+/** What a live upload leaves, with the Base64 that came in its frame. */
+function add(recent: RecentActivity, chipid: string, body: string | Buffer, at = 0): void {
+  const given = upload(chipid, body);
+  recent.upload(given, 'live', at, given.body.toString('base64'));
+}
+
+const texts = (recent: RecentActivity, chipid: string): string[] =>
+  recent.of(chipid, 'utf-8').uploads.map(({ text }) => text);
+
+describe('what devices did of late', () => {
+  let now = 0;
+  let recent: RecentActivity;
+  beforeEach(() => {
+    now = 0;
+    recent = new RecentActivity(() => now);
+  });
+
+  it('keeps the last 20 uploads of each device, the newest first', () => {
+    for (let count = 1; count <= 25; count++) add(recent, '1', `upload ${count}`, count);
+    add(recent, '2', 'other');
+    const { uploads } = recent.of('1', 'utf-8');
+    assert.equal(uploads.length, MOST);
+    assert.deepEqual(uploads[0], { at: 25, text: 'upload 25', size: 9, source: 'live' });
+    assert.equal(uploads.at(-1)?.text, 'upload 6');
+    assert.deepEqual(texts(recent, '2'), ['other']);
+    assert.deepEqual(recent.of('3', 'utf-8'), { uploads: [], commands: [] });
+  });
+
+  it('says of a recovered upload when it was uploaded', () => {
+    recent.upload(upload('1', 'missed', 777), 'replayed', 5000);
+    assert.deepEqual(recent.of('1', 'utf-8').uploads, [
+      { at: 777, text: 'missed', size: 6, source: 'replayed' },
+    ]);
+  });
+
+  it('keeps the outcome of commands, and the path of a pin that is set', async () => {
+    let end = (_value: string): void => undefined;
+    const running = new Promise<string>((resolve) => (end = resolve));
+    const given = recent.command('1', 'set_gpio_edge/1/5/0/', running);
+    assert.equal(given, running);
+    const failure = new DeviceCloudError('TIMEOUT', 'No answer.');
+    const failed = recent.command('1', 'dev/push/message/', Promise.reject(failure));
+    await assert.rejects(failed, failure);
+    now = 250;
+    await assert.rejects(recent.command('1', 'request/', Promise.reject(new Error('odd'))));
+    assert.deepEqual(recent.of('1', 'utf-8').commands, [
+      { at: 250, kind: 'request', outcome: 'ERROR', message: 'Error: odd', took: 0 },
+      { at: 0, kind: 'push', outcome: 'TIMEOUT', message: 'No answer.', took: 0 },
+      { at: 0, kind: 'gpio', outcome: null, took: null, pin: 5, level: 0 },
+    ]);
+    end('done');
+    await running;
+    const [, , last] = recent.of('1', 'utf-8').commands;
+    assert.deepEqual([last?.outcome, last?.took], ['OK', 250]);
+  });
+
+  it('forgets the oldest of all devices where all together are too many bytes', () => {
+    const few = new RecentActivity(() => now, 10_000);
+    for (let device = 0; device < 100; device++) add(few, String(device), `upload of ${device}`);
+    assert.ok(few.bytes <= 10_000, String(few.bytes));
+    assert.deepEqual(texts(few, '0'), []);
+    assert.deepEqual(texts(few, '99'), ['upload of 99']);
+    for (let count = 0; count < 1000; count++) add(few, '99', `upload ${count}`);
+    // A device that uploads often takes the place of its own.
+    assert.deepEqual(texts(few, '98'), ['upload of 98']);
+  });
+
+  it('counts bytes down to none', async () => {
+    for (let count = 0; count < 50; count++) add(recent, '1', 'x'.repeat(count));
+    const failure = new DeviceCloudError('GATEWAY', 'y'.repeat(300));
+    const failed = recent.command('1', 'reboot/dev/1/', Promise.reject(failure));
+    await assert.rejects(failed);
+    assert.ok(recent.bytes > 1000);
+    recent.forget('1');
+    assert.equal(recent.bytes, 0);
+    assert.deepEqual(recent.of('1', 'utf-8'), { uploads: [], commands: [] });
+  });
+
+  it('ignores the end of a command that was forgotten', async () => {
+    let end = (): void => undefined;
+    const running = recent.command('1', 'reboot/dev/1/', new Promise<void>((done) => (end = done)));
+    recent.forget('1');
+    end();
+    await running;
+    assert.equal(recent.bytes, 0);
+  });
+
+  it('keeps 5,000 devices with 20 long uploads each within 16 MiB', function () {
+    this.timeout(30_000);
+    const body = Buffer.alloc(16_384, 'long ');
+    const base64 = body.toString('base64');
+    for (let count = 0; count < 20; count++)
+      for (let device = 0; device < 5000; device++)
+        recent.upload({ ...upload(String(device), ''), body }, 'live', count, base64);
+    assert.ok(recent.bytes <= 16 * 1024 * 1024);
+    const [first] = recent.of('4999', 'utf-8').uploads;
+    assert.equal(first?.size, 16_384);
+    assert.equal(first.text.length, LONGEST_TEXT);
+  });
+
+  it('does not keep a long upload in memory: its beginning is a copy', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const long = Array.from({ length: 300 }, (_, count) => `${count} `.padEnd(200_000, 'long'));
+    long.forEach((base64, device) => {
+      const given = { ...upload(String(device), ''), body: Buffer.from(base64, 'base64') };
+      recent.upload(given, 'live', 0, base64);
+    });
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    long.length = 0;
+    collect();
+    const freed = before - process.memoryUsage().heapUsed;
+    assert.ok(freed > 50_000_000, String(freed));
+  });
+});
+
+describe('the beginning of an upload as text', () => {
+  const short = (
+    body: string | Buffer,
+    longest = 100,
+    charset: 'utf-8' | 'gbk' = 'utf-8',
+  ): string => shortText(Buffer.from(body).toString('base64'), true, longest, charset);
+
+  const CASES: readonly [what: string, body: string | Buffer, text: string][] = [
+    ['text', 'hello', 'hello'],
+    ['nothing', '', ''],
+    ['lines', ' a\n\tb\r\n', 'a b'],
+    ['what hides in a line', 'a\u202eb\u0000c', 'a\ufffdb\ufffdc'],
+    ['Chinese', '温度', '温度'],
+    ['bytes', Buffer.from([1, 2, 255]), '0x0102ff'],
+  ];
+  for (const [what, body, text] of CASES)
+    it(`shows ${what}`, () => assert.equal(short(body), text));
+
+  it('is never longer than asked for, wherever a character is cut', () => {
+    for (const body of ['x', 'é', '温', '\u{1f331}', '\u0001'])
+      for (const length of [99, 100, 101, 133, 134, 135, 400, 1000, 5000]) {
+        const text = short(body.repeat(length));
+        assert.ok(text.length <= 100, `${body} ${length}: ${text.length}`);
+        assert.ok(!text.startsWith('0x'), `${body} ${length}`);
+        assert.equal(text.endsWith('…'), body.length * length > 100, `${body} ${length}`);
+      }
+    assert.equal(short(Buffer.alloc(1000, 255)).length, 100);
+  });
+
+  it('reads GBK where that is the charset', () => {
+    const bytes = Buffer.from([0xce, 0xc2, 0xb6, 0xc8]);
+    assert.equal(short(bytes, 100, 'gbk'), '温度');
+    assert.equal(short(bytes), '0xcec2b6c8');
+    const many = short(Buffer.concat(Array<Buffer>(300).fill(bytes)), 100, 'gbk');
+    assert.match(many, /^(温度)+温?…$/);
+  });
+});
