@@ -1,6 +1,7 @@
 import { MIN_SECRET } from '../http/redact';
 import type { KeyWarning } from '../input/pasted-key';
 import { UNPRINTABLE } from '../util/show';
+import { powershellCommand } from './powershell';
 import {
   encodeQuery,
   type UnsignedOpenApiRequest,
@@ -42,6 +43,8 @@ export interface Explanation {
    * and the sign that it computes from `$APPKEY`, or from `$SERVER_KEY` and `$SERVER_PASSWORD`.
    */
   curl: string;
+  /** The same for PowerShell, with `$env:APPKEY`, or `$env:SERVER_KEY` and `$env:SERVER_PASSWORD`. */
+  powershell: string;
   /** What may be wrong with the keys, and what the command lacks. */
   warnings: ExplainWarning[];
 }
@@ -126,6 +129,11 @@ function curlCommand(options: readonly string[], body?: string): string {
     : `${curl} --data-raw ${quote(body)}`;
 }
 
+/** Variables of the command for PowerShell. */
+const TIMESTAMP = { variable: 'timestamp' };
+const SIGN = { variable: 'sign' };
+const KEY = { variable: 'env:SERVER_KEY' };
+
 /** A request that is signed by section 5.2. */
 interface SignedRequest {
   method: string;
@@ -138,11 +146,12 @@ interface SignedRequest {
   rest?: string;
   options: readonly string[];
   body?: string | undefined;
+  isChannel?: boolean;
 }
 
 function explainSigned(
-  { origin, appid, signCase, now }: ExplainSettings,
-  { method, path, unit, params, between = '', rest = '', options, body }: SignedRequest,
+  { origin, appid, signCase, now, curlOptions }: ExplainSettings,
+  { method, path, unit, params, between = '', rest = '', options, body, isChannel }: SignedRequest,
 ): Explanation {
   const timestamp = String(unit === 'ms' ? now() : Math.floor(now() / 1000));
   const all = { timestamp, ...params, appid };
@@ -159,6 +168,17 @@ function explainSigned(
     parameters: Object.entries(all).sort(([a], [b]) => (a < b ? 1 : -1)),
     signed: `${before}${timestamp}${after}<APPKEY>`,
     curl: `${signingCommand(['APPKEY'], clock, text)}\n${curlCommand([...options, address + signed], body)}`,
+    powershell: powershellCommand({
+      ...{ method, unit, needs: ['APPKEY'], isChannel: isChannel === true },
+      signed: [before, TIMESTAMP, after, { variable: 'env:APPKEY' }],
+      url: [
+        `${isChannel ? origin.replace(/^http/, 'ws') : origin}${path}?appid=${appid}&timestamp=`,
+        ...[TIMESTAMP, `${between}&sign=`, SIGN, rest],
+      ],
+      body:
+        body === undefined ? undefined : { type: 'application/x-www-form-urlencoded', text: body },
+      usesNoProxy: curlOptions.length > 0,
+    }),
     warnings: [],
   };
 }
@@ -193,6 +213,7 @@ export function explainChannel(settings: ExplainSettings, chipid: string, data: 
     ...{ method: 'GET', path: '/noticed/peer', unit: settings.timestampUnit },
     ...{ params: { chipid }, between: `&chipid=${chipid}` },
     options: [...UPGRADE, ...settings.curlOptions],
+    isChannel: true,
   });
   const frame = JSON.stringify({ type: 'msgpush', body: data.toString('base64') });
   const message =
@@ -236,6 +257,18 @@ export function explainServerApi(
     ],
     signed: `${before}<SERVER_KEY>timestamp=${timestamp}<SERVER_PASSWORD>`,
     curl: `${command}\n${curlCommand(options, body === undefined ? undefined : printableJson(body))}`,
+    powershell: powershellCommand({
+      ...{ method, unit: 's', needs: ['SERVER_KEY', 'SERVER_PASSWORD'], isLowercased: true },
+      signed: [before, KEY, 'timestamp=', TIMESTAMP, { variable: 'env:SERVER_PASSWORD' }],
+      url: [`${origin}${target}`],
+      headers: [
+        ['Key', KEY],
+        ['Timestamp', TIMESTAMP],
+        ['Sign', SIGN],
+      ],
+      body: body === undefined ? undefined : { type: 'application/json', text: body },
+      usesNoProxy: curlOptions.length > 0,
+    }),
     warnings: isPlain ? [] : [{ code: 'password-case', message }],
     // After /api/server/devices/ comes the device.
     given: [...path.split('/').slice(4), decodeURIComponent(query), body ?? ''],
@@ -277,6 +310,7 @@ export function hideSecrets(
     signed: MASK,
     // A command with gaps would send something else.
     curl: '',
+    powershell: '',
     warnings: [...warnings.filter(({ code }) => code !== 'channel'), { code: 'secret', message }],
   };
 }
