@@ -1,12 +1,19 @@
 import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, type DeviceCloudClient } from '../../src/index';
+import { DeviceCloudError, isDeviceCloudError, type DeviceCloudClient } from '../../src/index';
 import { invalidInput, oneLine, parseChipid, parseFormat } from '../../src/input';
-import { auditedRoute, mayWriteFlows } from '../common/admin';
+import { auditedRoute, mayReadFlows, mayWriteFlows } from '../common/admin';
 import { findApp } from '../common/app';
 import { toProblem } from '../common/errors';
 import type { Handler, Handlers } from '../common/register';
 import { isObject } from '../common/shared.config';
-import { hasErrors, readRevision, toChoices, toFleetAnswer, withMessages } from './answers';
+import {
+  hasErrors,
+  readRevision,
+  toChoices,
+  toDetails,
+  toFleetAnswer,
+  withMessages,
+} from './answers';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
 import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
 import { diagnose } from './diagnostics';
@@ -60,7 +67,11 @@ async function readableResult(
   const readable = (found: ApiResult | null): ApiResult | null => {
     if (found?.message === undefined) return found;
     const { explanation } = found;
-    const shown = explanation && { ...explanation, curl: hide(explanation.curl) };
+    const shown = explanation && {
+      ...explanation,
+      curl: hide(explanation.curl),
+      powershell: hide(explanation.powershell),
+    };
     return { ...found, message: hide(found.message), ...(shown ? { explanation: shown } : {}) };
   };
   const { openApi, serverApi } = result;
@@ -131,7 +142,8 @@ const fleetRoute =
     node.viewFleet();
     const since = readRevision(request.query['since']);
     const send = async (): Promise<void> => {
-      const answer = toFleetAnswer(node.fleet(), since, node.processes);
+      const charset = (await mayReadFlows(RED, request)) ? node.charset : undefined;
+      const answer = toFleetAnswer(node.fleet(), since, charset, node.processes);
       const hide = hasErrors(answer)
         ? await addressHider(RED, id, () => mayWriteFlows(RED, request))
         : undefined;
@@ -141,6 +153,33 @@ const fleetRoute =
     const ready = node.processes ? node.processes.read().then(send) : send();
     ready.catch((error: unknown) => response.status(500).json({ error: toProblem(error) }));
   };
+
+/** Shows what a device did of late. It starts nothing. */
+const detailsRoute =
+  (RED: NodeAPI): Handler =>
+  (request, response) => {
+    const id = String(request.params['id']);
+    const send = async (): Promise<void> => {
+      const node = findAppNode(RED, id);
+      if (!node) {
+        response.status(404).json({ error: toProblem(findApp(RED, id).problem('open')) });
+        return;
+      }
+      const maySee = await mayReadFlows(RED, request);
+      const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));
+      const chipid = parseChipid(request.params['chipid']);
+      const details = toDetails(node, chipid, maySee, hide);
+      if (details) response.json(details);
+      else response.status(404).json({ error: toProblem(unknownDevice(chipid)) });
+    };
+    send().catch((error: unknown) => {
+      const status = isDeviceCloudError(error, 'INVALID_INPUT') ? 400 : 500;
+      response.status(status).json({ error: toProblem(error) });
+    });
+  };
+
+const unknownDevice = (chipid: string): DeviceCloudError =>
+  new DeviceCloudError('NO_VALUE', `Nothing is known of device ${chipid} yet.`);
 
 /** Characters of a push. */
 const LONGEST_MESSAGE = 65_536;
@@ -204,7 +243,16 @@ const diagnosticsRoute =
     );
   };
 
-type Name = 'devices' | 'test' | 'explain' | 'apps' | 'fleet' | 'diagnostics' | 'refresh' | 'push';
+type Name =
+  | 'devices'
+  | 'test'
+  | 'explain'
+  | 'apps'
+  | 'fleet'
+  | 'details'
+  | 'diagnostics'
+  | 'refresh'
+  | 'push';
 
 /** What answers the routes of the editor. */
 export const appRoutes =
@@ -215,6 +263,7 @@ export const appRoutes =
     explain: explainRoute(RED),
     apps: appsRoute(RED),
     fleet: fleetRoute(RED),
+    details: detailsRoute(RED),
     diagnostics: diagnosticsRoute(RED),
     refresh: deviceRoute(RED, 'refresh', refresh),
     push: deviceRoute(RED, 'push', push),

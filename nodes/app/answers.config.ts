@@ -70,7 +70,7 @@ export interface AppChoice {
   online: number;
 }
 
-/** A device as the editor shows it. Nothing of what it uploads, and no key. */
+/** A device as the editor shows it, without a key. */
 export interface FleetRow {
   chipid: string;
   name: string | null;
@@ -85,8 +85,43 @@ export interface FleetRow {
   reconnects: number;
   recovered: number;
   lastError: { code: string; message: string; at: number } | null;
+  /** The beginning of its latest upload, for users who may read flows. */
+  latest?: string;
   /** The process of the cluster that holds the device. */
   process?: string;
+}
+
+/** The beginning of an upload. */
+export interface RecentUpload {
+  /** When it came; if that was not live, when it was uploaded, by the service's clock. */
+  at: number;
+  /** On one line; `0x` and hexadecimal if it is not text. */
+  text: string;
+  /** Bytes of the whole. */
+  size: number;
+  source: 'live' | 'replayed' | 'history';
+}
+
+/** A command to a device, without what it sends. */
+export interface RecentCommand {
+  at: number;
+  kind: string;
+  /** Of a pin that is set. */
+  pin?: number;
+  level?: number;
+  /** `OK`, or the code of its error; null while it waits or runs. */
+  outcome: string | null;
+  message?: string;
+  /** Milliseconds from the call to its end; null before. */
+  took: number | null;
+}
+
+/** What a device did of late, the newest first. */
+export interface DeviceDetails extends FleetRow {
+  /** At most 20, shortened, for users who may read flows. */
+  uploads?: RecentUpload[];
+  /** At most 20. */
+  commands: RecentCommand[];
 }
 
 /** The cluster as the editor shows it. */

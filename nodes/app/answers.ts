@@ -1,4 +1,5 @@
 import type {
+  Charset,
   DeviceCloudClient,
   DeviceRecord,
   DeviceSnapshot,
@@ -6,8 +7,8 @@ import type {
   FleetChanges,
 } from '../../src/for-nodes';
 import { zoneOfService } from '../common/app';
-import type { DeviceChoice, FleetAnswer, FleetRow } from './answers.config';
-import type { DeviceProcesses } from './deployed';
+import type { DeviceChoice, DeviceDetails, FleetAnswer, FleetRow } from './answers.config';
+import type { AppNode, DeviceProcesses } from './deployed';
 
 /** A time of the service, without the zone that it is in (section 2). */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
@@ -39,11 +40,19 @@ export function toChoices(
   }));
 }
 
-const toRow = (device: DeviceSnapshot): FleetRow => {
+/** Characters of the latest upload in a row. */
+const LONGEST_LATEST = 100;
+
+/** @param charset of uploads that are not UTF-8; undefined if the user may not see uploads */
+const toRow = (
+  fleet: Fleet | undefined,
+  device: DeviceSnapshot,
+  charset: Charset | undefined,
+): FleetRow => {
   const { chipid, name, online, since, lastUpload, channel } = device;
   const { waiting, reconnects, recovered, lastError } = device;
   // One literal: with spreads, 5,000 of them take three times as long.
-  return {
+  const row: FleetRow = {
     chipid,
     name,
     online,
@@ -55,6 +64,9 @@ const toRow = (device: DeviceSnapshot): FleetRow => {
     recovered,
     lastError,
   };
+  const latest = charset && fleet?.latestText(chipid, LONGEST_LATEST, charset);
+  if (latest !== undefined) row.latest = latest;
+  return row;
 };
 
 /** The revision that a request names; 0, which means everything, for anything else. */
@@ -63,24 +75,21 @@ export const readRevision = (since: unknown): number =>
 
 /**
  * The answer for a fleet; one without a client has no devices.
+ * @param charset of uploads that are not UTF-8; undefined if the user may not see uploads
  * @param processes of a cluster; those of its devices that have moved of late are in every answer
  */
 export function toFleetAnswer(
   fleet: Fleet | undefined,
   since: number,
+  charset: Charset | undefined,
   processes?: DeviceProcesses,
 ): FleetAnswer {
   const nothing: FleetChanges = { revision: 0, devices: [], removed: [], complete: true };
   const { complete, devices, ...changes } = fleet?.changesSince(since) ?? nothing;
-  const rows = devices.map(toRow);
+  const rows = devices.map((device) => toRow(fleet, device, charset));
   if (processes) {
-    if (!complete) rows.push(...movedRows(fleet, rows, processes));
-    for (const row of rows) {
-      const process = processes.of(row.chipid);
-      if (process !== undefined) row.process = process;
-      if (row.channel?.state !== 'connected' && processes.isElsewhere(row.chipid))
-        row.channel = { state: 'elsewhere', reason: null };
-    }
+    if (!complete) rows.push(...movedRows(fleet, rows, processes, charset));
+    for (const row of rows) showProcess(row, processes);
   }
   const cluster = processes?.cluster();
   return {
@@ -91,17 +100,54 @@ export function toFleetAnswer(
   };
 }
 
+function showProcess(row: FleetRow, processes: DeviceProcesses): void {
+  const process = processes.of(row.chipid);
+  if (process !== undefined) row.process = process;
+  if (row.channel?.state !== 'connected' && processes.isElsewhere(row.chipid))
+    row.channel = { state: 'elsewhere', reason: null };
+}
+
+/**
+ * What a device did of late; undefined if nothing is known of it.
+ * @param chipid as digits, without leading zeros
+ * @param maySee whether the user may see uploads
+ * @param hide removes addresses from messages
+ */
+export function toDetails(
+  { fleet, processes, charset }: Pick<AppNode, 'fleet' | 'processes' | 'charset'>,
+  chipid: string,
+  maySee: boolean,
+  hide: (message: string) => string,
+): DeviceDetails | undefined {
+  const known = fleet();
+  const device = known?.device(chipid);
+  if (!known || !device) return undefined;
+  const row = toRow(known, device, maySee ? charset : undefined);
+  if (processes) showProcess(row, processes);
+  const { lastError } = row;
+  const { uploads, commands } = known.recent(chipid, charset);
+  return {
+    ...row,
+    lastError: lastError && { ...lastError, message: hide(lastError.message) },
+    ...(maySee ? { uploads } : {}),
+    commands: commands.map((command) =>
+      command.message === undefined ? command : { ...command, message: hide(command.message) },
+    ),
+  };
+}
+
 function movedRows(
   fleet: Fleet | undefined,
   rows: readonly FleetRow[],
   processes: DeviceProcesses,
+  charset: Charset | undefined,
 ): FleetRow[] {
   const moved = processes.moved();
   if (moved.length === 0) return [];
   const there = new Set(rows.map(({ chipid }) => chipid));
   return moved.flatMap((chipid) => {
     const device = there.has(chipid) ? undefined : fleet?.device(chipid);
-    return device ? toRow(device) : [];
+    return device ? toRow(fleet, device, charset) : [];
   });
 }
 

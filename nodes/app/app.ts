@@ -28,6 +28,7 @@ export = function (RED: NodeAPI): void {
       explain: ['post', `${apps}/explain`, 'device-cloud.write'],
       apps: ['get', apps, 'device-cloud.read'],
       fleet: ['get', `${apps}/:id/fleet`, 'device-cloud.read'],
+      details: ['get', `${apps}/:id/devices/:chipid`, 'device-cloud.read'],
       diagnostics: ['get', '/device-cloud/diagnostics', 'device-cloud.read'],
       refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],

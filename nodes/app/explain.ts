@@ -8,15 +8,15 @@ import {
   type ExplainWarning,
 } from '../../src/for-nodes';
 import { invalidInput, parseChipids } from '../../src/input';
-import type { Action, Plan } from '../common/action';
+import type { Action, ActionNode, Plan } from '../common/action';
 import { auditedRoute } from '../common/admin';
 import { findApp, type Api } from '../common/app';
 import { isForMany } from '../common/device-call';
 import { messageOf } from '../common/errors';
 import { inputReader, type ReadInputs } from '../common/inputs';
 import type { Handler } from '../common/register';
-import { isObject, isVariable, withDefaults } from '../common/shared.config';
-import { deployedCredentials, findDeployed } from './deployed';
+import { isObject, isVariable, withDefaults, type ExplainedFailure } from '../common/shared.config';
+import { addressHider, deployedCredentials, findDeployed } from './deployed';
 import { clientOptions } from './options';
 
 /** An action with any properties: those of a request may be of any type. */
@@ -50,6 +50,8 @@ interface NodeNote {
 /** The answer of the route. */
 export interface NodeExplanation extends Omit<Explanation, 'warnings'> {
   warnings: (ExplainWarning | NodeNote)[];
+  /** If the last call of the deployed node has failed. */
+  failure?: ExplainedFailure;
 }
 
 const placeholderNote = (property: string, value: unknown): NodeNote => {
@@ -277,6 +279,32 @@ function explainPlan(
   return explanation;
 }
 
+/** What the service said, as the messages of errors repeat it. */
+const SAID = /\b(?:answered \d{3}|says|said):? "(.+?)"(?=[.;, ]|$)/s;
+
+/** The failure of the last call of the deployed node, if it has failed. @param hide removes addresses */
+function failureOf(
+  RED: NodeAPI,
+  { type, config }: ExplainRequest,
+  { clockSkew }: Pick<DeviceCloudClient, 'clockSkew'>,
+  hide: (message: string) => string,
+): { failure?: ExplainedFailure } {
+  const node = RED.nodes.getNode(String(config['id'])) as ActionNode | null;
+  const last = node?.type === type ? node.lastFailure : undefined;
+  if (!last) return {};
+  const { code, statusCode, at } = last;
+  const message = hide(last.message);
+  const said = SAID.exec(message)?.[1];
+  return {
+    failure: {
+      ...{ code, message, age: Math.max(0, Date.now() - at) },
+      ...(said === undefined ? {} : { said }),
+      ...(statusCode === undefined ? {} : { statusCode }),
+      ...(clockSkew === undefined ? {} : { clockSkew: Math.round(clockSkew / 1000) }),
+    },
+  };
+}
+
 /**
  * Explains what a node would send for a message, without a request to the service.
  * @param mayWrite whether the user may change flows; called only if the answer matters
@@ -291,12 +319,14 @@ async function explainNode(
   const problem = findApp(RED, id).problem(action.api);
   if (problem) throw problem;
   const { inputs, notes } = await explainedInputs(RED, request, mayWrite);
+  const hide = await addressHider(RED, id, mayWrite);
   return useClient(RED, id, action.api, mayWrite, (client, clientNotes) => {
     const all = [...clientNotes, ...notes];
     const plan = action.plan?.({ config, inputs, msg });
     if (!plan) throw invalidInput('The node sends nothing.');
     const explanation = explainPlan(client, plan, config, all);
-    return { ...explanation, warnings: [...explanation.warnings, ...all] };
+    const warnings = [...explanation.warnings, ...all];
+    return { ...explanation, warnings, ...failureOf(RED, request, client, hide) };
   });
 }
 

@@ -51,8 +51,9 @@ function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
   return { ...row, detail, ...(explanation ? { explanation } : {}) };
 }
 
+/** What looks wrong about a key comes first: it is the likeliest cause. */
 const keyRows = ({ warnings = [] }: ApiResult): ResultRow[] =>
-  warnings.map((warning) => ({ icon: 'fa-warning', text: warningText(warning) }));
+  warnings.map((warning) => ({ icon: 'fa-times', text: warningText(warning) }));
 
 /** What else may be the cause. */
 function otherCauses(name: string, outcome: ApiResult): ResultRow[] {
@@ -89,8 +90,8 @@ function clockRow(skew: number): ResultRow {
 function openApiRows(outcome: ApiResult, baseUrl: string): ResultRow[] {
   if (!outcome.ok)
     return [
-      failed('test.open', outcome, baseUrl),
       ...keyRows(outcome),
+      failed('test.open', outcome, baseUrl),
       ...otherCauses('test.open', outcome),
       ...dialectRows(outcome),
     ];
@@ -105,8 +106,8 @@ function openApiRows(outcome: ApiResult, baseUrl: string): ResultRow[] {
 function serverApiRows(outcome: ApiResult, baseUrl: string): ResultRow[] {
   if (!outcome.ok)
     return [
-      failed('test.server', outcome, baseUrl),
       ...keyRows(outcome),
+      failed('test.server', outcome, baseUrl),
       ...otherCauses('test.server', outcome),
     ];
   return [{ icon: 'fa-check', text: said(t('test.server'), t('test.accepted')) }];

@@ -6,10 +6,10 @@ import {
   type DeviceCloudClient,
   type RequestProgress,
 } from '../../src/for-nodes';
-import type { Action, Outcome, Runtime } from './action';
+import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
 import { performPlan } from './device-call';
-import { asError, messageOf } from './errors';
+import { asError, messageOf, toProblem } from './errors';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults } from './shared.config';
 import { CallStatus, failureStatus } from './status';
@@ -72,7 +72,7 @@ class ActionLife<C extends object, K extends string> {
 
   constructor(
     private readonly RED: NodeAPI,
-    private readonly node: Node,
+    private readonly node: ActionNode,
     private readonly config: C,
     private readonly action: Action<C, K>,
   ) {
@@ -182,6 +182,7 @@ class ActionLife<C extends object, K extends string> {
     }
     try {
       this.#status.succeed(arrival);
+      this.node.lastFailure = undefined;
       if ('messages' in outcome) send([outcome.messages]);
       // A status that an earlier node left is not this call's.
       else send(withFields(msg, ['statusCode', ...(outcome.remove ?? [])], outcome.set));
@@ -210,12 +211,12 @@ class ActionLife<C extends object, K extends string> {
     if (arrival.isOver) return;
     const { msg } = arrival;
     this.#status.fail(arrival, error);
+    const statusCode = error instanceof DeviceCloudError ? error.statusCode : undefined;
+    this.node.lastFailure = { ...toProblem(error), statusCode, at: Date.now() };
     try {
       Object.assign(msg, set);
       delete msg['statusCode'];
-      if (error instanceof DeviceCloudError && error.statusCode !== undefined) {
-        msg['statusCode'] = error.statusCode;
-      }
+      if (statusCode !== undefined) msg['statusCode'] = statusCode;
     } catch {
       // A message whose properties cannot be set ends with the error alone.
     }

@@ -42,6 +42,20 @@ export interface CallAnswer<T = unknown> {
 /** What a call puts on its message: `payload`, `statusCode` and `warning` if there are, and more. In a new object. */
 export type CallFields = Record<string, unknown>;
 
+/** The failure of the last call of a node. */
+export interface LastFailure {
+  code: string;
+  message: string;
+  statusCode?: number | undefined;
+  /** When it failed, in ms. */
+  at: number;
+}
+
+/** The node of an action at run time, which remembers its last call if that has failed: Explain begins with it. */
+export interface ActionNode extends Node {
+  lastFailure?: LastFailure | undefined;
+}
+
 /** The call of the client that a node makes for a message. Running the node makes it, Explain describes it. */
 export interface Plan {
   call: ExplainedCall;

@@ -10,12 +10,11 @@ type AdminRequest = Parameters<Handler>[0];
 type AdminResponse = Parameters<Handler>[1];
 
 /**
- * Asks Node-RED whether the user behind a request may change flows, and so could read any environment
- * variable by deploying a flow. Without `adminAuth` everybody may. Node-RED offers no other way to ask
- * than the guard that it puts before a route: here the guard gets a stand-in for the response, so that a
+ * Asks Node-RED whether the user behind a request has a permission. Without `adminAuth` everybody has. Node-RED offers no
+ * other way to ask than the guard that it puts before a route: here the guard gets a stand-in for the response, so that a
  * refusal does not reach the browser. Node-RED records a refusal in the audit log.
  */
-export function mayWriteFlows(RED: NodeAPI, request: AdminRequest): Promise<boolean> {
+function isPermitted(RED: NodeAPI, request: AdminRequest, permission: string): Promise<boolean> {
   return new Promise((resolve) => {
     // The methods of a response that Node-RED and passport call to refuse a request.
     const refusal = {
@@ -24,13 +23,21 @@ export function mayWriteFlows(RED: NodeAPI, request: AdminRequest): Promise<bool
       status: () => refusal,
       end: () => resolve(false),
     };
-    RED.auth.needsPermission('flows.write')(
+    RED.auth.needsPermission(permission)(
       request,
       refusal as unknown as AdminResponse,
       (error?: unknown) => resolve(error === undefined),
     );
   });
 }
+
+/** Whether the user may change flows, and so could read any environment variable by deploying a flow. */
+export const mayWriteFlows = (RED: NodeAPI, request: AdminRequest): Promise<boolean> =>
+  isPermitted(RED, request, 'flows.write');
+
+/** Whether the user may read flows, and so what flows and devices say. */
+export const mayReadFlows = (RED: NodeAPI, request: AdminRequest): Promise<boolean> =>
+  isPermitted(RED, request, 'flows.read');
 
 /** A route that reads the body of its request, and is recorded in the audit log. */
 interface AuditedRoute<T> {

@@ -89,6 +89,20 @@ export interface ExplainWarning {
   values?: Readonly<Record<string, unknown>>;
 }
 
+/** Why the last call of a node has failed. */
+export interface ExplainedFailure {
+  code: string;
+  /** In English, with the service's words. */
+  message: string;
+  /** What the service said, if it said anything. */
+  said?: string;
+  statusCode?: number;
+  /** Milliseconds since then. */
+  age: number;
+  /** Seconds that the service's clock is ahead of this machine's, if that is known. */
+  clockSkew?: number;
+}
+
 /** What a request would be: see the library's `explain`. */
 export interface Explanation {
   method: string;
@@ -97,6 +111,9 @@ export interface Explanation {
   signed: string;
   /** Empty where a value contains a key. */
   curl: string;
+  powershell: string;
+  /** Of a node whose last call has failed. */
+  failure?: ExplainedFailure;
   warnings: ExplainWarning[];
 }
 

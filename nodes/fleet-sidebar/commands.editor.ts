@@ -49,13 +49,19 @@ const FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'];
 export function askPush(target: Target): void {
   const message = $('<input>', { type: 'text', id: 'device-cloud-fleet-message' });
   const format = $('<select>', { id: 'device-cloud-fleet-format' });
-  for (const name of FORMATS) $('<option>', { value: name }).text(name).appendTo(format);
-  const field = (label: string, input: JQuery): JQuery => $('<label>').text(t(label)).append(input);
+  for (const name of FORMATS)
+    $('<option>', { value: name })
+      .text(t(`common.format.${name}`))
+      .appendTo(format);
+  const field = (label: string, input: JQuery): JQuery[] => [
+    $('<label>', { for: input.attr('id') }).text(t(label)),
+    input,
+  ];
   const form = $('<form>', { class: 'device-cloud-fleet-push' }).append(
     // As text, always: the name comes from a server that may be anyone's.
     $('<p>').text(t('push.ask', { device: target.name })),
-    field('push.message', message),
-    field('push.format', format),
+    ...field('push.message', message),
+    ...field('push.format', format),
   );
   const push = (): void => {
     notification.close();

@@ -1,10 +1,14 @@
 import { ageText, localTime, t } from '../common/editor/texts';
 import { askPush, command, insertListener, type Target } from './commands.editor';
+import { RecentList } from './recent.editor';
+import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
-import { channelState, isElsewhere, onlineText } from './row.editor';
+import { channelState, isElsewhere, nameOf, onlineText } from './row.editor';
 
 interface Actions {
   target: () => Target | undefined;
+  /** Shows the nodes that use the device. */
+  showUses: (target: Target) => void;
 }
 
 const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');
@@ -14,11 +18,14 @@ interface Action {
   name: string;
   icon: string;
   may: () => boolean;
-  run: (target: Target, button: JQuery) => void | Promise<void>;
+  run: (target: Target, button: JQuery, actions: Actions) => void | Promise<void>;
 }
 
 const ACTIONS: readonly Action[] = [
-  { name: 'find', icon: 'search', may: () => true, run: ({ chipid }) => RED.search.show(chipid) },
+  {
+    ...{ name: 'find', icon: 'search', may: () => true },
+    run: (target, _button, { showUses }) => showUses(target),
+  },
   {
     ...{ name: 'copy', icon: 'clipboard', may: () => true },
     run: ({ chipid }, button) =>
@@ -38,7 +45,7 @@ const ACTIONS: readonly Action[] = [
 ];
 
 /** The buttons for the device that is selected. Who may not do something sees why. */
-function actionButtons({ target }: Actions): JQuery {
+function actionButtons(actions: Actions): JQuery {
   const bar = $('<div>', { class: 'device-cloud-fleet-actions', role: 'group' });
   bar.attr('aria-label', t('actions'));
   for (const { name, icon, may, run } of ACTIONS) {
@@ -55,9 +62,8 @@ function actionButtons({ target }: Actions): JQuery {
     // A flow that is chosen later may be locked.
     RED.events.on('workspace:change', allow);
     button.on('click', () => {
-      const chosen = target();
-      if (!chosen) return;
-      void run(chosen, button);
+      const chosen = actions.target();
+      if (chosen) void run(chosen, button, actions);
     });
   }
   return bar;
@@ -74,7 +80,7 @@ function uploadLine(device: FleetRow, now: number): Line {
 }
 
 function lines(device: FleetRow, now: number): Line[] {
-  const { chipid, lastError, waiting, reconnects, recovered, process } = device;
+  const { lastError, waiting, reconnects, recovered, process } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -83,7 +89,6 @@ function lines(device: FleetRow, now: number): Line[] {
     ? [['error', `${lastError.message} (${ageText(lastError.at, now)})`, localTime(lastError.at)]]
     : [];
   return [
-    ['number', chipid],
     ['online', online, device.since === null ? '' : localTime(device.since)],
     uploadLine(device, now),
     ['channel', channelState(device)],
@@ -98,15 +103,26 @@ function lines(device: FleetRow, now: number): Line[] {
 /** All of one device, and what can be done with it. */
 export class Details {
   readonly element = $('<div>', { class: 'device-cloud-fleet-details', role: 'region' }).hide();
-  readonly #title = $('<h4>').appendTo(this.element);
+  readonly #title = $('<h4>');
   readonly #buttons: JQuery;
+  readonly #uses = $('<div>').appendTo(this.element);
   readonly #list = $('<dl>');
+  readonly #recent = new RecentList();
   #isShown = false;
+  #chipid = '';
 
   /** @param onLeave Escape */
-  constructor(actions: Actions, onLeave: () => void) {
-    this.#buttons = actionButtons(actions).appendTo(this.element);
-    this.#list.appendTo(this.element);
+  constructor(target: () => Target | undefined, onLeave: () => void) {
+    const showUses = (chosen: Target): void => {
+      this.#uses.empty().append(usesOf(chosen));
+      this.element[0]?.scrollTo(0, 0);
+    };
+    this.#buttons = actionButtons({ target, showUses });
+    const head = $('<div>', { class: 'device-cloud-fleet-chosen' }).append(
+      this.#title,
+      this.#buttons,
+    );
+    this.element.prepend(head).append(this.#list, this.#recent.element);
     this.element.attr('aria-label', t('details'));
     this.element.on('keydown', (event) => {
       if (event.key !== 'Escape') return;
@@ -116,20 +132,28 @@ export class Details {
   }
 
   show(device: FleetRow | undefined, now: number): void {
-    const wasShown = this.#isShown;
     this.#isShown = device !== undefined;
     this.element.toggle(this.#isShown);
     if (!device) return;
+    if (device.chipid !== this.#chipid) {
+      this.#chipid = device.chipid;
+      this.#uses.empty();
+      this.#recent.clear();
+      this.element[0]?.scrollTo(0, 0);
+    }
     // As text, always: names and errors come from a server that may be anyone's.
-    const title = device.name ?? device.chipid;
+    const title = nameOf(device);
     this.#title.text(title).attr('title', title);
     const items = lines(device, now).flatMap(([label, text, title = '']) => [
       $('<dt>').text(t(`field.${label}`)),
       $('<dd>', { title, 'data-field': label }).text(text),
     ]);
     this.#list.empty().append(items);
-    // Where the sidebar is low, they are below its edge.
-    if (!wasShown) this.element[0]?.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Reads the last uploads and commands. @param now the server's time, in ms */
+  readRecent(app: string, chipid: string, now: () => number): void {
+    void this.#recent.read(app, chipid, now);
   }
 
   focus(): void {

@@ -44,12 +44,13 @@ export function countStates(rows: FleetRow[], now: number): Record<State, number
 
 /** The texts in it come from a server that may be anyone's. */
 function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError, process } = row;
+  const { name, channel, lastError, latest, process } = row;
   return {
     ...row,
     name: name === null ? null : plain(name),
     channel: channel?.reason ? { ...channel, reason: plain(channel.reason) } : channel,
     lastError: lastError && { ...lastError, message: plain(lastError.message) },
+    ...(latest === undefined ? {} : { latest: plain(latest) }),
     ...(process === undefined ? {} : { process: plain(process) }),
   };
 }

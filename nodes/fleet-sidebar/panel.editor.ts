@@ -5,12 +5,15 @@ import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
 import { countStates, Fleet, isState, matching, STATES, type State } from './fleet.editor';
-import { clusterText, createRow, fillRow, ROW_HEIGHT } from './row.editor';
+import { clusterText, createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 
 /** A labelled control, whose label only assistive technology shows. */
 const control = (tag: string, id: string, attributes: object = {}): JQuery =>
   $(tag, { id: `device-cloud-fleet-${id}`, 'aria-label': t(`filter.${id}`), ...attributes });
+
+/** A tab that is lower, in pixels, as one half of the sidebar of Node-RED 5, has rows of one line. */
+const LOW = 460;
 
 /** The tab: which application, which of its devices, and what is known of them. */
 export class Panel {
@@ -37,15 +40,18 @@ export class Panel {
   #ticking = 0;
 
   constructor() {
-    this.#details = new Details({ target: () => this.#target() }, () => this.#list.element.focus());
-    this.#list = new VirtualList<FleetRow>({
-      height: ROW_HEIGHT,
+    this.#details = new Details(
+      () => this.#target(),
+      () => this.#list.element.focus(),
+    );
+    this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.high, {
       key: ({ chipid }) => chipid,
       create: createRow,
       fill: (row, device) => fillRow(row, device, this.#now()),
       onSelect: (chipid) => {
         this.#selected = chipid;
         this.#showDetails();
+        this.#readRecent();
       },
       onOpen: () => this.#details.focus(),
     });
@@ -55,6 +61,7 @@ export class Panel {
         [this.#ahead, this.#problem, this.#loaded] = [ahead, undefined, true];
         this.#fleet.apply(answer);
         this.#show();
+        this.#readRecent();
       },
       onProblem: (problem) => {
         this.#problem = problem;
@@ -69,6 +76,8 @@ export class Panel {
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
+    const resized = new ResizeObserver(() => this.#fit());
+    for (const element of this.element.toArray()) resized.observe(element);
     this.#show();
   }
 
@@ -112,6 +121,7 @@ export class Panel {
     // After a deploy the same application may be another one.
     if (!known) this.#choose(apps.find(({ devices }) => devices > 0)?.id ?? apps[0]?.id ?? '');
     this.#app.val(this.#chosen);
+    this.element.toggleClass('device-cloud-fleet-single', apps.length === 1);
     this.#show();
   }
 
@@ -139,14 +149,28 @@ export class Panel {
   #target() {
     const device = this.#selected === undefined ? undefined : this.#fleet.get(this.#selected);
     if (!device) return undefined;
-    const { chipid, name } = device;
-    return { app: this.#chosen, chipid, name: name === null ? chipid : `${name} · ${chipid}` };
+    const { chipid } = device;
+    return { app: this.#chosen, chipid, name: nameOf(device) };
   }
 
   /** Ages grow. */
   #tick(): void {
     this.#list.render();
     this.#showDetails();
+  }
+
+  /** Where the tab is low, there is room for little: the list keeps five rows all the same. */
+  #fit(): void {
+    const height = this.element[0]?.clientHeight ?? 0;
+    if (height === 0) return;
+    this.element.toggleClass('device-cloud-fleet-low', height < LOW);
+    this.#list.resize(height < LOW ? ROW_HEIGHTS.low : ROW_HEIGHTS.high);
+  }
+
+  #readRecent(): void {
+    if (this.#selected === undefined || this.#ticking === 0) return;
+    if (!this.#fleet.get(this.#selected)) return;
+    this.#details.readRecent(this.#chosen, this.#selected, () => this.#now());
   }
 
   #showDetails(): void {

@@ -1,10 +1,23 @@
 import { ageText, plain, t } from '../common/editor/texts';
 import type { FleetCluster, FleetRow } from '../app/answers.config';
 
-/** Pixels. */
-export const ROW_HEIGHT = 44;
+/** Pixels of a row: two lines, or one where the tab is low. */
+export const ROW_HEIGHTS = { high: 44, low: 24 } as const;
 
-const PARTS = ['dot', 'name', 'age', 'number', 'channel', 'counts', 'error'] as const;
+const PARTS = ['dot', 'name', 'age', 'number', 'channel', 'latest', 'counts', 'error'] as const;
+
+/** A device by its name, if it has one, and its number. */
+export const nameOf = ({ name, chipid }: Pick<FleetRow, 'name' | 'chipid'>): string =>
+  name === null ? chipid : `${name} (${chipid})`;
+
+/** Of an object in JSON, what a glance can take in: `temperature: 21.5, humidity: 48`. */
+const glance = (text: string): string =>
+  text.startsWith('{"')
+    ? text
+        .replace(/^\{|\}$/g, '')
+        .replace(/"([^"\\]*)":\s*/g, '$1: ')
+        .replace(/,(?=\S)/g, ', ')
+    : text;
 
 /** An empty row of two lines. */
 export function createRow(): HTMLElement {
@@ -70,9 +83,12 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   filled.set(row, { device, age });
   const counts = countTexts(device);
   const error = lastError?.code ?? '';
+  const latest = isElsewhere(device) ? '' : glance(device.latest ?? '');
+  // That it is connected goes without saying where there is something else to say.
+  const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
   const texts: Record<(typeof PARTS)[number], string> = {
     ...{ dot: '', name: name ?? chipid, age, number: name === null ? '' : chipid },
-    ...{ channel: channel === null ? '' : channelText(device), counts: counts.join(' · '), error },
+    ...{ channel: isPlain ? '' : channelText(device), latest, counts: counts.join(' · '), error },
   };
   PARTS.forEach((part, index) => {
     const element = row.children[index];
@@ -82,10 +98,10 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   row.dataset['channel'] = channel?.state ?? '';
   const uploaded = age === '' ? t('never') : t('uploaded', { age });
   const upload = isElsewhere(device) ? '' : uploaded;
-  const said = [name ?? '', chipid, onlineText(device), upload, channelText(device)];
+  const said = [name ?? '', chipid, onlineText(device), upload, latest, channelText(device)];
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.
   const holder = process === undefined ? '' : t('held', { process });
-  const shown = [name ?? '', chipid, channelText(device), holder, counts.join(' · ')];
+  const shown = [nameOf(device), channelText(device), holder, counts.join(' · '), latest];
   row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

@@ -49,8 +49,6 @@ class RowPool {
 
 /** What a list shows. */
 interface ListOptions<T> {
-  /** Height of a row, in pixels. */
-  height: number;
   key: (item: T) => string;
   /** An empty row. */
   create: () => HTMLElement;
@@ -78,11 +76,15 @@ export class VirtualList<T> {
   readonly #options: ListOptions<T>;
   readonly #space = document.createElement('div');
   readonly #rows: RowPool;
+  /** Of a row, in pixels. */
+  #height: number;
   #items: readonly T[] = [];
   #selected: string | undefined;
   #frame = 0;
 
-  constructor(options: ListOptions<T>) {
+  /** @param height of a row, in pixels */
+  constructor(height: number, options: ListOptions<T>) {
+    this.#height = height;
     this.#options = options;
     this.#rows = new RowPool(this.#space, options.create);
     $(this.element).attr({ role: 'listbox', tabindex: 0, class: 'device-cloud-list' });
@@ -109,8 +111,17 @@ export class VirtualList<T> {
   /** @param items in their order; a selected one that is not among them stays selected */
   show(items: readonly T[]): void {
     this.#items = items;
-    this.#space.style.height = `${items.length * this.#options.height}px`;
+    this.#space.style.height = `${items.length * this.#height}px`;
     this.render();
+  }
+
+  /** Changes the height of the rows. What is at the top stays there. */
+  resize(height: number): void {
+    if (height === this.#height) return;
+    const top = (this.element.scrollTop / this.#height) * height;
+    this.#height = height;
+    this.show(this.#items);
+    this.element.scrollTop = top;
   }
 
   select(key: string | undefined): void {
@@ -123,7 +134,8 @@ export class VirtualList<T> {
   /** Fills the rows that can be seen. */
   render(): void {
     this.#frame = 0;
-    const { height, key, fill } = this.#options;
+    const { key, fill } = this.#options;
+    const height = this.#height;
     const { scrollTop, clientHeight } = this.element;
     const first = Math.max(0, Math.floor(scrollTop / height) - SPARE);
     const count = clientHeight === 0 ? 0 : Math.ceil(clientHeight / height) + 2 * SPARE;
@@ -157,7 +169,7 @@ export class VirtualList<T> {
   }
 
   #onKey(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(this.element.clientHeight / this.#options.height) - 1);
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.#height) - 1);
     const last = this.#items.length - 1;
     const at = this.#indexOfSelected();
     const targets: Partial<Record<string, number>> = {
@@ -183,7 +195,7 @@ export class VirtualList<T> {
 
   /** Scrolls as little as shows a row. */
   #reveal(index: number): void {
-    const { height } = this.#options;
+    const height = this.#height;
     const { scrollTop, clientHeight } = this.element;
     const lowest = (index + 1) * height - clientHeight;
     if (scrollTop < lowest) this.element.scrollTop = lowest;

@@ -71,6 +71,22 @@ describe('the test button of an application', () => {
     assert.match(lines[3]!, /^Server API: refused\. Most likely: the key or the password is wrong/);
   });
 
+  it('shows the cause first, in a window of 800 pixels without scrolling', async () => {
+    const { page } = here.editor;
+    const usual = page.viewportSize()!;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    try {
+      await type({ appkey: `${here.simulator.appkey} ` });
+      const { lines } = await press();
+      await here.editor.picture('test-800');
+      assert.equal(lines[0], 'App key ends with a blank');
+      assert.match(lines[1]!, /^Open API: refused\./);
+      assert.ok(await isInView(), 'the whole result is in view');
+    } finally {
+      await page.setViewportSize(usual);
+    }
+  });
+
   it('says that the App ID may be wrong when it is', async () => {
     await type({ appid: '99999', appkey: here.simulator.appkey });
     const { lines } = await press();

@@ -43,7 +43,16 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
     const placed = { z: 'tab', x: 200, y: 100, wires: [[]] };
     const push = { ...node('push'), ...placed, type: 'device-cloud-push', id: 'push' };
     const fixed = { ...push, id: 'fixed', y: 200, chipid: FIRST, chipidType: 'str' };
-    const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, push, fixed], {
+    // Disabled, so that it opens no channel to 5,000 devices.
+    const online = { ...node('listen', { devices: 'online' }), ...placed, id: 'online', y: 300 };
+    const everywhere = {
+      ...online,
+      type: 'device-cloud-listen',
+      name: 'all that are online',
+      d: true,
+    };
+    const flows = [push, fixed, everywhere];
+    const here = world((simulator) => [{ ...app(simulator), name: 'my cloud' }, ...flows], {
       language,
       simulator: { devices: DEVICES },
     });
@@ -147,8 +156,110 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await act('copy');
       assert.equal(await here.editor.run('window.copied'), FIRST);
       await act('find');
-      await page.waitForSelector('text="device-cloud-push" >> visible=true');
-      await here.editor.run('RED.search.hide()');
+      const uses = page.locator('.device-cloud-fleet-uses button');
+      assert.deepEqual(
+        (await uses.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+        [
+          `push MSG · ${FIRST} names this device · Flow`,
+          'all that are online for the online devices · Flow',
+        ],
+      );
+      await here.editor.picture('sidebar-uses');
+      await uses.last().click();
+      await page.waitForFunction(`$('#online').hasClass('red-ui-flow-node-highlighted')`);
+      await select('10000003');
+      assert.equal(await uses.count(), 0);
+      await act('find');
+      assert.equal(await uses.count(), 1);
+    });
+
+    it('shows the last uploads and commands of a device, and the latest upload in its row', async () => {
+      const { page } = here.editor;
+      const recent = {
+        uploads: [
+          { at: Date.now(), text: HOSTILE, size: 70, source: 'live' },
+          { at: Date.now() - 60_000, text: '{"a":1}', size: 7, source: 'replayed' },
+        ],
+        commands: [
+          { at: Date.now(), kind: 'gpio', pin: 5, level: 1, outcome: 'OK', took: 180 },
+          { at: Date.now(), kind: 'push', outcome: 'TIMEOUT', message: 'No answer.', took: 12_004 },
+          { at: Date.now(), kind: 'reboot', outcome: null, took: null },
+        ],
+      };
+      await page.route(/devices\/\d+$/, (route) => route.fulfill({ json: recent }));
+      const device = {
+        ...{ chipid: FIRST, name: 'Valued', online: true, since: null, lastUpload: Date.now() },
+        ...{
+          channel: { state: 'connected', reason: null },
+          latest: '{"temperature":21.5,"on":true}',
+        },
+        ...{ waiting: 0, reconnects: 0, recovered: 0, lastError: null },
+      };
+      await page.route(/fleet\?since=/, async (route) => {
+        const response = await route.fetch();
+        const answer = (await response.json()) as { devices: unknown[] };
+        await route.fulfill({ response, json: { ...answer, devices: [device] } });
+      });
+      await select(FIRST);
+      await page.waitForFunction(`$('${DETAILS} h4').text() === 'Valued (${FIRST})'`);
+      const row = page.locator(`#device-cloud-row-${FIRST} .device-cloud-fleet-latest`);
+      assert.equal(await row.textContent(), 'temperature: 21.5, on: true');
+      const RECENT = '.device-cloud-fleet-recent li';
+      await page.waitForSelector(RECENT);
+      const lines = (await page.locator(RECENT).allInnerTexts()).map((text) => text.split('\n'));
+      assert.deepEqual(
+        lines.map(([, ...words]) => words.join(' | ')),
+        [
+          HOSTILE,
+          '{"a":1} | recovered',
+          'Set pin 5 to 1 | OK · 0.2 s',
+          'Push | TIMEOUT · no answer · 12 s',
+          'Reboot | not ended yet',
+        ],
+      );
+      assert.match(lines[0]?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
+      assert.equal(await page.locator(`${DETAILS} img`).count(), 0);
+      await inEachTheme(here.editor, async (theme) => {
+        await here.editor.picture(`sidebar-recent-${theme}`);
+        assert.deepEqual(await tabFaint(here.editor), [], theme);
+        assert.deepEqual(await tabMisfits(here.editor), [], theme);
+      });
+      await page.unroute(/fleet\?since=/);
+      await page.unroute(/devices\/\d+$/);
+      await show();
+    });
+
+    it('keeps head and five rows where it is low, and scrolls the details alone', async () => {
+      const { page } = here.editor;
+      const fleet = `$('.device-cloud-fleet')`;
+      await filter('');
+      for (const height of [255, 700]) {
+        await here.editor.run(`void ${fleet}.css('height', '${height}px')`);
+        await page.waitForFunction(
+          `${fleet}.hasClass('device-cloud-fleet-low') === ${String(height < 460)}`,
+        );
+        await page.click('#device-cloud-row-10000003');
+        await here.editor.picture(`sidebar-high-${height}`);
+        const found = await here.editor.run<Record<string, number>>(`(() => {
+          const [tab, list, details, filters] = ['.device-cloud-fleet', '${LIST}', '${DETAILS}',
+            '.device-cloud-fleet-filters'].map((one) => document.querySelector(one));
+          const row = list.querySelector('[role=option]').offsetHeight;
+          return {
+            rows: list.clientHeight / row,
+            head: filters.getBoundingClientRect().top - tab.getBoundingClientRect().top,
+            over: tab.scrollHeight - tab.clientHeight,
+            details: details.clientHeight,
+          };
+        })()`);
+        assert.ok(found['rows']! >= 5, JSON.stringify(found));
+        assert.deepEqual([found['head'], found['over']], [0, 0], JSON.stringify(found));
+        assert.ok(found['details']! > 80, JSON.stringify(found));
+        await inEachTheme(here.editor, async (theme) => {
+          assert.deepEqual(await tabFaint(here.editor), [], `${theme} ${height}`);
+          assert.deepEqual(await tabMisfits(here.editor), [], `${theme} ${height}`);
+        });
+      }
+      await here.editor.run(`void ${fleet}.css('height', '')`);
     });
 
     it('inserts a configured listener', async () => {

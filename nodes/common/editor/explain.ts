@@ -1,9 +1,14 @@
-import { parseJsonObject, type ExplainWarning, type Explanation } from '../shared.config';
+import {
+  parseJsonObject,
+  type ExplainedFailure,
+  type ExplainWarning,
+  type Explanation,
+} from '../shared.config';
 import { explainFailure } from './devices';
 import { field, fieldValue } from './form';
 import type { EditorNode, EditorNodeBase } from './red';
 import { postRoute } from './routes';
-import { said, t } from './texts';
+import { ageText, plain, said, t } from './texts';
 
 /** A warning in the reader's language. */
 export function warningText({ code, message, setting, where, values }: ExplainWarning): string {
@@ -42,20 +47,75 @@ const code = (text: string): JQuery => $('<pre>').text(text);
 
 const title = (key: string): JQuery => $('<h5>').text(t(`common.explain.${key}`));
 
-function command(curl: string): JQuery[] {
+/** The command, for the shell that is chosen: at first for the one that the reader's machine has. */
+function command({ curl, powershell }: Explanation): JQuery[] {
   const copy = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
   $('<i>', { class: 'fa fa-clipboard' }).appendTo(copy);
   copy.append(document.createTextNode(` ${t('common.explain.copy')}`));
-  copy.on('click', () => RED.clipboard.copyText(curl, copy, 'clipboard.copyMessageValue'));
-  const variables = curl.includes('$SERVER_KEY') ? 'SERVER_KEY, SERVER_PASSWORD' : 'APPKEY';
-  const note = $('<small>').text(t('common.explain.command-note', { variables }));
-  return [title('command').append(copy), code(curl), note];
+  const shell = $('<select>', { 'aria-label': t('common.explain.shell') }).append(
+    $('<option>', { value: 'posix' }).text(t('common.explain.posix')),
+    $('<option>', { value: 'powershell' }).text('PowerShell'),
+  );
+  const isPowershell = (): boolean => fieldValue(shell) === 'powershell';
+  const text = code('');
+  const note = $('<small>');
+  const show = (): void => {
+    text.text(isPowershell() ? powershell : curl);
+    const prefix = isPowershell() ? '$env:' : '';
+    const names = curl.includes('$SERVER_KEY') ? ['SERVER_KEY', 'SERVER_PASSWORD'] : ['APPKEY'];
+    const variables = names.map((name) => prefix + name).join(', ');
+    const key = isPowershell() ? 'powershell-note' : 'command-note';
+    note.text(t(`common.explain.${key}`, { variables }));
+  };
+  copy.on('click', () => RED.clipboard.copyText(text.text(), copy, 'clipboard.copyMessageValue'));
+  shell.val(navigator.userAgent.includes('Windows') ? 'powershell' : 'posix').on('change', show);
+  show();
+  return [title('command').append(copy, shell), text, note];
+}
+
+/** A smaller difference between the clocks, in seconds, may be the round trip. */
+const CLOCK_NOISE = 5;
+
+function clockText(skew: number): string {
+  const seconds = Math.round(Math.abs(skew));
+  if (seconds < CLOCK_NOISE) return t('common.explain.failure.clock-right');
+  return t(`common.explain.failure.clock-${skew > 0 ? 'behind' : 'ahead'}`, { seconds });
+}
+
+/** Why the last call has failed: its code, the service's words, what to check. As text: it comes from a server. */
+function failureRows({
+  code,
+  message,
+  said: words,
+  statusCode,
+  age,
+  clockSkew,
+}: ExplainedFailure): JQuery[] {
+  const kind = code.toLowerCase().replaceAll('_', '-');
+  const short = t(`status.${kind}`, { defaultValue: '' });
+  const status = statusCode === undefined ? '' : ` (${statusCode})`;
+  const check = t(`common.explain.check.${kind}`, { defaultValue: '' });
+  const rows: [name: string, text: string][] = [
+    ['code', `${[code, short].filter(Boolean).join(' · ')}${status}`],
+    ...(words === undefined ? [] : [['said', plain(words)] as [string, string]]),
+    ...(check === '' ? [] : [['check', check] as [string, string]]),
+    ...(clockSkew === undefined ? [] : [['clock', clockText(clockSkew)] as [string, string]]),
+  ];
+  const ago = ageText(Date.now() - age);
+  return [
+    $('<h5>').text(t('common.explain.failure.title', { age: ago })),
+    parameterTable(
+      rows.map(([name, text]) => [t(`common.explain.failure.${name}`), text]),
+    ).addClass('device-cloud-failure'),
+    $('<small>').text(plain(message)),
+  ];
 }
 
 /** Shows an explanation. All of it as text, never as HTML: a message may hold anything. */
 export function showExplanation(target: JQuery, explanation: Explanation): void {
-  const { method, path, parameters, signed, curl, warnings } = explanation;
+  const { method, path, parameters, signed, curl, warnings, failure } = explanation;
   const box = $('<div>', { class: 'device-cloud-explanation' }).append(
+    ...(failure ? failureRows(failure) : []),
     warningList(warnings),
     title('request'),
     code(`${method} ${path}`),
@@ -64,7 +124,7 @@ export function showExplanation(target: JQuery, explanation: Explanation): void 
     title('signed'),
     code(signed),
   );
-  if (curl !== '') box.append(...command(curl));
+  if (curl !== '') box.append(...command(explanation));
   target.empty().append(box);
 }
 

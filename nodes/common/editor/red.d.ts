@@ -125,10 +125,13 @@ interface EditorRed {
   };
   events: { on(event: string, listener: () => void): void };
   i18n: { lang(): string };
-  search: { show(text: string): void };
   user: { hasPermission(permission: string): boolean };
   workspaces: { isLocked(): boolean };
-  view: { importNodes(nodes: object[], options: { generateIds: boolean }): void };
+  view: {
+    importNodes(nodes: object[], options: { generateIds: boolean }): void;
+    /** Shows a node, wherever it is. */
+    reveal(id: string): void;
+  };
   /** A text would be taken as HTML. */
   notify(content: JQuery, options: NotificationOptions): { close(): void };
   _(key: string, values?: Record<string, unknown>): string;
@@ -137,6 +140,9 @@ interface EditorRed {
     getType(type: string): { category: string; defaults: Record<string, { value: unknown }> };
     node(id: string): EditorNodeBase | null | undefined;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
+    eachNode(visit: (node: EditorNodeBase) => void): void;
+    workspace(id: string): { label?: string; name?: string } | null | undefined;
+    subflow(id: string): { label?: string; name?: string } | null | undefined;
   };
   clipboard: {
     /** @param message key of the editor's text that is shown beside the element */

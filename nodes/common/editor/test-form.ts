@@ -57,11 +57,9 @@ export class TestForm {
       void test().then((rows) => {
         button.prop('disabled', false);
         showRows(result, rows);
-        // The end first: of a result that is longer than the dialog, its beginning is to be seen.
-        for (const block of ['end', 'start'] as const) {
-          const row = block === 'end' ? result.children().last() : result.children().first();
-          row[0]?.scrollIntoView({ block: 'nearest' });
-        }
+        // The end first, then the button with what is next to it: the beginning, where the result is longer than the dialog.
+        for (const shown of [result.children().last(), button, result.children().first()])
+          shown[0]?.scrollIntoView({ block: 'nearest' });
       });
     });
   }

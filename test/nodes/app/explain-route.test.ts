@@ -170,6 +170,40 @@ describe('the explanation of a node in the editor', () => {
     assert.equal((await refusal({ id: 'gone', node: tested })).code, 'NOT_CONFIGURED');
   });
 
+  it("begins with the failure of the last call: its code, the service's words, the clocks", async () => {
+    const tested = node('push');
+    await start(tested);
+    assert.equal((await explain(tested, { chipid: DEVICE, payload: 'x' })).failure, undefined);
+    await fail('push', { chipid: 99, payload: 'x' } as NodeMessage, 'NOT_FOUND');
+    const { failure } = await explain(tested, { chipid: DEVICE, payload: 'x' });
+    assert.ok(failure);
+    const { code, said, statusCode, age, clockSkew, message } = failure;
+    assert.deepEqual([code, statusCode, clockSkew], ['NOT_FOUND', 404, 0]);
+    assert.equal(said, 'there is no device 99');
+    assert.ok(age >= 0 && age < 60_000);
+    assert.match(message, /there is no device 99/);
+    // A node of the same id that is not deployed yet is another one.
+    const other = { ...tested, id: 'new' };
+    assert.equal((await explain(other, { chipid: DEVICE, payload: 'x' })).failure, undefined);
+    await call('push', { chipid: DEVICE, payload: 'x' } as NodeMessage);
+    assert.equal((await explain(tested, { chipid: DEVICE, payload: 'x' })).failure, undefined);
+  });
+
+  it('has a command for PowerShell, which makes its own time stamp and sign', async () => {
+    const tested = node('push');
+    await start(tested);
+    const payload = "it's ‘quoted’ $x `y`";
+    const { powershell } = await explain(tested, { chipid: DEVICE, payload });
+    assert.match(
+      powershell,
+      /^& \{\n {2}if \(-not \$env:APPKEY\) \{ throw .*\n {2}\$timestamp = .*UtcNow/,
+    );
+    assert.ok(powershell.includes("&message=it''s ‘‘quoted’’ $x `y`&format=msg&"));
+    assert.ok(powershell.includes("$text = 'posttimestamp=' + $timestamp + "));
+    assert.ok(powershell.includes("'&sign=' + $sign"));
+    assert.ok(!/[0-9a-f]{32}/.test(powershell) && !powershell.includes(cloud.appkey));
+  });
+
   const MALFORMED: readonly [what: string, body: object][] = [
     ['no id', { node: node('push') }],
     ['no node', { id: 'app' }],

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import helper from 'node-red-node-test-helper';
+import type { NodeAPI, NodeMessage } from 'node-red';
+import type { DeviceDetails, FleetAnswer } from '../../../nodes/app/answers.config';
+import type { Simulator } from '../../../src/simulator';
+import { until } from '../../../tooling/until';
+import { cloudApp, load, node } from '../support/flow';
+import { journal } from '../support/journal';
+import { call, fail } from '../support/messages';
+import { startCloud, useNodeRed } from '../support/node-red';
+
+const DEVICE = '10000001';
+
+async function get(path: string): Promise<{ status: number; body: unknown; text: string }> {
+  const answer = await helper.request().get(`/device-cloud/apps/${path}`);
+  journal.answers.push(answer.text);
+  return answer;
+}
+
+const details = async (): Promise<DeviceDetails> => {
+  const { status, body, text } = await get(`app/devices/0${DEVICE}`);
+  assert.equal(status, 200, text);
+  return body as DeviceDetails;
+};
+
+const fleet = async (): Promise<FleetAnswer> => (await get('app/fleet')).body as FleetAnswer;
+
+/** What the user of the requests lacks. */
+let lacking = '';
+
+/** Node-RED as it is where users have different permissions. */
+function permissions(RED: NodeAPI): void {
+  const usual = RED.auth.needsPermission.bind(RED.auth);
+  RED.auth.needsPermission = (permission) => {
+    const guard = usual(permission);
+    return (request, response, next) => {
+      if (permission === lacking) response.status(401).end();
+      else guard(request, response, next);
+    };
+  };
+}
+
+describe('what a device did of late, for the editor', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  async function start(): Promise<void> {
+    cloud = await startCloud();
+    const listen = node('listen', { devices: 'list', chipids: [DEVICE] });
+    await load([cloudApp(cloud), listen, node('push'), node('gpio')], undefined, [permissions]);
+    await until(() => cloud.channels(DEVICE) > 0, 'the channel is open');
+  }
+
+  it('has the last uploads, shortened, and the last commands with their outcomes', async () => {
+    await start();
+    for (let count = 0; count < 25; count++) cloud.upload(DEVICE, { count });
+    cloud.upload(DEVICE, 'long '.repeat(1000));
+    await call('push', { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage);
+    await call('gpio', { chipid: DEVICE, pin: 4, payload: 1 } as NodeMessage);
+    cloud.fail('unauthorized');
+    await fail('push', { chipid: DEVICE, payload: 'x' } as NodeMessage, 'UNAUTHORIZED');
+    await until(async () => (await details()).uploads?.[0]?.size === 5000, 'all have come');
+    const { uploads = [], commands, latest = '', lastError } = await details();
+    assert.equal(uploads.length, 20);
+    assert.equal(uploads[0]?.text.length, 200);
+    assert.equal(uploads[1]?.text, '{"count":24}');
+    assert.equal(latest.length, 100);
+    assert.equal((await fleet()).devices[0]?.latest, latest);
+    assert.deepEqual(
+      commands.map(({ kind, pin, level, outcome }) => [kind, pin, level, outcome]),
+      [
+        ['push', undefined, undefined, 'UNAUTHORIZED'],
+        ['gpio', 4, 1, 'OK'],
+        ['push', undefined, undefined, 'OK'],
+      ],
+    );
+    assert.equal(commands[0]?.message, lastError?.message);
+  });
+
+  it('has no key, sign, address or pushed message', async () => {
+    await start();
+    cloud.upload(DEVICE, 'x');
+    await call('push', { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage);
+    cloud.fail('unauthorized');
+    await fail(
+      'push',
+      { chipid: DEVICE, payload: 'Canary-Message' } as NodeMessage,
+      'UNAUTHORIZED',
+    );
+    await until(async () => (await details()).uploads?.length === 1, 'it has come');
+    const text = JSON.stringify([await details(), await fleet()]);
+    const { appkey, serverKey, serverPassword, baseUrl } = cloud;
+    for (const secret of [appkey, serverKey, serverPassword, baseUrl, 'Canary', 'devkey', 'sign='])
+      assert.ok(!text.includes(secret), secret);
+  });
+
+  it('withholds bodies from a user who may not read flows', async () => {
+    await start();
+    cloud.upload(DEVICE, 'Canary-Upload');
+    await until(async () => (await details()).uploads?.length === 1, 'it has come');
+    await call('push', { chipid: DEVICE, payload: 'x' } as NodeMessage);
+    lacking = 'flows.read';
+    try {
+      const found = await details();
+      assert.ok(!('uploads' in found) && !('latest' in found));
+      assert.equal(found.commands.length, 1);
+      const { devices } = await fleet();
+      assert.equal(devices.length > 0, true);
+      assert.ok(!JSON.stringify([found, devices]).includes('Canary'));
+    } finally {
+      lacking = '';
+    }
+  });
+
+  const REFUSED: readonly [path: string, status: number, code: string][] = [
+    ['gone/devices/1', 404, 'NOT_CONFIGURED'],
+    ['app/devices/777', 404, 'NO_VALUE'],
+    ['app/devices/x', 400, 'INVALID_INPUT'],
+    ['app/devices/..%2fx', 400, 'INVALID_INPUT'],
+  ];
+  for (const [path, expected, code] of REFUSED) {
+    it(`answers ${expected} to ${path}`, async () => {
+      await start();
+      const { status, body } = await get(path);
+      assert.deepEqual(
+        [status, (body as { error: { code: string } }).error.code],
+        [expected, code],
+      );
+    });
+  }
+
+  it('starts nothing', async () => {
+    cloud = await startCloud();
+    await load([cloudApp(cloud)]);
+    const { status } = await get(`app/devices/${DEVICE}`);
+    assert.equal(status, 404);
+    assert.equal(cloud.requests.length, 0);
+  });
+});
