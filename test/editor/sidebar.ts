@@ -8,6 +8,8 @@ import { world } from './world';
 /** Text that a page would run, were it HTML. */
 const HOSTILE = `<img src=x onerror="document.title='run'">`;
 const FIRST = '10000001';
+/** Its row is changed by a test. */
+const VALUED = '10000005';
 /** A name that turns around what comes after it. */
 const TURNED = 'A \u202e!drawkcab';
 const DEVICES = Array.from({ length: 5000 }, (_, index) => ({
@@ -160,8 +162,8 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       assert.deepEqual(
         (await uses.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
         [
-          `push MSG · ${FIRST} names this device · Flow`,
-          'all that are online for the online devices · Flow',
+          `push MSG · ${FIRST} names this device · test`,
+          'all that are online for the online devices · test',
         ],
       );
       await here.editor.picture('sidebar-uses');
@@ -188,7 +190,7 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       };
       await page.route(/devices\/\d+$/, (route) => route.fulfill({ json: recent }));
       const device = {
-        ...{ chipid: FIRST, name: 'Valued', online: true, since: null, lastUpload: Date.now() },
+        ...{ chipid: VALUED, name: 'Valued', online: true, since: null, lastUpload: Date.now() },
         ...{
           channel: { state: 'connected', reason: null },
           latest: '{"temperature":21.5,"on":true}',
@@ -200,9 +202,9 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         const answer = (await response.json()) as { devices: unknown[] };
         await route.fulfill({ response, json: { ...answer, devices: [device] } });
       });
-      await select(FIRST);
-      await page.waitForFunction(`$('${DETAILS} h4').text() === 'Valued (${FIRST})'`);
-      const row = page.locator(`#device-cloud-row-${FIRST} .device-cloud-fleet-latest`);
+      await select(VALUED);
+      await page.waitForFunction(`$('${DETAILS} h4').text() === 'Valued (${VALUED})'`);
+      const row = page.locator(`#device-cloud-row-${VALUED} .device-cloud-fleet-latest`);
       assert.equal(await row.textContent(), 'temperature: 21.5, on: true');
       const RECENT = '.device-cloud-fleet-recent li';
       await page.waitForSelector(RECENT);
@@ -269,7 +271,8 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
       await page.mouse.move(500, 400);
       await page.mouse.click(500, 400);
       const inserted = await here.editor.run<Record<string, unknown>>(`(() => {
-        const [node] = RED.nodes.filterNodes({ type: 'device-cloud-listen' });
+        const all = RED.nodes.filterNodes({ type: 'device-cloud-listen' });
+        const node = all.find(({ id }) => id !== 'online');
         const { app, devices, chipids, valid, z, recover } = node;
         return { app, devices, chipids, valid, z, recover };
       })()`);

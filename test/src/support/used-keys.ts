@@ -26,7 +26,7 @@ const OF_NODE_RED = ['palette.label.device_cloud'];
 
 /** The beginning of a key: one of the groups that the catalogues have. */
 const KEY =
-  /^(action|channel|cluster|common|count|done|error|failed|field|filter|hint|input|label|level|list|node|note|output|palette|push|section|state|status|test)\.[a-zA-Z]/;
+  /^(action|channel|cluster|command|common|count|done|error|failed|field|filter|hint|input|label|level|list|node|note|output|palette|push|recent|section|state|status|test|use)\.[a-zA-Z]/;
 
 function literals(node: ts.Expression): string[] {
   if (ts.isStringLiteralLike(node)) return [node.text];
