@@ -59,7 +59,7 @@ export interface PowerShellRequest {
 }
 
 const DIGEST =
-  "$sign = -join ([Security.Cryptography.MD5]::Create().ComputeHash([Text.Encoding]::UTF8.GetBytes($text)) | ForEach-Object { $_.ToString('x2') })";
+  "$sign = -join ([Security.Cryptography.MD5]::Create().ComputeHash([Text.Encoding]::UTF8.GetBytes($text)) | ForEach-Object { '{0:x2}' -f $_ })";
 
 const socketLines = ({ url, usesNoProxy }: PowerShellRequest): string[] => [
   '$socket = [Net.WebSockets.ClientWebSocket]::new()',
