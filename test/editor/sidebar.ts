@@ -167,8 +167,13 @@ export function sidebarIn(language: 'en-US' | 'zh-CN'): void {
         ],
       );
       await here.editor.picture('sidebar-uses');
+      // How a node is highlighted differs between the versions of Node-RED.
+      await here.editor.run(`void (() => {
+        const usual = RED.view.reveal;
+        RED.view.reveal = (...given) => usual((window.revealed = given[0]), ...given.slice(1));
+      })()`);
       await uses.last().click();
-      await page.waitForFunction(`$('#online').hasClass('red-ui-flow-node-highlighted')`);
+      assert.equal(await here.editor.run('window.revealed'), 'online');
       await select('10000003');
       assert.equal(await uses.count(), 0);
       await act('find');
