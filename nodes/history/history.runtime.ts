@@ -53,13 +53,15 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const read = await makeCall(call, planOf(call), device, { signal });
   const { statusCode, body }: Answer<HistoryRecord[]> = read;
   const operation = operationOf(config);
-  const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
+  const warn = (line: string): void => node.warn(line);
+  const kept = config.incremental ? await app.kept(node, 'positions') : undefined;
+  const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { encoding: encodingOf(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, form, datatype));
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
-  const sent = due && { sent: due.remember };
+  const sent = due && { sent: () => Promise.resolve(due.remember()) };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: zoneOfService(client),

@@ -25,7 +25,7 @@ const MAX_FILE = 64 * 2 ** 20;
 
 export interface FolderOptions {
   /** What is kept belongs to this application: values of another one are not read. */
-  appid: string;
+  application: string;
   /** Is called with a sentence for the log. */
   log: (line: string) => void;
   /** Who holds the folder; default: this process. */
@@ -37,11 +37,11 @@ export interface FolderOptions {
 const reasonOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
 /** The id of a node as the name of a file: ids are free text in a flow that was edited by hand. */
 export const fileNameOf = (id: string): string =>
-  /^[a-z\d][a-z\d_-]{0,63}$/.test(id)
-    ? id
-    : `_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
+  /^[a-z\d][a-z\d_-]{0,63}$/.test(id) ? id : `_${hash(id)}`;
 
 /**
  * What one application keeps over a restart, in a folder of its own, which one process at a time uses. Values are whole
@@ -52,12 +52,17 @@ export class StateFolder {
   readonly #path: string;
   readonly #options: FolderOptions;
   readonly #journals = new Set<Journal>();
+  /** The writes that are under way. */
+  readonly #writes = new Set<Promise<void>>();
+  /** The application, unreadable: its name may be an address. */
+  readonly #of: string;
   #lock: FolderLock | undefined;
   #problem: string | undefined;
 
   private constructor(path: string, options: FolderOptions) {
     this.#path = path;
     this.#options = options;
+    this.#of = hash(options.application);
   }
 
   /** Opens a folder, and makes it if it does not exist. It never rejects. */
@@ -77,7 +82,11 @@ export class StateFolder {
     const path = join(this.#path, `${name}.json`);
     return {
       read: () => this.#read(path),
-      write: (value) => this.#write(path, value),
+      write: (value) => {
+        const write = this.#write(path, value).finally(() => this.#writes.delete(write));
+        this.#writes.add(write);
+        return write;
+      },
       remove: async () => {
         if (this.#lock) await rm(path, { force: true });
       },
@@ -102,6 +111,7 @@ export class StateFolder {
 
   /** Gives the folder to the next process. What was not written yet is the caller's to write before. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#writes);
     await Promise.all([...this.#journals].map((journal) => journal.close()));
     await this.#lock?.release();
     this.#lock = undefined;
@@ -134,7 +144,7 @@ export class StateFolder {
       if (size <= MAX_FILE) {
         const file: unknown = JSON.parse(await readFile(path, 'utf8'));
         if (isObject(file) && file['format'] === FORMAT && file['version'] === VERSION)
-          return file['appid'] === this.#options.appid ? file['value'] : undefined;
+          return file['of'] === this.#of ? file['value'] : undefined;
       }
     } catch (error) {
       if (isObject(error) && error['code'] === 'ENOENT') return undefined;
@@ -153,7 +163,7 @@ export class StateFolder {
       this.#fail('another process has taken it over, or it was removed');
       return;
     }
-    const file = { format: FORMAT, version: VERSION, appid: this.#options.appid, value };
+    const file = { format: FORMAT, version: VERSION, of: this.#of, value };
     await writeFileAtomic(path, JSON.stringify(file), { mode: 0o600 });
   }
 }

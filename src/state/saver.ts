@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { KeptValue } from './folder';
 
 /** Milliseconds between the end of a write and the next one. */
@@ -17,9 +17,12 @@ export class Saver {
   readonly #failed: (error: unknown) => void;
   readonly #closing = new AbortController();
   #isChanged = false;
+  /** Whether something has changed in this turn that has not been passed on. */
+  #isFresh = false;
   /** Whether the store has failed since it last worked: that is reported once. */
   #isBroken = false;
   #writing: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
 
   /**
    * @param snapshot returns the value to write, in one turn
@@ -31,15 +34,28 @@ export class Saver {
     this.#failed = failed;
   }
 
-  /** The value has changed. */
-  changed(): void {
+  /**
+   * The value has changed.
+   * @param isPassedOn false if what has changed reaches its receiver in the next turn, and is lost if everything is closed
+   * before: then it is not written
+   */
+  changed(isPassedOn = true): void {
     this.#isChanged = true;
+    if (!isPassedOn) {
+      if (!this.#isFresh) setImmediate(() => (this.#isFresh = false));
+      this.#isFresh = true;
+    }
     if (!this.#closing.signal.aborted) this.#writing ??= this.#writeAll();
   }
 
   /** Resolves once everything has been written, or could not be. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort();
+    if (this.#isFresh) this.#isChanged = false;
     const over = new AbortController();
     const limit = sleep(LAST_WRITE, undefined, { signal: over.signal }).catch(() => undefined);
     await Promise.race([this.#writing, limit]);
@@ -49,7 +65,7 @@ export class Saver {
   async #writeAll(): Promise<void> {
     const { signal } = this.#closing;
     // Many changes that come at the same time are one write.
-    await sleep(this.#isBroken ? PAUSE : 0, undefined, { signal }).catch(() => undefined);
+    await nextTurn();
     while (this.#isChanged) {
       this.#isChanged = false;
       try {

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StateFolder, fileNameOf } from '../../../src/state/folder';
-import { Saver } from '../../../src/state/saver';
 
 describe('kept values', () => {
   let root: string;
@@ -11,7 +10,7 @@ describe('kept values', () => {
   let lines: string[];
   const log = (line: string): number => lines.push(line);
   const open = (options = {}): Promise<StateFolder> =>
-    StateFolder.open(path, { appid: '1', log, heartbeat: 20, ...options });
+    StateFolder.open(path, { application: '1', log, heartbeat: 20, ...options });
 
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'device-cloud-state-'));
@@ -28,11 +27,11 @@ describe('kept values', () => {
     assert.equal((await stat(join(path, 'a.json'))).mode & 0o777, 0o600);
     assert.equal((await stat(path)).mode & 0o777, 0o700);
     await folder.close();
-    for (const [appid, expected] of [
+    for (const [application, expected] of [
       ['1', { 10000001: 'x' }],
       ['2', undefined],
     ] as const) {
-      const next = await open({ appid });
+      const next = await open({ application });
       assert.deepEqual(await next.value('a').read(), expected);
       assert.equal(await next.value('b').read(), undefined);
       await next.close();
@@ -45,7 +44,7 @@ describe('kept values', () => {
     const later = JSON.stringify({
       format: 'device-cloud-state',
       version: 2,
-      appid: '1',
+      application: '1',
       value: 1,
     });
     const texts = ['{"format":"device-cl', '', '[]', '{"other":true}', later, 'null'];
@@ -115,53 +114,5 @@ describe('kept values', () => {
     const names = new Set(odd.map(fileNameOf));
     assert.equal(names.size, odd.length);
     for (const name of names) assert.match(name, /^_[\da-f]{32}$/);
-  });
-});
-
-const unexpected = (error: unknown): never => assert.fail(String(error));
-
-describe('a value that changes often', () => {
-  const recorder = (write: (value: object) => Promise<void>) => ({
-    read: () => Promise.resolve(undefined),
-    write,
-    remove: () => Promise.resolve(),
-  });
-
-  it('is written once for many changes, and a last time when it is closed', async () => {
-    const written: object[] = [];
-    let n = 0;
-    const saver = new Saver(
-      recorder(async (value) => void written.push(value)),
-      () => ({ n }),
-      unexpected,
-    );
-    for (n = 1; n <= 100; n++) saver.changed();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    n = 200;
-    saver.changed();
-    await saver.close();
-    assert.deepEqual(written, [{ n: 101 }, { n: 200 }]);
-  });
-
-  it('reports a store that fails once, and a stop does not wait for one that hangs', async function () {
-    this.timeout(10_000);
-    const failures: unknown[] = [];
-    const failing = new Saver(
-      recorder(() => Promise.reject(new Error('ENOSPC'))),
-      () => ({}),
-      (error) => failures.push(error),
-    );
-    failing.changed();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    failing.changed();
-    await failing.close();
-    assert.equal(failures.length, 1);
-    const hanging = new Saver(
-      recorder(() => new Promise(() => undefined)),
-      () => ({}),
-      unexpected,
-    );
-    hanging.changed();
-    await hanging.close();
   });
 });
