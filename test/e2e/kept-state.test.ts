@@ -31,6 +31,11 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     await isOpen();
   };
   const folder = (): string => join(red.userDir, 'device-cloud', 'app');
+  const written = (text: string): Promise<void> =>
+    until(async () => {
+      const file = join(folder(), 'listen-positions-node-listen.json');
+      return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+    }, `the position has ${text}`);
   const bodiesRead = async (): Promise<unknown[]> => {
     const { sent } = await red.ask('history', { chipid: ONE });
     return (sent[0]?.payload as { body: string }[]).map(({ body }) => body);
@@ -50,6 +55,8 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     upload('a', 'b');
     await red.waitFor('listen', 'out', 2);
     assert.deepEqual(await bodiesRead(), ['a', 'b']);
+    // A listener has no position before it has read the history for the first time.
+    await written('"id":"2"');
     await red.stop();
     upload('c', 'd');
     await again();
@@ -57,8 +64,8 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     assert.deepEqual(await emitted(), ['c', 'd']);
     assert.deepEqual(await bodiesRead(), ['c', 'd']);
 
-    // Positions are written at most once a second: what a kill repeats is no older than that.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // Positions are written at most once a second: a kill before that would repeat these two.
+    await written('"id":"4"');
     process.kill(red.pid()!, 'SIGKILL');
     await until(() => simulator.channels(ONE) === 0, 'it is gone');
     upload('e', 'f');
