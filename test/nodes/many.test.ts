@@ -107,6 +107,15 @@ describe('several devices at once', () => {
     await call('push', { chipid: [A, B], payload: 'x' });
   });
 
+  it('may be 10,000, unless the node was saved with a lower limit', async () => {
+    await start({ limit: '' });
+    const chipid = Array.from({ length: 10_001 }, (_, index) => index);
+    const { error } = await fail('push', { chipid, payload: 'x' }, 'INVALID_INPUT');
+    assert.match(error.message, /10001 chip numbers.*at most 10000/);
+    await call('push', { chipid: [A, ...Array<string>(9999).fill(B)], payload: 'x' });
+    assert.equal(cloud.requests.length, 2);
+  });
+
   it('are checked although commands to them wait', async () => {
     await start({ limit: 3 });
     cloud.fail('hang', { chipid: A });
