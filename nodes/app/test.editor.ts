@@ -1,5 +1,5 @@
 import { said, t } from '../common/editor/texts';
-import { readDevices, rememberDevices } from '../common/editor/devices';
+import { detailOf, readDevices, rememberDevices } from '../common/editor/devices';
 import { warningText } from '../common/editor/explain';
 import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import type { ApiResult, Cause, TestResult } from './answers.config';
@@ -47,7 +47,7 @@ function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
   if (outcome.reason !== undefined || outcome.message === undefined) return row;
   const { code, message, explanation } = outcome;
   // The code can be searched for.
-  const detail = [code, message].filter(Boolean).join(': ');
+  const detail = [code, detailOf(code ?? '', message)].filter(Boolean).join(': ');
   return { ...row, detail, ...(explanation ? { explanation } : {}) };
 }
 

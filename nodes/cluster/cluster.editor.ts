@@ -1,7 +1,7 @@
 import { t } from '../common/editor/texts';
 import { current, opened, show } from '../common/editor/form';
-import type { Named } from '../common/editor/properties';
-import { notBlank, orDefault, seconds, validator } from '../common/editor/fields';
+import * as shared from '../common/editor/properties';
+import { notBlank, number, seconds, validator } from '../common/editor/fields';
 import {
   DEFAULTS,
   LEASE,
@@ -18,7 +18,7 @@ import {
 } from './cluster-rules.editor';
 import { prepareTest } from './test.editor';
 
-type Config = ClusterConfig & Named;
+type Config = ClusterConfig & shared.Named;
 
 const input = (property: string): JQuery => $(`#node-config-input-${property}`);
 
@@ -35,7 +35,8 @@ RED.nodes.registerType<Config, ClusterCredentials>(
     icon: 'device-cloud-cluster.svg',
     color: '#a58bf0',
     defaults: {
-      name: { value: '' },
+      name: shared.name,
+      version: shared.version,
       url: {
         value: DEFAULTS.url,
         label: t('label.url'),
@@ -52,11 +53,7 @@ RED.nodes.registerType<Config, ClusterCredentials>(
         validate: validator<Config>(notBlank, bySentinels),
       },
       tls: { value: DEFAULTS.tls, type: 'tls-config', required: false, label: t('label.tls') },
-      lease: {
-        value: DEFAULTS.lease,
-        label: t('label.lease'),
-        validate: validator(orDefault(seconds(LEASE.min, LEASE.max))),
-      },
+      lease: number(DEFAULTS.lease, 'label.lease', seconds(LEASE.min, LEASE.max)),
     },
     credentials: { user: { type: 'text' }, password: { type: 'password' } },
     paletteLabel: t('paletteLabel'),

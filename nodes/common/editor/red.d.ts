@@ -128,7 +128,10 @@ interface EditorRed {
   search: { show(text: string): void };
   user: { hasPermission(permission: string): boolean };
   workspaces: { isLocked(): boolean };
-  view: { importNodes(nodes: object[], options: { generateIds: boolean }): void };
+  view: {
+    importNodes(nodes: object[], options: { generateIds: boolean }): void;
+    redraw(): void;
+  };
   /** A text would be taken as HTML. */
   notify(content: JQuery, options: NotificationOptions): { close(): void };
   _(key: string, values?: Record<string, unknown>): string;
@@ -136,6 +139,7 @@ interface EditorRed {
     registerType<T, C = object>(type: string, definition: NodeDefinition<T, C>): void;
     getType(type: string): { category: string; defaults: Record<string, { value: unknown }> };
     node(id: string): EditorNodeBase | null | undefined;
+    eachNode(visit: (node: EditorNodeBase) => void): void;
     eachConfig(visit: (node: EditorNodeBase) => void): void;
   };
   clipboard: {
