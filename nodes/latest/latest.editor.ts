@@ -40,8 +40,9 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
     return shared.labelOf(this.name, t('paletteLabel'), devices);
   },
   oneditprepare: function () {
-    shared.prepareDevice(this);
+    // First: whether the device is valid depends on it.
     which().val(this.chipid === '' ? 'all' : 'one');
+    shared.prepareDevice(this);
     const adapt = (): void => {
       const one = fieldValue(which()) === 'one';
       show('#device-row, #missing-row', one);

@@ -73,6 +73,14 @@ for (const language of ['en-US', 'zh-CN'] as const) {
       }
     });
 
+    it('says that its application has no cluster if it is of the queue', async () => {
+      for (const type of ['work', 'ack']) {
+        await openDialog(here.editor, await add(type));
+        assert.match(await here.editor.page.innerText('#no-cluster-note'), /no cluster/, type);
+        await closeDialog(here.editor, 'cancel');
+      }
+    });
+
     it('means all devices if it is latest and has none', async () => {
       const id = await add('latest');
       assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
