@@ -1,7 +1,8 @@
 import { isVariable } from '../shared.config';
 import { said, t } from './texts';
 import { current, field, fieldValue } from './form';
-import { deviceName, pickDevice, whenKnown } from './picker';
+import { nameIn } from './devices';
+import { pickDevice, whenKnown } from './picker';
 import { deviceLabel } from './properties';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
 import { chipNumber, type Check } from './fields';
@@ -56,7 +57,7 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
   const name = $('<small>').appendTo(row);
   const describe = (): void => {
     judge(input);
-    name.text(deviceName(fieldValue(input).trim()));
+    name.text(nameIn(fieldValue(field('app')), fieldValue(input).trim()) ?? '');
   };
   pickDevice(input);
   input.on('paste', (event) => {
