@@ -45,10 +45,8 @@ function reasonOf(name: string, outcome: ApiResult, at: string): string {
 function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
   const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
   if (outcome.reason !== undefined || outcome.message === undefined) return row;
-  const { code, message, explanation } = outcome;
-  // The code can be searched for.
-  const detail = [code, detailOf(code ?? '', message)].filter(Boolean).join(': ');
-  return { ...row, detail, ...(explanation ? { explanation } : {}) };
+  const { code = '', message, explanation } = outcome;
+  return { ...row, detail: detailOf(code, message), ...(explanation ? { explanation } : {}) };
 }
 
 const keyRows = ({ warnings = [] }: ApiResult): ResultRow[] =>

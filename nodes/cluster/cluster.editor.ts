@@ -1,3 +1,4 @@
+import { detailOf } from '../common/editor/devices';
 import { notBlank, number, seconds, validator } from '../common/editor/fields';
 import { current, fieldValue, isOpen, opened, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
@@ -108,8 +109,7 @@ function reasonOf({ code, reason, settings = [], missingPackage }: ClusterTestRe
 function failedRow(result: ClusterTestResult): ResultRow {
   const row = { icon: 'fa-times', text: said(t('test.server'), reasonOf(result)) };
   if (result.reason !== undefined) return row;
-  // The code can be searched for.
-  return { ...row, detail: [result.code, result.message].filter(Boolean).join(': ') };
+  return { ...row, detail: detailOf(result.code ?? '', result.message ?? '') };
 }
 
 function persistenceRow({ persistence = 'unknown' }: ClusterTestResult): ResultRow {

@@ -146,14 +146,16 @@ function explain(error: unknown, status: number, needed: Needed): Problem {
 }
 
 /**
- * The details of an error for the reader. Its message is in English: in another language they are what to do about its
- * code, and the service's own words, which the message quotes.
+ * The details of an error for the reader, which begin with its code: that can be searched for. The message is in English:
+ * in another language they are the service's own words, which the message quotes, and what to do about the code.
  */
 export function detailOf(code: string, message: string): string {
   const advice = t(`common.advice.${code}`, { defaultValue: '' });
-  if (advice === '' || RED.i18n.lang().startsWith('en')) return message;
+  if (advice === '' || RED.i18n.lang().startsWith('en'))
+    return code === '' || message.startsWith(code) ? message : `${code}: ${message}`;
   const said = /"([^"]+)"/.exec(message)?.[1];
-  return said === undefined ? advice : `${t('common.advice.said', { said })} ${advice}`;
+  const words = said === undefined ? '' : `${t('common.advice.said', { said })} `;
+  return `${code}: ${words}${advice}`;
 }
 
 /** The service refuses a wrong App ID as it does a wrong key, with 401 or 404 (section 7). */
