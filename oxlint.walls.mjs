@@ -54,7 +54,7 @@ const folders = FOLDERS.map((folder, index) =>
       NO_NODE_RED,
       forbid(
         [...FOLDERS.slice(index + 1), ...HEAD, 'simulator'],
-        `src/${folder}/ imports nothing from the folders above it: see the picture in docs/architecture.md.`,
+        `src/${folder}/ imports nothing from the folders above it: see the picture in docs/inside/architecture.md.`,
       ),
     ],
   ),

@@ -29,7 +29,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** As docs/cluster.md recommends it. */
+/** As docs/use/cluster.md recommends it. */
 const KEPT = ['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction'];
 
 const without = (what: string) => () => Promise.reject(new Error(`This engine has no ${what}.`));

@@ -14,9 +14,9 @@ import { storeContract } from './store-contract';
 
 /** What the page gives a user: the words of `ACL SETUSER` after the name and the password. */
 function documented(): string[] {
-  const page = readFileSync(join(repository, 'docs', 'cluster.md'), 'utf8');
+  const page = readFileSync(join(repository, 'docs', 'use', 'cluster.md'), 'utf8');
   const [, words] = /^ACL SETUSER device-cloud reset on '>PASSWORD' ([^`]+)```/m.exec(page) ?? [];
-  assert.ok(words !== undefined, 'docs/cluster.md has an ACL');
+  assert.ok(words !== undefined, 'docs/use/cluster.md has an ACL');
   return words.replaceAll(/[\\']/g, ' ').trim().split(/\s+/);
 }
 
