@@ -169,10 +169,15 @@ export function stage(folder) {
     zh: sidebar('docs/README.zh-CN.md', 'zh-CN'),
   };
   writeFileSync(join(folder, '.vitepress', 'sidebars.json'), JSON.stringify(sidebars));
-  writeFileSync(
-    join(folder, '.vitepress', 'config.mjs'),
-    `export { default } from '../../site/config.mjs';\n`,
-  );
+  const own = {
+    'config.mjs': '../../site/config.mjs',
+    'theme/index.mjs': '../../../site/theme.mjs',
+  };
+  for (const [name, from] of Object.entries(own)) {
+    const file = join(folder, '.vitepress', name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `export { default } from '${from}';\n`);
+  }
 }
 
 function englishOnly(site) {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
 import { repository } from '../../tooling/repository';
@@ -87,6 +90,28 @@ describe('the pages', () => {
         .split(/\s+/)
         .filter((word) => /\w/.test(word)).length;
       assert.ok(words >= 40 && words <= MOST_OF_A_BEGINNING, `${page}: ${words} words`);
+    }
+  });
+
+  it('of the site are laid out without a dead link, with one for each node in both languages', () => {
+    const site = mkdtempSync(join(tmpdir(), 'site-'));
+    try {
+      const script = join(repository, 'scripts', 'docs', 'stage.mjs');
+      const program = `import(${JSON.stringify(pathToFileURL(script).href)}).then(({ stage }) => stage(process.argv[1]))`;
+      execFileSync(process.execPath, ['-e', program, site], { stdio: 'pipe' });
+      const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
+      for (const node of Object.keys(manifest['node-red'].nodes)) {
+        for (const language of ['', 'zh']) {
+          const page = readFileSync(join(site, language, 'use', 'nodes', `${node}.md`), 'utf8');
+          assert.match(page, new RegExp(`^# .+\n\n\`device-cloud-${node}\``));
+        }
+      }
+      for (const page of inHalves.filter((each) => !isChinese(each))) {
+        assert.ok(existsSync(join(site, page.replace('docs/', ''))), page);
+        assert.ok(existsSync(join(site, page.replace('docs/', 'zh/'))), page);
+      }
+    } finally {
+      rmSync(site, { recursive: true });
     }
   });
 
