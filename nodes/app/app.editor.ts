@@ -125,6 +125,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     ),
     historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
+    state: choice(DEFAULTS.state, 'label.state', 'file', 'context'),
     charset: choice(DEFAULTS.charset, 'label.charset', ...CHARSETS),
     postParameters: choice(DEFAULTS.postParameters, 'label.postParameters', 'body', 'query'),
     signCase: choice(DEFAULTS.signCase, 'label.signCase', 'unicode', 'ascii'),

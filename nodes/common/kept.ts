@@ -44,11 +44,12 @@ export class Kept {
 
   /** As {@link read}. Retries until the store answers: without what was kept, missed uploads would be lost. */
   async readSurely(failed: (error: unknown) => void, signal: AbortSignal): Promise<unknown> {
-    while (!signal.aborted) {
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
       try {
         return await this.read();
       } catch (error) {
-        if (!signal.aborted) failed(error);
+        if (!isOver()) failed(error);
       }
       await sleep(RETRY, undefined, { signal }).catch(() => undefined);
     }

@@ -74,7 +74,6 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     };
     for (const kind of KINDS) box(kind).on('change', adapt);
     onChange(['silence'], adapt);
-    onChange(['start'], () => show('#state-note', current(this, 'start') !== 'current'));
   },
   oneditsave: function () {
     this.chipids = listed();

@@ -1,5 +1,5 @@
 import { choice, dateType, DYNAMIC, nowType, typed, typedInput } from '../common/editor/fields';
-import { current, field, onChange, show } from '../common/editor/form';
+import { current, onChange, show } from '../common/editor/form';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -55,9 +55,6 @@ RED.nodes.registerType<Config>('device-cloud-history', {
     onChange(['operation'], () => {
       show('#device-row', !syncs(this));
       show('.period-row', syncs(this));
-    });
-    onChange(['incremental'], () => {
-      show('#context-note', field('incremental').is(':checked'));
     });
   },
 });

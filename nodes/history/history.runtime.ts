@@ -61,7 +61,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const decoded = records.map((record) => decodeRecord(record, form, datatype));
   const ofDevice = chipid === undefined ? {} : addName({ chipid }, client, chipid, msg);
   const fields = { statusCode, ...ofDevice };
-  const sent = due && { sent: () => Promise.resolve(due.remember()) };
+  const sent = due && { sent: due.remember };
   if (!config.split) return { set: { ...fields, payload: decoded }, ...sent };
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: zoneOfService(client),

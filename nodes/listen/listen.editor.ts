@@ -113,11 +113,7 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
       show('#refresh-row', mode(this) === 'online');
       show('#dynamic-note', mode(this) === 'dynamic');
     });
-    onChange(['app', 'recover'], () => {
-      const clustered = isClustered(this);
-      show('#context-note', !clustered && current(this, 'recover') === 'restart');
-      show('#cluster-note', clustered);
-    });
+    onChange(['app'], () => show('#cluster-note', isClustered(this)));
     onChange(['app', 'shard', 'deliver'], () => adaptProcesses(this));
   },
   oneditsave: function () {

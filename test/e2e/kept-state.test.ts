@@ -38,7 +38,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     }, `the position has ${text}`);
   const bodiesRead = async (): Promise<unknown[]> => {
     const { sent } = await red.ask('history', { chipid: ONE });
-    return (sent[0]?.payload as { body: string }[]).map(({ body }) => body);
+    return (sent[0]!.payload as { body: string }[]).map(({ body }) => body);
   };
 
   before(async () => {
