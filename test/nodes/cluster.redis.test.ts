@@ -199,7 +199,7 @@ describe('an application with a cluster', () => {
     await shows('listen', 'status.awaiting-cluster');
     await until(
       () =>
-        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish$/.test(String(msg))),
+        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish\.$/.test(String(msg))),
       'the log names them',
     );
   });
@@ -221,7 +221,7 @@ describe('an application with a cluster', () => {
       assert.equal((await test({})).ok, true);
       assert.equal((await test({ user, password })).code, 'UNREACHABLE');
     } finally {
-      await redisCli(redis.port, '-a', password, 'CONFIG', 'SET', 'requirepass', '');
+      await redisCli({ port: redis.port, password }, 'CONFIG', 'SET', 'requirepass', '');
     }
   });
 

@@ -36,7 +36,7 @@ const without = (what: string) => () => Promise.reject(new Error(`This engine ha
 
 /** The length of all streams. */
 async function queuedIn(port: number): Promise<number> {
-  const keys = await redisCli(port, '--scan', '--pattern', '*}:queue:*');
+  const keys = await redisCli(port, 'KEYS', '*}:queue:*');
   const lengths = keys
     .split('\n')
     .filter(Boolean)
