@@ -1,38 +1,140 @@
 import type { Channels } from '../channel/pool';
-import { IsolatedListener } from '../channel/listener';
-import type {
-  ChannelListener,
-  ChannelState,
-  ChannelSubscription,
-  ChannelView,
+import {
+  IsolatedListener,
+  type ChannelListener,
+  type ChannelState,
+  type ChannelSubscription,
+  type ChannelView,
 } from '../channel/listener';
 import { invalidInput } from '../errors';
-import { parseForm } from '../history/form';
+import { arrivalKeys, joinKeys, parseForm } from '../history/form';
 import { parseZoneSetting } from '../history/zone';
 import type { Listen, Listening, RecoverHere } from '../recovery/listen';
+import type { Deliver } from '../recovery/options';
 import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
 import type { Cluster } from './cluster';
-import { Gate, type Place } from './gate';
-import { positionFromText } from './positions';
+import { positionFromText, positionToText, uploadToText } from './messages';
+
+/** The most keys in a position. If a longer batch is interrupted, its first part is recovered again. */
+const MOST_KEYS = 10_000;
+
+/** A listener of a device, and where its uploads are delivered. */
+export interface Place {
+  readonly listener: IsolatedListener;
+  readonly deliver: Deliver;
+}
+
+/** The part of the cluster that a gate uses. */
+type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
+
+/**
+ * Emits the uploads of one device: to its listeners, or into the queue, each with its position. Nothing is emitted
+ * while the cluster does not allow it.
+ */
+export class Gate {
+  /** The position of what was emitted. */
+  position: Position | undefined = undefined;
+  readonly #chipid: string;
+  readonly #cluster: GateCluster;
+  readonly #places: ReadonlySet<Place>;
+  /** Keys of the uploads that were emitted after the position, if there is one. */
+  #left: string[] = [];
+  /** Uploads for the queue that do not have a position yet, as texts. */
+  #queued: string[] = [];
+  /** To be written as soon as what was emitted has reached the flow. */
+  #unsaved: Position | undefined;
+
+  constructor(chipid: string, cluster: GateCluster, places: ReadonlySet<Place>) {
+    this.#chipid = chipid;
+    this.#cluster = cluster;
+    this.#places = places;
+  }
+
+  /** Emits an upload. @returns false if nothing may be emitted now */
+  pass(upload: Upload): boolean {
+    if (!this.#cluster.mayEmit(this.#chipid)) return false;
+    const places = [...this.#places];
+    // Before the listeners are called, since a flow may change the bytes.
+    if (this.position) this.#left.push(joinKeys(arrivalKeys(upload.body)));
+    if (places.some(({ deliver }) => deliver === 'queue')) this.#enqueue(upload);
+    let isShared = false;
+    for (const { listener, deliver } of places) {
+      if (deliver === 'queue') continue;
+      listener.onUpload(isShared ? { ...upload, body: Buffer.from(upload.body) } : upload);
+      isShared = true;
+    }
+    return true;
+  }
+
+  /** Sets the position up to which uploads have been emitted. */
+  save(position: Position): void {
+    const before = this.position;
+    this.position = position;
+    this.#left = [];
+    if (this.#queued.length > 0) {
+      this.#unsaved = undefined;
+      this.#append(before, position);
+      return;
+    }
+    // Node-RED passes a message on in the next turn, and drops it if it is stopped before that.
+    if (!this.#unsaved) setImmediate(() => this.flush());
+    this.#unsaved = position;
+  }
+
+  /** Interrupts a batch. What was emitted of it is after the position: its keys keep it from being recovered again. */
+  breakOff(): void {
+    const { position } = this;
+    const left = this.#left;
+    if (position && left.length > 0 && left.length <= MOST_KEYS)
+      this.save({ ...position, keys: [...(position.keys ?? []), ...left] });
+    this.#left = [];
+  }
+
+  /** Writes the position of what was emitted, without waiting for the turn to end. */
+  flush(): void {
+    const position = this.#unsaved;
+    this.#unsaved = undefined;
+    if (position) this.#cluster.savePosition(this.#chipid, positionToText(position));
+  }
+
+  /** The last listener has left: what was emitted in this turn will be emitted again to the next one. */
+  close(): void {
+    this.#unsaved = undefined;
+  }
+
+  #enqueue(upload: Upload): void {
+    // For a device that has no position yet.
+    if (this.#queued.length === 0) queueMicrotask(() => this.#append(this.position, this.position));
+    this.#queued.push(uploadToText(upload));
+  }
+
+  /** Uploads that arrive together share the position of the last one. */
+  #append(before: Position | undefined, after: Position | undefined): void {
+    const queued = this.#queued;
+    if (queued.length === 0) return;
+    this.#queued = [];
+    const earlier = before ? positionToText(before) : '';
+    const last = after ? positionToText(after) : '';
+    for (const [index, upload] of queued.entries()) {
+      const position = index === queued.length - 1 ? last : earlier;
+      // If another process holds the device by now, it appends the upload.
+      this.#cluster.append(this.#chipid, position, upload).catch(() => undefined);
+    }
+    // Written after them: what listeners here were given as well counts as emitted, which is allowed only in time.
+    if (last !== '' && [...this.#places].some(({ deliver }) => deliver !== 'queue'))
+      this.#cluster.savePosition(this.#chipid, last);
+  }
+}
 
 /** Milliseconds until positions that could not be read are requested again, all of them together. */
 const RETRY = 500;
 
 const INVALID =
-  'the position stored in the cluster is invalid: uploads that came before now are not recovered';
+  'The position stored in the cluster is invalid: uploads that came before now are not recovered.';
 
 /** How a history is read: as the first listener of a device says, for all its listeners. */
 export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
-
-/** The dependencies that all shared devices of a client have in common. */
-interface SharedDeviceDeps {
-  readonly cluster: Cluster;
-  readonly listening: Pick<Listening, 'recover'>;
-  readonly channels: Pick<Channels, 'join'>;
-  /** Calls {@link SharedDevice.update} again soon. */
-  readonly retry: (device: SharedDevice) => void;
-}
 
 /**
  * A device with listeners here. Its channel is open, and its uploads are emitted, while this process holds the device.
@@ -44,7 +146,10 @@ class SharedDevice implements ChannelListener, ChannelView {
   readonly chipid: string;
   readonly places = new Set<Place>();
   readonly #settings: HistorySettings;
-  readonly #deps: SharedDeviceDeps;
+  readonly #cluster: Cluster;
+  readonly #listening: Pick<Listening, 'recover'>;
+  readonly #channels: Pick<Channels, 'join'>;
+  readonly #retry: (device: SharedDevice) => void;
   /** The epoch of the claim under which the channel is open; undefined while another process holds the device. */
   #epoch: number | undefined;
   #gate: Gate;
@@ -54,16 +159,27 @@ class SharedDevice implements ChannelListener, ChannelView {
   #waiting: ChannelSubscription | undefined;
   #isLoading = false;
 
-  constructor(chipid: string, settings: HistorySettings, deps: SharedDeviceDeps) {
+  /** @param retry calls {@link update} again soon */
+  constructor(
+    chipid: string,
+    settings: HistorySettings,
+    cluster: Cluster,
+    listening: Pick<Listening, 'recover'>,
+    channels: Pick<Channels, 'join'>,
+    retry: (device: SharedDevice) => void,
+  ) {
     this.chipid = chipid;
     this.#settings = settings;
-    this.#deps = deps;
-    this.#gate = new Gate(chipid, deps.cluster, this.places);
+    this.#cluster = cluster;
+    this.#listening = listening;
+    this.#channels = channels;
+    this.#retry = retry;
+    this.#gate = new Gate(chipid, cluster, this.places);
   }
 
   /** The device may have another owner now, or what failed before may be possible. */
   update(): void {
-    const epoch = this.places.size > 0 ? this.#deps.cluster.epochOf(this.chipid) : undefined;
+    const epoch = this.places.size > 0 ? this.#cluster.epochOf(this.chipid) : undefined;
     if (epoch !== this.#epoch) {
       this.leave();
       this.#epoch = epoch;
@@ -75,7 +191,7 @@ class SharedDevice implements ChannelListener, ChannelView {
 
   /** Uploads that were refused may be emitted now. */
   resume(): void {
-    if (!this.#waiting || this.#deps.cluster.epochOf(this.chipid) !== this.#epoch) return;
+    if (!this.#waiting || this.#cluster.epochOf(this.chipid) !== this.#epoch) return;
     this.#recover();
     this.#waiting.release();
     this.#waiting = undefined;
@@ -84,7 +200,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   onUpload(upload: Upload): void {
     if (this.#gate.pass(upload)) return;
     // The history contains what was refused, and all that follows. The channel stays open.
-    this.#waiting ??= this.#deps.channels.join(this.chipid, {
+    this.#waiting ??= this.#channels.join(this.chipid, {
       onState: (state, reason) => this.onState(state, reason),
     });
     this.#stop();
@@ -113,12 +229,12 @@ class SharedDevice implements ChannelListener, ChannelView {
     this.#epoch = undefined;
     if (this.places.size > 0) this.#gate.flush();
     else this.#gate.close();
-    this.#gate = new Gate(this.chipid, this.#deps.cluster, this.places);
+    this.#gate = new Gate(this.chipid, this.#cluster, this.places);
   }
 
   async #load(epoch: number): Promise<void> {
     this.#isLoading = true;
-    const loaded = await this.#deps.cluster.loadPosition(this.chipid).then(
+    const loaded = await this.#cluster.loadPosition(this.chipid).then(
       (text) => ({ text }),
       () => undefined,
     );
@@ -128,7 +244,7 @@ class SharedDevice implements ChannelListener, ChannelView {
       return;
     }
     if (!loaded) {
-      this.#deps.retry(this);
+      this.#retry(this);
       return;
     }
     const position = positionFromText(loaded.text);
@@ -140,7 +256,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   /** Joins the channel, and recovers what was uploaded since the position. */
   #recover(): void {
     const gate = this.#gate;
-    this.#recovering = this.#deps.listening.recover(this.chipid, this, {
+    this.#recovering = this.#listening.recover(this.chipid, this, {
       ...this.#settings,
       start: gate.position,
       save: (position: Position) => gate.save(position),
@@ -221,7 +337,7 @@ export function shareListening(
       history = { encoding, zone };
       const device =
         devices.get(chipid) ??
-        new SharedDevice(chipid, history, { cluster, listening, channels, retry });
+        new SharedDevice(chipid, history, cluster, listening, channels, retry);
       endUse ??= cluster.use('listens');
       const place: Place = { listener: isolated, deliver };
       device.places.add(place);
@@ -237,6 +353,7 @@ export function shareListening(
     close() {
       leave();
       endUse?.();
+      endUse = undefined;
       clearTimeout(timer);
       for (const device of devices.values()) {
         device.leave();

@@ -1,4 +1,5 @@
 import type { ChannelState } from '../channel/listener';
+import { isPosition, type Position } from '../recovery/position';
 import type { ServiceInteger, Upload } from '../types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
@@ -17,6 +18,9 @@ export const MOST_DEVICES = 1000;
 
 /** Longer than any upload in Base64: an answer of a history has at most 64 MiB, a frame of a channel 16. */
 const LONGEST_UPLOAD = 96 * 1024 * 1024;
+
+/** Longer than any position: one with the keys of 10,000 uploads. */
+const LONGEST_POSITION = 8 * 1024 * 1024;
 
 /** The longest id, and the longest type of an event. */
 const MAX_TEXT = 64;
@@ -67,6 +71,28 @@ export function uploadFromText(chipid: string, text: unknown): Upload | undefine
     ...(type !== undefined && { type }),
     ...(id !== undefined && { id }),
   };
+}
+
+/** A position as the cluster keeps it. */
+export const positionToText = (position: Position): string => JSON.stringify(position);
+
+/**
+ * Reads a position that any process has stored.
+ * @returns undefined if no position is stored yet, `invalid` if the text was not written by this package
+ */
+export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {
+  if (text === undefined || text === '') return undefined;
+  const value = text.length <= LONGEST_POSITION ? parsed(text) : undefined;
+  return isPosition(value) ? value : 'invalid';
+}
+
+/** Where to continue a device that another process had; undefined if that is unknown. */
+export async function startFrom(
+  cluster: { loadPosition(chipid: string): Promise<string | undefined> },
+  chipid: string,
+): Promise<Position | undefined> {
+  const position = positionFromText(await cluster.loadPosition(chipid).catch(() => undefined));
+  return position === 'invalid' ? undefined : position;
 }
 
 /** A device whose uploads are requested, and whether another owner has passed on earlier ones. */
@@ -131,17 +157,15 @@ export interface Bus {
   close(): void;
 }
 
-interface BusOptions {
-  readonly store: Pick<Store, 'publish' | 'subscribe'>;
-  readonly member: string;
-  /** Called with anything that is not a message. */
-  readonly malformed: () => void;
-}
-
 const topicOf = (member: string | undefined): string =>
   member === undefined ? 'members' : `member:${member}`;
 
-export function openBus({ store, member, malformed }: BusOptions): Bus {
+/** @param malformed called with anything that is not a message */
+export function openBus(
+  store: Pick<Store, 'publish' | 'subscribe'>,
+  member: string,
+  malformed: () => void,
+): Bus {
   const handlers = new Map<string, BusHandler>();
   const receive = (text: string): void => {
     const message = text.length <= LONGEST_MESSAGE ? parsed(text) : undefined;

@@ -157,7 +157,7 @@ describe('a cluster whose processes and connections fail', () => {
       }
       await world.runTo(time.now + LEASE);
       apply(world, { kind, after: 0, member: 0, lasts: 0 });
-      await world.runTo(time.now + 6 * LEASE);
+      await world.runTo(time.now + 20 * LEASE);
       // All of those may have met a store that was settling: this one has to be sent.
       const before = world.commands;
       members[0]!.command('20', 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { openBus } from '../../../src/cluster/messages';
-import { remoteLatest } from '../../../src/cluster/remote-latest';
+import { remoteLatest } from '../../../src/cluster/fleet';
 import type { KnownUpload } from '../../../src/fleet/latest';
 import { MemoryStore } from './memory-store';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -32,7 +32,7 @@ describe('the latest uploads of all devices', () => {
     const store = new SlowStore();
     const members = ['a', 'b'];
     const [asking] = members.map((member) => {
-      const bus = openBus({ store, member, malformed: () => assert.fail('malformed') });
+      const bus = openBus(store, member, () => assert.fail('malformed'));
       const latest = remoteLatest({ member, members }, bus, () => (member === 'b' ? all : []));
       atEnd(() => latest.close());
       return latest;

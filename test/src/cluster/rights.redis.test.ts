@@ -127,13 +127,12 @@ describe('a user of the engine with few rights', () => {
     atEnd(() => cluster.close());
     const faults: string[] = [];
     cluster.listen({ onFault: (fault) => faults.push(fault) });
-    cluster.start();
     return { cluster, faults };
   }
   const without = (right: string): Promise<string> =>
     allow(documented().filter((each) => each !== right));
   const saysMissing = (faults: readonly string[], right: string): Promise<void> =>
-    until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
+    until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}.`)));
 
   it('has missing rights logged, whether the cluster works or not', async () => {
     for (const right of ['+subscribe', '+info']) {

@@ -1,18 +1,20 @@
+/*
+ * What processes tell each other of the devices: the latest uploads that each knows, and the states that events were
+ * emitted for.
+ */
 import type { KnownUpload, OtherLatest } from '../fleet/latest';
 import type { FleetRegistry } from '../fleet/registry';
+import type { SharedWatch, WatchedState, WatchShare } from '../fleet/watch/watch-types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
-import { isChipid, type Bus } from './messages';
+import { isChipid, MOST_DEVICES, type Bus } from './messages';
 
 /** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
 const LIMIT = { piece: 1500, all: 15_000 };
 
-/** The most uploads, and bytes of their bodies in Base64, in one message. */
-const MOST = { uploads: 1000, bytes: 256 * 1024 };
-
-/** The most bytes of bodies in one answer, and in all answers to one request. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** The most bytes of bodies in Base64 in one message, and in all answers to one request. */
+const BYTES = { message: 256 * 1024, all: 64 * 1024 * 1024 };
 
 /** The longest body, in Base64: 16 KiB are kept. */
 const LONGEST = 24 * 1024;
@@ -107,9 +109,9 @@ export function remoteLatest(
   bus.on('known', ({ id, uploads, isLast }, from) => {
     const asked = questions.get(String(id));
     if (!asked?.open.has(from) || !Array.isArray(uploads)) return;
-    for (const each of uploads.slice(0, MOST.uploads) as unknown[]) {
+    for (const each of uploads.slice(0, MOST_DEVICES) as unknown[]) {
       const upload = readKnown(each);
-      if (!upload || asked.bytes + upload.body.length > MOST_BYTES) continue;
+      if (!upload || asked.bytes + upload.body.length > BYTES.all) continue;
       asked.bytes += upload.body.length;
       asked.found.push(upload);
     }
@@ -142,10 +144,10 @@ function* piecesOf(uploads: Iterable<KnownUpload>): Generator<object[], object[]
   for (const { body, ...known } of uploads) {
     const base64 = body.toString('base64');
     all += base64.length;
-    if (all > MOST_BYTES) break;
+    if (all > BYTES.all) break;
     piece.push({ ...known, body: base64 });
     bytes += base64.length;
-    if (piece.length < MOST.uploads && bytes < MOST.bytes) continue;
+    if (piece.length < MOST_DEVICES && bytes < BYTES.message) continue;
     yield piece;
     [piece, bytes] = [[], 0];
   }
@@ -162,5 +164,105 @@ function readKnown(value: unknown): KnownUpload | undefined {
     ...{ chipid, body: bytes, timestamp, truncated: truncated === true },
     source: source as KnownUpload['source'],
     ...(altered === true && { altered }),
+  };
+}
+
+/** Milliseconds in which changes are collected. */
+const COLLECT = 200;
+
+/**
+ * Whoever holds this device, whether or not it exists, emits the events of all devices: one process at a time, and none
+ * that uses no devices.
+ */
+const OF_ALL = '0';
+
+/**
+ * The watches of a client. The owner of a device emits its events and sends its state to the others, so that the next
+ * owner continues from there and repeats nothing.
+ */
+export function shareWatches(
+  cluster: Pick<Cluster, 'owns' | 'mayEmit' | 'listen' | 'use'>,
+  bus: Pick<Bus, 'on' | 'post'>,
+): WatchShare & { close(): void } {
+  /** The devices of each watch that have changed. */
+  const watches = new Map<SharedWatch, Set<string>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const post = (to: string | undefined, key: string, states: readonly WatchedState[]): void => {
+    for (let first = 0; first < states.length; first += MOST_DEVICES)
+      bus.post(to, 'watched', { key, devices: states.slice(first, first + MOST_DEVICES) });
+  };
+  /** Sends what has changed. */
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [watch, changed] of watches) {
+      if (changed.size === 0) continue;
+      const states = [...watch.states()].filter(([chipid]) => changed.has(chipid));
+      changed.clear();
+      post(undefined, watch.key, states);
+    }
+  };
+  /** Requests the states that the others know. */
+  const request = (key: string): void => bus.post(undefined, 'watching', { key });
+  const moved = (): void => {
+    for (const watch of watches.keys()) watch.moved();
+  };
+
+  bus.on('watched', ({ key, devices }) => {
+    if (!Array.isArray(devices)) return;
+    for (const watch of watches.keys())
+      if (watch.key === key)
+        for (const device of devices.slice(0, MOST_DEVICES) as unknown[]) watch.apply(device);
+  });
+  // A process has started to watch.
+  bus.on('watching', ({ key }, from) => {
+    const watch = [...watches.keys()].find((each) => each.key === key);
+    if (!watch) return;
+    const mine = [...watch.states()].filter(([chipid]) => cluster.owns(chipid));
+    post(from, watch.key, mine);
+  });
+  const leave = cluster.listen({
+    onShare() {
+      // The next owner of the devices needs their states first.
+      flush();
+      moved();
+    },
+    onResumed: moved,
+    onState(state) {
+      // Messages that others sent meanwhile, or before the first beat, did not arrive.
+      if (state === 'member') for (const { key } of watches.keys()) request(key);
+    },
+  });
+
+  return {
+    mayEmit: (chipid) => cluster.mayEmit(chipid),
+    get emitsForAll() {
+      return cluster.mayEmit(OF_ALL);
+    },
+    join(watch) {
+      const changed = new Set<string>();
+      // The owners of the devices emit their events.
+      const endUse = cluster.use('follows');
+      watches.set(watch, changed);
+      request(watch.key);
+      return {
+        changed(chipid) {
+          if (!cluster.owns(chipid)) return;
+          changed.add(chipid);
+          timer ??= setTimeout(flush, COLLECT);
+        },
+        leave() {
+          flush();
+          endUse();
+          watches.delete(watch);
+        },
+      };
+    },
+    close() {
+      leave();
+      clearTimeout(timer);
+      watches.clear();
+    },
   };
 }
