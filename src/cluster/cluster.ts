@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { oneLine, show } from '../util/show';
-import { systemClock, type Clock } from './clock';
 import { DeviceLocks } from './command-lock';
 import { callEach, Faults } from './faults';
-import { Membership } from './membership';
-import { openBus, type Bus } from './messages';
+import { Membership, systemClock } from './membership';
+import { Bus } from './messages';
 import { PositionWriter } from './positions';
 import { Queue } from './queue';
 import { DeviceClaims, isPartition, slotOf, type DeviceUse } from './slots';
-import { StoreError, type BeatReply, type Store } from './store';
+import { StoreError, type BeatReply, type Clock, type Store } from './store';
 import type {
   ClusterListener,
   ClusterMember,
@@ -185,7 +184,7 @@ export class Cluster implements ClusterMember {
   /** Opens the messages between the members. The caller has to close them. */
   openBus(): Bus {
     const malformed = (): void => this.report('A message was malformed, and ignored.', 'message');
-    return openBus(this.#store, this.member, malformed);
+    return new Bus(this.#store, this.member, malformed);
   }
 
   /**

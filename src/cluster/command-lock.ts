@@ -1,7 +1,6 @@
 import { notSent } from '../commands/outcome';
 import { backoff } from '../util/backoff';
-import type { Clock } from './clock';
-import type { Store } from './store';
+import type { Clock, Store } from './store';
 
 /** Pauses between two attempts to lock, in ms: short at first, since most commands take no longer than one answer. */
 const PAUSE = { shortest: 20, longest: 250 };

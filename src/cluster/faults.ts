@@ -1,6 +1,5 @@
 import { isolated } from '../util/thrown';
-import type { Clock } from './clock';
-import { StoreError, type Store } from './store';
+import { type Clock, StoreError, type Store } from './store';
 import type { ClusterListener, ClusterProblem } from './types';
 
 /** Milliseconds between two reports of one kind. */

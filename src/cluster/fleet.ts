@@ -2,13 +2,17 @@
  * What processes tell each other of the devices: the latest uploads that each knows, and the states that events were
  * emitted for.
  */
-import type { KnownUpload, OtherLatest } from '../fleet/latest';
-import type { FleetRegistry } from '../fleet/registry';
+import type { KeptUpload, KnownUpload, OtherLatest } from '../fleet/latest';
 import type { SharedWatch, WatchedState, WatchShare } from '../fleet/watch/watch-types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
-import { isChipid, MOST_DEVICES, type Bus } from './messages';
+import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+
+type Known = Readonly<{
+  chipid: string;
+  latest: Pick<KeptUpload, 'timestamp' | 'toLatest'> | undefined;
+}>;
 
 /** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
 const LIMIT = { piece: 1500, all: 15_000 };
@@ -21,7 +25,9 @@ const LONGEST = 24 * 1024;
 
 const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
 
+/** What is asked of the other members: about one device, or all. */
 interface Question {
+  readonly chipid: string | undefined;
   /** The members that have not answered completely. */
   readonly open: Set<string>;
   readonly found: KnownUpload[];
@@ -31,37 +37,18 @@ interface Question {
   end: () => void;
 }
 
-/** An answer in several pieces: the next one is sent when the previous one has arrived. */
-interface Answering {
-  readonly id: string;
-  readonly pieces: Iterator<object[], object[]>;
-  /** When its requester no longer waits. */
-  readonly until: number;
-}
-
-/** The latest uploads that this process knows, of one device or of all. */
-export function* knownUploads(
-  registry: Pick<FleetRegistry, 'get' | 'devices'>,
-  chipid: string | undefined,
-): Generator<KnownUpload> {
-  const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
-  for (const device of devices)
-    if (device?.latest) yield device.latest.toLatest(device.chipid, device.latest.timestamp);
-}
-
 /**
- * Requests the latest uploads that the other processes of a cluster know, and answers such requests.
- * @param known what this process knows of one device, or of all
+ * Requests the latest uploads that the other processes of a cluster know, and answers such requests in pieces: the next one
+ * is requested when the previous one has arrived.
+ * @param registry has what this process knows
  */
 export function remoteLatest(
   cluster: Pick<Cluster, 'member' | 'members'>,
   bus: Bus,
-  known: (chipid: string | undefined) => Iterable<KnownUpload>,
+  registry: { get(chipid: string): Known | undefined; devices(): Iterable<Known> },
 ): OtherLatest & { close(): void } {
   const questions = new Map<string, Question>();
   const asking = new Map<string | undefined, Promise<readonly KnownUpload[]>>();
-  /** By member: none has more than one answer in pieces at a time. */
-  const answering = new Map<string, Answering>();
   let count = 0;
 
   const question = (chipid: string | undefined): Promise<readonly KnownUpload[]> =>
@@ -85,43 +72,28 @@ export function remoteLatest(
         end();
         return;
       }
-      questions.set(id, { open, found, bytes: 0, wait, end });
+      questions.set(id, { chipid, open, found, bytes: 0, wait, end });
       wait();
       bus.send(undefined, 'latest', { id, chipid }).catch(end);
     });
 
-  const sendPiece = (to: string, answer: Answering): void => {
-    const { value: uploads, done: isLast = false } = answer.pieces.next();
-    if (isLast) answering.delete(to);
-    else answering.set(to, answer);
-    bus.post(to, 'known', { id: answer.id, uploads, isLast });
-  };
-  bus.on('latest', ({ id, chipid }, from) => {
-    if (typeof id !== 'string' || (chipid !== undefined && !isChipid(chipid))) return;
-    const now = performance.now();
-    for (const [member, { until }] of answering) if (until < now) answering.delete(member);
-    sendPiece(from, { id, pieces: piecesOf(known(chipid)), until: now + LIMIT.all });
+  bus.on('latest', ({ id, chipid, first = 0 }, from) => {
+    if (typeof first !== 'number' || (chipid !== undefined && !isChipid(chipid))) return;
+    const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
+    bus.post(from, 'known', { id, ...pieceOf(devices, first) });
   });
-  bus.on('more', ({ id }, from) => {
-    const answer = answering.get(from);
-    if (answer && answer.id === id && performance.now() < answer.until) sendPiece(from, answer);
-  });
-  bus.on('known', ({ id, uploads, isLast }, from) => {
+  bus.on('known', ({ id, uploads, next }, from) => {
     const asked = questions.get(String(id));
-    if (!asked?.open.has(from) || !Array.isArray(uploads)) return;
-    for (const each of uploads.slice(0, MOST_DEVICES) as unknown[]) {
+    if (!asked?.open.has(from)) return;
+    for (const each of itemsOf(uploads).filter(isObject)) {
       const upload = readKnown(each);
       if (!upload || asked.bytes + upload.body.length > BYTES.all) continue;
       asked.bytes += upload.body.length;
       asked.found.push(upload);
     }
-    if (isLast === true) {
-      asked.open.delete(from);
-      if (asked.open.size === 0) asked.end();
-      return;
-    }
     asked.wait();
-    bus.post(from, 'more', { id });
+    if (next !== undefined) bus.post(from, 'latest', { id, chipid: asked.chipid, first: next });
+    else if (asked.open.delete(from) && asked.open.size === 0) asked.end();
   });
 
   return {
@@ -133,29 +105,26 @@ export function remoteLatest(
     },
     close() {
       for (const { end } of [...questions.values()]) end();
-      answering.clear();
     },
   };
 }
 
-/** Uploads as messages have them, in pieces. The last one is returned. */
-function* piecesOf(uploads: Iterable<KnownUpload>): Generator<object[], object[]> {
-  let [piece, bytes, all]: [object[], number, number] = [[], 0, 0];
-  for (const { body, ...known } of uploads) {
+/** The uploads of some devices, as messages have them. @returns also where the next piece begins, if there is one */
+function pieceOf(devices: readonly (Known | undefined)[], first: number): object {
+  const uploads: object[] = [];
+  let [bytes, next] = [0, first];
+  while (next < devices.length && uploads.length < MOST_DEVICES && bytes < BYTES.message) {
+    const { chipid = '', latest } = devices[next++] ?? {};
+    if (!latest) continue;
+    const { body, ...known } = latest.toLatest(chipid, latest.timestamp);
     const base64 = body.toString('base64');
-    all += base64.length;
-    if (all > BYTES.all) break;
-    piece.push({ ...known, body: base64 });
     bytes += base64.length;
-    if (piece.length < MOST_DEVICES && bytes < BYTES.message) continue;
-    yield piece;
-    [piece, bytes] = [[], 0];
+    uploads.push({ ...known, body: base64 });
   }
-  return piece;
+  return { uploads, ...(next < devices.length && { next }) };
 }
 
-function readKnown(value: unknown): KnownUpload | undefined {
-  if (!isObject(value)) return undefined;
+function readKnown(value: Record<string, unknown>): KnownUpload | undefined {
   const { chipid, body, truncated, timestamp, source, altered } = value;
   if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
   const bytes = decodeBase64(body);
@@ -210,10 +179,8 @@ export function shareWatches(
   };
 
   bus.on('watched', ({ key, devices }) => {
-    if (!Array.isArray(devices)) return;
     for (const watch of watches.keys())
-      if (watch.key === key)
-        for (const device of devices.slice(0, MOST_DEVICES) as unknown[]) watch.apply(device);
+      if (watch.key === key) for (const device of itemsOf(devices)) watch.apply(device);
   });
   // A process has started to watch.
   bus.on('watching', ({ key }, from) => {

@@ -9,11 +9,12 @@ import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
 import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
+import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
 import {
   isChipid,
+  itemsOf,
   MOST_DEVICES,
-  readStates,
   startFrom,
   uploadFromText,
   WANTED,
@@ -23,6 +24,9 @@ import {
 
 /** A placeholder: `save` only signals that recovery has advanced, while the position belongs to the owner. */
 const SOMEWHERE: Position = { id: '-1', live: 0 };
+
+const isOwnerState = (each: unknown): each is OwnerState =>
+  isObject(each) && isChipid(each['chipid']) && Number.isSafeInteger(each['epoch']);
 
 /**
  * The uploads of a device for a part of this client that waits for one, whose callbacks do not throw. The channel may be
@@ -195,7 +199,7 @@ export class Following {
     this.channels = channels;
     this.#bus = bus;
     bus.on('state', ({ states }, from) => {
-      for (const state of readStates(states))
+      for (const state of itemsOf(states).filter(isOwnerState))
         this.#each(state.chipid, (one) => one.onOwner(state, from));
     });
     bus.on('upload', ({ chipid, epoch, upload: text }) => {

@@ -25,9 +25,6 @@ export interface Place {
   readonly deliver: Deliver;
 }
 
-/** The part of the cluster that a gate uses. */
-type GateCluster = Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
-
 /**
  * Emits the uploads of one device: to its listeners, or into the queue, each with its position. Nothing is emitted
  * while the cluster does not allow it.
@@ -36,7 +33,7 @@ export class Gate {
   /** The position of what was emitted. */
   position: Position | undefined = undefined;
   readonly #chipid: string;
-  readonly #cluster: GateCluster;
+  readonly #cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
   readonly #places: ReadonlySet<Place>;
   /** Keys of the uploads that were emitted after the position, if there is one. */
   #left: string[] = [];
@@ -45,7 +42,11 @@ export class Gate {
   /** To be written as soon as what was emitted has reached the flow. */
   #unsaved: Position | undefined;
 
-  constructor(chipid: string, cluster: GateCluster, places: ReadonlySet<Place>) {
+  constructor(
+    chipid: string,
+    cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>,
+    places: ReadonlySet<Place>,
+  ) {
     this.#chipid = chipid;
     this.#cluster = cluster;
     this.#places = places;
@@ -136,6 +137,15 @@ const INVALID =
 /** How a history is read: as the first listener of a device says, for all its listeners. */
 export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
 
+/** What all shared devices of a client have in common. */
+interface Shared {
+  readonly cluster: Cluster;
+  readonly listening: Pick<Listening, 'recover'>;
+  readonly channels: Pick<Channels, 'join'>;
+  /** Calls {@link SharedDevice.update} again soon. */
+  readonly retry: () => void;
+}
+
 /**
  * A device with listeners here. Its channel is open, and its uploads are emitted, while this process holds the device.
  * All listeners share one position.
@@ -146,10 +156,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   readonly chipid: string;
   readonly places = new Set<Place>();
   readonly #settings: HistorySettings;
-  readonly #cluster: Cluster;
-  readonly #listening: Pick<Listening, 'recover'>;
-  readonly #channels: Pick<Channels, 'join'>;
-  readonly #retry: (device: SharedDevice) => void;
+  readonly #shared: Shared;
   /** The epoch of the claim under which the channel is open; undefined while another process holds the device. */
   #epoch: number | undefined;
   #gate: Gate;
@@ -159,27 +166,16 @@ class SharedDevice implements ChannelListener, ChannelView {
   #waiting: ChannelSubscription | undefined;
   #isLoading = false;
 
-  /** @param retry calls {@link update} again soon */
-  constructor(
-    chipid: string,
-    settings: HistorySettings,
-    cluster: Cluster,
-    listening: Pick<Listening, 'recover'>,
-    channels: Pick<Channels, 'join'>,
-    retry: (device: SharedDevice) => void,
-  ) {
+  constructor(chipid: string, settings: HistorySettings, shared: Shared) {
     this.chipid = chipid;
     this.#settings = settings;
-    this.#cluster = cluster;
-    this.#listening = listening;
-    this.#channels = channels;
-    this.#retry = retry;
-    this.#gate = new Gate(chipid, cluster, this.places);
+    this.#shared = shared;
+    this.#gate = new Gate(chipid, shared.cluster, this.places);
   }
 
   /** The device may have another owner now, or what failed before may be possible. */
   update(): void {
-    const epoch = this.places.size > 0 ? this.#cluster.epochOf(this.chipid) : undefined;
+    const epoch = this.places.size > 0 ? this.#shared.cluster.epochOf(this.chipid) : undefined;
     if (epoch !== this.#epoch) {
       this.leave();
       this.#epoch = epoch;
@@ -191,7 +187,7 @@ class SharedDevice implements ChannelListener, ChannelView {
 
   /** Uploads that were refused may be emitted now. */
   resume(): void {
-    if (!this.#waiting || this.#cluster.epochOf(this.chipid) !== this.#epoch) return;
+    if (!this.#waiting || this.#shared.cluster.epochOf(this.chipid) !== this.#epoch) return;
     this.#recover();
     this.#waiting.release();
     this.#waiting = undefined;
@@ -200,7 +196,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   onUpload(upload: Upload): void {
     if (this.#gate.pass(upload)) return;
     // The history contains what was refused, and all that follows. The channel stays open.
-    this.#waiting ??= this.#channels.join(this.chipid, {
+    this.#waiting ??= this.#shared.channels.join(this.chipid, {
       onState: (state, reason) => this.onState(state, reason),
     });
     this.#stop();
@@ -210,15 +206,15 @@ class SharedDevice implements ChannelListener, ChannelView {
     if (state === this.state && reason === this.reason) return;
     this.state = state;
     this.reason = reason;
-    for (const { listener } of [...this.places]) listener.onState(state, reason);
+    this.#each((listener) => listener.onState(state, reason));
   }
 
   onFault(fault: string, kind?: string): void {
-    for (const { listener } of [...this.places]) listener.onFault(fault, kind);
+    this.#each((listener) => listener.onFault(fault, kind));
   }
 
   onGap(): void {
-    for (const { listener } of [...this.places]) listener.onGap();
+    this.#each((listener) => listener.onGap());
   }
 
   /** Leaves the channel without calling any listener. */
@@ -229,34 +225,28 @@ class SharedDevice implements ChannelListener, ChannelView {
     this.#epoch = undefined;
     if (this.places.size > 0) this.#gate.flush();
     else this.#gate.close();
-    this.#gate = new Gate(this.chipid, this.#cluster, this.places);
+    this.#gate = new Gate(this.chipid, this.#shared.cluster, this.places);
   }
 
   async #load(epoch: number): Promise<void> {
     this.#isLoading = true;
-    const loaded = await this.#cluster.loadPosition(this.chipid).then(
-      (text) => ({ text }),
-      () => undefined,
-    );
+    const position = await this.#shared.cluster
+      .loadPosition(this.chipid)
+      .then(positionFromText, () => 'unread' as const);
     this.#isLoading = false;
-    if (this.#epoch !== epoch) {
-      this.update();
-      return;
+    if (this.#epoch !== epoch) this.update();
+    else if (position === 'unread') this.#shared.retry();
+    else {
+      if (position === 'invalid') this.onFault(INVALID, 'stored position');
+      else this.#gate.position = position;
+      this.#recover();
     }
-    if (!loaded) {
-      this.#retry(this);
-      return;
-    }
-    const position = positionFromText(loaded.text);
-    if (position === 'invalid') this.onFault(INVALID, 'stored position');
-    else this.#gate.position = position;
-    this.#recover();
   }
 
   /** Joins the channel, and recovers what was uploaded since the position. */
   #recover(): void {
     const gate = this.#gate;
-    this.#recovering = this.#listening.recover(this.chipid, this, {
+    this.#recovering = this.#shared.listening.recover(this.chipid, this, {
       ...this.#settings,
       start: gate.position,
       save: (position: Position) => gate.save(position),
@@ -267,6 +257,10 @@ class SharedDevice implements ChannelListener, ChannelView {
     this.onState(state, reason);
   }
 
+  #each(call: (listener: IsolatedListener) => void): void {
+    for (const { listener } of [...this.places]) call(listener);
+  }
+
   #stop(): void {
     this.#recovering?.release();
     this.#recovering = undefined;
@@ -274,37 +268,31 @@ class SharedDevice implements ChannelListener, ChannelView {
   }
 }
 
-/** The listeners of a client whose devices several processes share. */
-export interface SharedListening {
-  /** As `listen` of the client. @throws DeviceCloudError `INVALID_INPUT` */
-  readonly listen: Listen;
-  /** How histories are read: as the latest listener says, since all belong to one application. */
-  readonly history: () => HistorySettings;
-  close(): void;
-}
-
+/** Shares the listeners of a client with other processes. */
 export function shareListening(
   cluster: Cluster,
   listening: Pick<Listening, 'recover'>,
   channels: Pick<Channels, 'join'>,
-): SharedListening {
+): {
+  readonly listen: Listen;
+  /** How histories are read: as the latest listener says, since all belong to one application. */
+  readonly history: () => HistorySettings;
+  readonly close: () => void;
+} {
   const devices = new Map<string, SharedDevice>();
   /** Ends the claim of a share of the devices, which the first listener begins. */
   let endUse: (() => void) | undefined;
   let history: HistorySettings = {};
-  let retrying = new Set<SharedDevice>();
   let timer: NodeJS.Timeout | undefined;
 
-  const retry = (device: SharedDevice): void => {
-    retrying.add(device);
-    timer ??= setTimeout(() => {
-      const all = retrying;
-      [timer, retrying] = [undefined, new Set()];
-      for (const each of all) each.update();
-    }, RETRY);
-  };
   const updateAll = (): void => {
     for (const device of [...devices.values()]) device.update();
+  };
+  const retry = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      updateAll();
+    }, RETRY);
   };
   const leave = cluster.listen({
     onShare: updateAll,
@@ -337,7 +325,7 @@ export function shareListening(
       history = { encoding, zone };
       const device =
         devices.get(chipid) ??
-        new SharedDevice(chipid, history, cluster, listening, channels, retry);
+        new SharedDevice(chipid, history, { cluster, listening, channels, retry });
       endUse ??= cluster.use('listens');
       const place: Place = { listener: isolated, deliver };
       device.places.add(place);

@@ -4,13 +4,16 @@ import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
 import type { Cluster } from './cluster';
 import type { HistorySettings } from './listening';
-import { readWanted, startFrom, uploadToText, WANTED, type Bus, type OwnerState } from './messages';
+import { isChipid, itemsOf, startFrom, uploadToText, WANTED } from './messages';
+import type { Bus, OwnerState, Wanted } from './messages';
 
 /** The most devices whose uploads are passed on, and how many members may request one of them. */
 const MOST = { devices: 20_000, members: 100 };
 
 /** How long a channel stays open after the last request for it, in ms. */
 const KEEP = 5 * 60_000;
+
+const isWanted = (each: unknown): each is Wanted => Array.isArray(each) && isChipid(each[0]);
 
 /** A device of this process whose uploads are passed on to the processes that have requested them. */
 class PassedDevice implements ChannelListener {
@@ -131,7 +134,7 @@ export function passUploads(
   };
   bus.on('want', ({ devices: wanted }, from) => {
     const states: OwnerState[] = [];
-    for (const [chipid, again] of readWanted(wanted)) {
+    for (const [chipid, again] of itemsOf(wanted).filter(isWanted)) {
       const device = deviceOf(chipid, again);
       device?.want(from);
       if (device) states.push(device.state);

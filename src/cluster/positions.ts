@@ -1,7 +1,7 @@
-import type { Clock } from './clock';
 import { slotOf } from './slots';
 import {
   StoreError,
+  type Clock,
   type FencedEntry,
   type PositionEntry,
   type SaveOutcome,
@@ -42,15 +42,11 @@ interface PositionWriterOptions {
   readonly failed?: (error: unknown) => void;
 }
 
-/** An upload for the queue. */
-interface Append {
+/** A position to be written. */
+interface Item {
   readonly entry: FencedEntry;
-  readonly settle: (error?: StoreError) => void;
-}
-
-interface Batch {
-  readonly saves: readonly FencedEntry[];
-  readonly appends: readonly Append[];
+  /** Ends the append of an upload for the queue; undefined without one. */
+  readonly settle?: (error?: StoreError) => void;
 }
 
 /**
@@ -66,7 +62,7 @@ export class PositionWriter {
   /** Devices whose positions are requested in this turn, since a process that takes over a share requests all at once. */
   #loading: { chipids: string[]; positions: Promise<(string | undefined)[]> } | undefined;
   /** Uploads for the queue that are not known to be written. Unlike positions, none of them may be skipped. */
-  #appends: Append[] = [];
+  #appends: Item[] = [];
   /** Their bytes. */
   #waiting = 0;
   #isFull = false;
@@ -159,7 +155,7 @@ export class PositionWriter {
     }
     const fenced = this.#appends.filter(({ entry }) => entry.slot === slot);
     this.#keep(({ entry }) => entry.slot !== slot);
-    for (const { entry, settle } of fenced) settle(fencedError(entry));
+    for (const { entry, settle } of fenced) settle?.(fencedError(entry));
   }
 
   /** Resolves when everything is written, a write has failed, or after a while. */
@@ -180,7 +176,7 @@ export class PositionWriter {
     this.#isClosed = true;
     this.#flushed();
     for (const { settle } of this.#appends.splice(0))
-      settle(new StoreError('The cluster was closed.', true));
+      settle?.(new StoreError('The cluster was closed.', true));
   }
 
   get #hasWork(): boolean {
@@ -193,11 +189,6 @@ export class PositionWriter {
     if (known && known.sequence > entry.sequence) return;
     this.#known.set(entry.chipid, entry);
     if (!isWritten) this.#dirty.add(entry.chipid);
-  }
-
-  /** Positions that could not be written. There may be later ones by now, or none. */
-  #markDirty(entries: readonly FencedEntry[]): void {
-    for (const { chipid } of entries) if (this.#known.has(chipid)) this.#dirty.add(chipid);
   }
 
   #entryOf(chipid: string, position: string): FencedEntry | undefined {
@@ -214,7 +205,7 @@ export class PositionWriter {
     queueMicrotask(() => void this.#write());
   }
 
-  #keep(isKept: (append: Append) => boolean): void {
+  #keep(isKept: (append: Item) => boolean): void {
     this.#appends = this.#appends.filter(isKept);
     this.#setWaiting(this.#appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
   }
@@ -227,8 +218,8 @@ export class PositionWriter {
   async #write(): Promise<void> {
     const { clock, written, behind, failed } = this.#options;
     const batch = this.#nextBatch();
-    const { saves, appends } = batch;
-    if (saves.length + appends.length === 0) {
+    const saves = batch.filter(({ settle }) => !settle);
+    if (batch.length === 0) {
       this.#unacknowledged = undefined;
       this.#next(0);
       return;
@@ -250,13 +241,13 @@ export class PositionWriter {
       this.#failing ??= began;
       if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed?.(error);
       this.#isUnknown ||= error instanceof StoreError && error.uncertain;
-      this.#markDirty(saves);
+      for (const { entry } of saves) this.#markDirty(entry);
       this.#next(RETRY);
     }
   }
 
   /** Positions first: they are of what was emitted. The position of a device whose uploads wait comes after these. */
-  #nextBatch(): Batch {
+  #nextBatch(): Item[] {
     let [count, bytes] = [0, 0];
     const fits = (entry: FencedEntry): boolean => {
       const size = this.#isUnknown ? 0 : sizeOf(entry);
@@ -266,49 +257,54 @@ export class PositionWriter {
       return true;
     };
     const appending = new Set(this.#appends.map(({ entry }) => entry.chipid));
-    const saves: FencedEntry[] = [];
+    const batch: Item[] = [];
     for (const chipid of this.#dirty) {
       const entry = this.#known.get(chipid);
       if (!entry || appending.has(chipid) || !fits(entry)) continue;
       this.#dirty.delete(chipid);
-      saves.push(entry);
+      batch.push({ entry });
     }
     const end = this.#appends.findIndex(({ entry }) => !fits(entry));
-    return { saves, appends: this.#appends.slice(0, end < 0 ? undefined : end) };
+    return [...batch, ...this.#appends.slice(0, end < 0 ? undefined : end)];
   }
 
   /** Writes a batch; or, if that may have happened, reads what has arrived of it. The rest is written after that. */
-  async #outcomesOf(batch: Batch): Promise<(SaveOutcome | undefined)[]> {
+  async #outcomesOf(batch: readonly Item[]): Promise<(SaveOutcome | undefined)[]> {
     const { store, member } = this.#options;
-    const entries = [...batch.saves, ...batch.appends.map(({ entry }) => entry)];
+    const entries = batch.map(({ entry }) => entry);
     if (!this.#isUnknown) return store.save(member, entries);
     const arrived = await store.arrived(entries);
     return arrived.map((hasArrived) => (hasArrived ? 'saved' : undefined));
   }
 
   /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
-  #settle({ saves, appends }: Batch, outcomes: readonly (SaveOutcome | undefined)[]): boolean {
+  #settle(batch: readonly Item[], outcomes: readonly (SaveOutcome | undefined)[]): boolean {
     const { epochOf, fenced } = this.#options;
-    const isHeld = ({ slot, epoch }: FencedEntry): boolean => epochOf(slot) === epoch;
-    // Of a slot that is still held, what was not written is repeated, unless there is a later position by now.
-    const isOpen = (entry: FencedEntry, index: number): boolean =>
-      isHeld(entry) && ['behind', undefined].includes(outcomes[index]);
-    const entries = [...saves, ...appends.map(({ entry }) => entry)];
-    const done = new Set<Append>();
-    for (const [index, append] of appends.entries()) {
-      const { entry, settle } = append;
-      const outcome = outcomes[saves.length + index];
-      if (isOpen(entry, saves.length + index)) continue;
-      done.add(append);
+    const done = new Set<Item>();
+    let isBehind = false;
+    for (const [index, item] of batch.entries()) {
+      const { entry, settle } = item;
+      const outcome = outcomes[index];
+      const isHeld = epochOf(entry.slot) === entry.epoch;
+      if (isHeld && (outcome === undefined || outcome === 'behind')) {
+        // It is repeated, unless there is a later position by now.
+        if (!settle) this.#markDirty(entry);
+        isBehind ||= outcome === 'behind';
+        continue;
+      }
+      done.add(item);
       // Not earlier: restored in another store, the position would count the upload as appended.
-      if (outcome === 'saved' && isHeld(entry)) this.#remember(entry, true);
-      settle(outcome === 'saved' ? undefined : fencedError(entry));
+      if (settle && outcome === 'saved' && isHeld) this.#remember(entry, true);
+      settle?.(outcome === 'saved' ? undefined : fencedError(entry));
+      if (outcome === 'fenced' && isHeld) fenced(entry.slot);
     }
     this.#keep((append) => !done.has(append));
-    this.#markDirty(saves.filter(isOpen));
-    for (const [index, entry] of entries.entries())
-      if (outcomes[index] === 'fenced' && isHeld(entry)) fenced(entry.slot);
-    return entries.some((entry, index) => isOpen(entry, index) && outcomes[index] === 'behind');
+    return isBehind;
+  }
+
+  /** A position could not be written. There may be a later one by now, or none. */
+  #markDirty({ chipid }: FencedEntry): void {
+    if (this.#known.has(chipid)) this.#dirty.add(chipid);
   }
 
   /** Continues with what has changed, after a pause if the last write failed. */

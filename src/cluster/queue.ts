@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { DeviceCloudError, invalidInput } from '../errors';
 import { show } from '../util/show';
 import { isolated } from '../util/thrown';
-import type { Clock } from './clock';
 import { isChipid, uploadFromText } from './messages';
 import { partitionOf, partitionOfSlot, slotOfPartition } from './slots';
-import { queueTopic, type ClaimedUpload, type Store } from './store';
+import { type Clock, queueTopic, type ClaimedUpload, type Store } from './store';
 import type { ClusterWork } from './types';
 
 /** The topic of the tokens that a process has acknowledged which does not work on their partition. */

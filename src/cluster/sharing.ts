@@ -9,7 +9,7 @@ import type { WatchShare } from '../fleet/watch/watch-types';
 import type { Deadlines } from '../http/deadline';
 import type { Listen, Listening } from '../recovery/listen';
 import { clusterOf } from './cluster';
-import { knownUploads, remoteLatest, shareWatches } from './fleet';
+import { remoteLatest, shareWatches } from './fleet';
 import { Following, type Follow } from './followed';
 import { shareListening } from './listening';
 import { passUploads } from './passing';
@@ -59,7 +59,7 @@ export function share(
 ): Sharing {
   const cluster = clusterOf(member);
   const bus = cluster.openBus();
-  const latest = remoteLatest(cluster, bus, (chipid) => knownUploads(registry, chipid));
+  const latest = remoteLatest(cluster, bus, registry);
   const watches = shareWatches(cluster, bus);
   const ends = [() => latest.close(), () => watches.close()];
   let isClosed = false;

@@ -1,6 +1,5 @@
 import { hash32 } from '../util/hash32';
-import type { Clock } from './clock';
-import type { BeatReply, Holding, Pool, Share } from './store';
+import type { Clock, BeatReply, Holding, Pool, Share } from './store';
 
 /** Devices are shared by slot, so that the cost of a beat does not depend on their number. */
 export const SLOTS = 256;

@@ -68,9 +68,8 @@ describe('an application with a cluster', () => {
     assert.equal(cluster.problem.setting, 'password');
     assert.match(cluster.problem.message, /WRONGPASS/);
     assert.ok(!JSON.stringify(body).includes('wrong-secret'));
-    await redisCli(
-      ...([locked.port, '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong-secret'] as const),
-    );
+    const open = { port: locked.port, password: 'right' };
+    await redisCli(open, 'CONFIG', 'SET', 'requirepass', 'wrong-secret');
     await shows('listen', '1/1 · 1 process');
   });
 

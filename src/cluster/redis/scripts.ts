@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LONGEST_LEASE } from '../clock';
+import { LONGEST_LEASE } from '../store';
 
 /** A script for the engine, and the hash by which it knows it: everything in a script happens in one step. */
 export type Script = Readonly<Record<'text' | 'sha', string>>;

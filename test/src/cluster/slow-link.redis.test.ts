@@ -38,7 +38,7 @@ describe('the queue over a slow link to the engine', () => {
     const url = `redis://127.0.0.1:${link.port}`;
     const store = await openRedisStore({ url, application: '1' });
     atEnd(() => store.close());
-    const cluster = new Cluster({ store });
+    const cluster = new Cluster({ store, lease: 2 });
     atEnd(() => cluster.close());
     cluster.use('listens');
     await until(() => cluster.mayEmit('1'));

@@ -28,7 +28,7 @@ async function answer(
   options: Omit<RedisStoreSettings, 'application'>,
   expected: RegExp,
 ): Promise<void> {
-  const store: Store = await openRedisStore({ ...options, application: '1', limit: 2000 });
+  const store: Store = await openRedisStore({ ...options, application: '1', limit: 500 });
   atEnd(() => store.close());
   const ask = (): Promise<string> => store.load(['1']).then(() => 'an answer', String);
   let said = '';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Clock } from '../../../src/cluster/clock';
+import type { Clock } from '../../../src/cluster/store';
 import { entryOf, MemoryStore } from './memory-store';
 import { PARTITIONS, partitionOf, slotOf, slotOfPartition } from '../../../src/cluster/slots';
 import type { Claim } from '../../../src/cluster/store';
