@@ -78,7 +78,8 @@ export function remoteLatest(
     });
 
   bus.on('latest', ({ id, chipid, first = 0 }, from) => {
-    if (typeof first !== 'number' || (chipid !== undefined && !isChipid(chipid))) return;
+    if (typeof first !== 'number' || !(first >= 0) || (chipid !== undefined && !isChipid(chipid)))
+      return;
     const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
     bus.post(from, 'known', { id, ...pieceOf(devices, first) });
   });
@@ -92,7 +93,9 @@ export function remoteLatest(
       asked.found.push(upload);
     }
     asked.wait();
-    if (next !== undefined) bus.post(from, 'latest', { id, chipid: asked.chipid, first: next });
+    const hasRoom = asked.bytes < BYTES.all;
+    if (next !== undefined && hasRoom)
+      bus.post(from, 'latest', { id, chipid: asked.chipid, first: next });
     else if (asked.open.delete(from) && asked.open.size === 0) asked.end();
   });
 

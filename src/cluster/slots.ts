@@ -167,11 +167,13 @@ export class DeviceClaims {
     return this.#users.follows > 0 ? ['spare devices'] : [];
   }
 
-  /** @returns a function that ends the use, to be called once */
+  /** @returns a function that ends the use */
   use(use: DeviceUse): () => void {
     if (this.#users[use]++ === 0) this.#changed();
+    let isOver = false;
     return () => {
-      if (this.#isClosed) return;
+      if (isOver || this.#isClosed) return;
+      isOver = true;
       const cancel = this.#clock.after(KEPT, () => {
         this.#ending.delete(cancel);
         if (--this.#users[use] === 0) this.#changed();
