@@ -5,6 +5,7 @@ import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
+import { currentDialect } from '../../../tooling/dialect';
 import { startSilentServer, type SilentServer } from '../../../tooling/servers/silent-server';
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
@@ -21,7 +22,10 @@ const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
 /** A service for one test: quiet devices that answer at once, and keys that would be seen if leaked. */
 export async function startCloud(options: SimulatorOptions = {}): Promise<Simulator> {
   const quick = { interval: 0, answerDelay: 0, offlineAfter: 100, rebootTime: 0 };
-  const cloud = await startSimulator({ ...quick, ...CANARIES, ...options });
+  const cloud = await startSimulator({
+    ...{ ...quick, ...CANARIES, dialect: currentDialect() },
+    ...options,
+  });
   clouds.push(cloud);
   return cloud;
 }
