@@ -32,9 +32,12 @@ export const isPublic = (): boolean => current === PUBLIC_DIALECT;
 export function inEachDialect(title: string, tests: (dialect: DialectName) => void): void {
   for (const dialect of [DOCUMENT, PUBLIC_DIALECT])
     describe(`${title} (${dialect})`, () => {
-      const before_ = current;
-      before(() => (current = dialect));
-      after(() => (current = before_));
+      let outer: DialectName;
+      before(() => {
+        outer = current;
+        current = dialect;
+      });
+      after(() => (current = outer));
       tests(dialect);
     });
 }

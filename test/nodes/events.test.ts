@@ -8,6 +8,7 @@ import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
+import { inEachDialect } from '../../tooling/dialect';
 import { until } from '../../tooling/until';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
@@ -29,7 +30,7 @@ const logged = (): string[] =>
 const emits = (...expected: string[]): Promise<void> =>
   until(() => emitted().join() === expected.join(), `it emits ${expected.join()}`);
 
-describe('the events node', () => {
+inEachDialect('the events node', () => {
   useNodeRed();
   let cloud: Simulator;
 

@@ -7,11 +7,12 @@ import { keptWith } from './support/kept-in-memory';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
+import { inEachDialect } from '../../tooling/dialect';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const DAY = 24 * 3600_000;
 
-describe('a listener to every online device', () => {
+inEachDialect('a listener to every online device', () => {
   useNodeRed();
   let cloud: Simulator;
 

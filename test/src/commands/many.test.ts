@@ -6,10 +6,11 @@ import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { settled, until } from '../../../tooling/until';
 import { Semaphore } from '../../../src/commands/many';
+import { inEachDialect } from '../../../tooling/dialect';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;
 
-describe('calls to several devices', () => {
+inEachDialect('calls to several devices', () => {
   let service: Simulator;
   let client: DeviceCloudClient;
   const texts = (chipid: string) => service.device(chipid).received.map(({ text }) => text);

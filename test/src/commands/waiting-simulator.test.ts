@@ -7,6 +7,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';
+import { inEachDialect } from '../../../tooling/dialect';
 
 const texts = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `command ${index}`);
@@ -41,7 +42,7 @@ function wake(service: Simulator): void {
   service.upload(CHIPID, 'I am awake');
 }
 
-describe('a command for a device that sleeps', () => {
+inEachDialect('a command for a device that sleeps', () => {
   it('is the first message that the device receives when it wakes, and releases its channel', async () => {
     const { service, client } = await asleep();
     const progress: CallProgress[] = [];

@@ -14,6 +14,7 @@ import { failure, failures } from '../../support/failure';
 import { heldTimers, HOUR } from '../../../support/held-timers';
 import { CHIPID, listen } from '../../support/listener';
 import { gone, resources } from '../../support/resources';
+import { inEachDialect, isPublic } from '../../../../tooling/dialect';
 
 const ANY: RequestMatch = { pattern: '' + '[^]*' };
 const id = (equals: number): RequestMatch => ({ property: 'id', equals });
@@ -50,7 +51,7 @@ async function duringGap({ service, upload }: World, bodies: readonly unknown[])
   await until(() => service.channels(CHIPID) === 1, 'the channel is up');
 }
 
-describe('a request', () => {
+inEachDialect('a request', () => {
   it('pushes, and resolves with the upload that answers', async () => {
     const { client, received } = await world();
     const question = { get: 'rssi', id: 7 };
@@ -212,7 +213,7 @@ describe('a request whose push certainly was not sent', () => {
   });
 });
 
-describe('a request whose push has an unknown outcome', () => {
+inEachDialect('a request whose push has an unknown outcome', () => {
   it('succeeds with the reply, and is uncertain', async () => {
     const { service, client, ask, pushed, upload } = await world({ answerDelay: 60_000 });
     const { uploads } = listen(client);
@@ -326,7 +327,7 @@ describe('several requests to a device', () => {
   }
 });
 
-describe('a request while the channel is down', () => {
+inEachDialect('a request while the channel is down', () => {
   it('is answered by a reply in a gap after its push, and only then', async () => {
     const subject = await world();
     const { ask, pushed } = subject;
@@ -338,8 +339,10 @@ describe('a request while the channel is down', () => {
     // {id: 2} was recovered, too, and is older than this one.
     const after = ask(id(2));
     await pushed(2);
-    await duringGap(subject, [{ id: 2, later: true }]);
-    assert.deepEqual((await after).payload, { id: 2, later: true });
+    // The public server's history has nothing that stands before a comma.
+    const later = isPublic() ? { id: 2 } : { id: 2, later: true };
+    await duringGap(subject, [later]);
+    assert.deepEqual((await after).payload, later);
   });
 
   it('is not answered by an upload of a gap before it, even if that is recovered later', async () => {
