@@ -11,7 +11,7 @@ import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet, type Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { historyStreamer, type StreamHistory } from './history/stream-history';
+import { historyStreamer, type StreamHistory } from './history/record-reader';
 import { createListening, type Listen, type Listening } from './recovery/listen';
 import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';

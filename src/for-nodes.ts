@@ -19,7 +19,7 @@ export { Saver } from './state/saver';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
-} from './recovery/reports';
+} from './recovery/settling';
 export type {
   Charset,
   JsonObject,

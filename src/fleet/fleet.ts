@@ -4,7 +4,7 @@ import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
-import type { RecoveryShared } from '../recovery/deps';
+import type { RecoveryShared } from '../recovery/options';
 import type { Chipid } from '../types';
 import { show } from '../util/show';
 import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';

@@ -1,5 +1,5 @@
 import { DeviceCloudError } from '../errors';
-import type { RecoveryShared } from '../recovery/deps';
+import type { RecoveryShared } from '../recovery/options';
 import type { PacedAttempt } from '../http/adaptive-limiters';
 import { isPassing, SILENT_TRIES } from '../recovery/reading';
 import { NewestRecord } from './latest-history';

@@ -1,4 +1,4 @@
-import type { RecoveryShared } from '../recovery/deps';
+import type { RecoveryShared } from '../recovery/options';
 import type { KeptUpload } from './latest';
 import { HistoryReads } from './history-reads';
 import type { HistorySettings } from './latest-history';

@@ -1,6 +1,6 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import type { RecoveryObserver } from '../recovery/deps';
+import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
 import { thrownText } from '../util/thrown';
 import {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createApplication, type Application } from '../../../src/application';
 import type { ErrorCode } from '../../../src/errors';
-import type { StreamHistory } from '../../../src/history/stream-history';
+import type { StreamHistory } from '../../../src/history/record-reader';
 import { AdaptiveLimiters } from '../../../src/http/adaptive-limiters';
 import type { ClientOptions } from '../../../src/settings';
 import { atEnd } from '../../../tooling/servers/at-end';

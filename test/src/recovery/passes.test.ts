@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { HistoryFacts } from '../../../src/history/form';
-import { Budget, Budgets } from '../../../src/recovery/limits';
+import { Budget, Budgets } from '../../../src/recovery/options';
 import { settled } from '../../../tooling/until';
 import { holds } from '../support/fuzz';
 import { createSubject, record } from './subject';
