@@ -12,8 +12,16 @@ import { CHIPID } from './support/listener';
 async function subscribed(options: SubscribeOptions = {}, service?: Simulator) {
   const cloud = service ?? (await simulator({ devices: 1 }));
   const client = clientOf(cloud.baseUrl, { ping: 0 });
-  const stream = client.subscribe(CHIPID, options);
-  await until(() => stream.channel.state === 'connected');
+  let wasOpen = false;
+  const stream = client.subscribe(CHIPID, {
+    ...options,
+    // A loop that is full at once leaves its channel before a look at its state would see it open.
+    onState(state) {
+      wasOpen ||= state === 'connected';
+      options.onState?.(state);
+    },
+  });
+  await until(() => wasOpen, 'the channel is open');
   const upload = (...texts: string[]): void => texts.forEach((text) => cloud.upload(CHIPID, text));
   return { cloud, client, stream, upload };
 }
