@@ -5,7 +5,7 @@ import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/ada
 import type { AdaptiveLimiters } from './http/adaptive-limiters';
 import { createDeadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister, type ListDevices, type SyncDays } from './api/two-requests';
-import { Queues } from './commands/queue';
+import { Queues, type QueueObserver } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
@@ -105,10 +105,11 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = createDeadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
-  const queues = new Queues(settings.deviceGap, explain, (key, waiting, running) => {
-    if (!CHIPID.test(key)) return;
-    registry.onQueue(key, waiting, running);
-  });
+  const titleOf = (chipid: string): string => registry.titleOf(chipid);
+  const onQueue: QueueObserver = (key, waiting, running) => {
+    if (CHIPID.test(key)) registry.onQueue(key, waiting, running);
+  };
+  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf);
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
@@ -133,7 +134,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const { signCase, postParameters } = settings;
     const identity = { ...openApiSettings, userAgent, signCase, postParameters, now };
-    const api = openApi(identity);
+    const api = openApi(identity, titleOf);
     const channels = new Channels(
       channelSettings(
         ...([settings, identity, tls, proxy, random] as const),

@@ -199,7 +199,7 @@ export class UploadStream implements AsyncIterableIterator<Upload, undefined> {
 const full = (chipid: string, uploads: number, bytes: number): DeviceCloudError =>
   new DeviceCloudError(
     'QUEUE_FULL',
-    `The loop over the uploads of device ${chipid} has ended: ${uploads} uploads of ${bytes} bytes waited for it, and one more did not fit. ` +
+    `${uploads} uploads of ${bytes} bytes wait, and one more did not fit. The loop over the uploads of device ${chipid} has ended. ` +
       'What came since was not given to it. With recovery, subscribe again from the position that was saved last; ' +
       'maxUploads and maxBytes set how much may wait.',
   );

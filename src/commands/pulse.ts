@@ -1,4 +1,4 @@
-import { DeviceCloudError, isDeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import { callService, callWithin, type HttpContext } from '../http/call';
 import { abortReason, createDeadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
@@ -23,7 +23,7 @@ const opposite = (level: 0 | 1): 0 | 1 => (level === 1 ? 0 : 1);
 function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): DeviceCloudError {
   // UNREACHABLE would say that nothing of the pulse was sent.
   const code = uncertain && error.code === 'UNREACHABLE' ? 'CONNECTION_LOST' : error.code;
-  return new DeviceCloudError(code, `${error.message} ${end}`, error.statusCode, uncertain);
+  return new DeviceCloudError(code, `${withoutCode(error)} ${end}`, error.statusCode, uncertain);
 }
 
 /**
@@ -85,7 +85,7 @@ export class Pulses {
       const left = failed || error.uncertain ? 'may have been left' : 'was left';
       const end = `${pin} ${left} at ${name(pulse.level)}.`;
       throw cut
-        ? withEnd(cut, `Setting it back failed: ${error.message} ${end}`, true)
+        ? withEnd(cut, `Setting it back failed: ${withoutCode(error)} ${end}`, true)
         : withEnd(error, end, true);
     }
     // A warning may be about either of the two.
@@ -136,7 +136,7 @@ export class Pulses {
       why &&
       new DeviceCloudError(
         'CONNECTION_LOST',
-        `The pulse on pin ${pin} of device ${chipid} was cut short: ${this.explain(why)}.`,
+        `Cut short: ${this.explain(why)}. The pulse on pin ${pin} of device ${chipid} ended early.`,
       )
     );
   }

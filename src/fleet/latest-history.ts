@@ -75,7 +75,7 @@ function compareIds(before: UploadRecord, after: UploadRecord): number | undefin
 const noBase64 = (chipid: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `The latest record in the history of device ${chipid} is not Base64. ` +
+    `The newest record is not Base64. It is in the history of device ${chipid}. ` +
       'Set another encoding of the history in the application.',
   );
 

@@ -1,6 +1,6 @@
 import { KeptSubscriptions } from '../../channel/pool';
 import type { ChannelListener, ChannelState } from '../../channel/listener';
-import { DeviceCloudError } from '../../errors';
+import { DeviceCloudError, ERRORS } from '../../errors';
 import type { Deadline, Deadlines } from '../../http/deadline';
 import type { Listening, RecoveringChannel } from '../../recovery/listen';
 import type { RecoverOptions } from '../../recovery/options';
@@ -105,7 +105,7 @@ class DeviceRequests implements ChannelListener {
       this.#waiting.push(resolve);
       deadline.listen(({ reason, detail = '' }) => {
         this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve);
-        if (reason === 'aborted') reject(notSent(this.#chipid, detail, 'request'));
+        if (reason === 'aborted') reject(notSent(this.#chipid, detail, undefined, 'request'));
         else reject(notConnected(this.#chipid, deadline.seconds, this.#channel.channel.reason));
       });
     });
@@ -245,7 +245,12 @@ export class Requests {
     );
     try {
       if (device.running++ > MAX_WAITING)
-        throw queueFull(chipid, `${MAX_WAITING} requests wait for this device`, FEWER, 'request');
+        throw queueFull(
+          `device ${chipid}`,
+          `${MAX_WAITING} requests wait already`,
+          FEWER,
+          'request',
+        );
       const pending = await this.#send(device, request);
       if (pending.isAwaiting) request.onProgress({ state: 'awaiting-reply' });
       return await pending.reply;
@@ -307,7 +312,7 @@ function notConnected(
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
-    `The request to device ${chipid} was not sent: its channel, on which the reply would come, did not ` +
-      `connect within ${seconds} s${why}. Check the keys, the address and the network.`,
+    `The channel did not connect in ${seconds} s${why}. The request to device ${chipid} was not sent, since its ` +
+      `reply would come on the channel. ${ERRORS.NOT_CONNECTED.advice}`,
   );
 }

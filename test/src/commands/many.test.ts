@@ -104,7 +104,7 @@ inEachDialect('calls to several devices', () => {
     controller.abort('enough');
     const [first, second] = await batch;
     assert.equal(code(first), 'UNREACHABLE');
-    assert.match(String((first as PromiseRejectedResult).reason), /not sent: enough/);
+    assert.match(String((first as PromiseRejectedResult).reason), /Not sent: enough/);
     assert.ok(['UNREACHABLE', 'CONNECTION_LOST'].includes(String(code(second))));
     await before;
     await client.push(A, 'y');
@@ -165,7 +165,7 @@ inEachDialect('calls to several devices', () => {
     await failure(client.callEach([A], push('x'), options), 'INVALID_INPUT');
     inherited.atOnce = 1;
     const [result] = await client.callEach([A], push('x'), options);
-    assert.match(String((result as PromiseRejectedResult).reason), /not sent: enough/);
+    assert.match(String((result as PromiseRejectedResult).reason), /Not sent: enough/);
   });
 
   it('have no gap after one that was not sent', async () => {

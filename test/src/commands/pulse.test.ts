@@ -106,7 +106,7 @@ inEachDialect('a pulse', () => {
     await until(() => level() === '1', 'the first level is set');
     await cloud.close();
     const error = await pulse;
-    assert.match(error.message, /not sent.*was left at high \(1\)\.$/);
+    assert.match(error.message, /Not sent.*was left at high \(1\)\.$/);
     assert.equal(error.uncertain, true);
   });
 
@@ -118,7 +118,7 @@ inEachDialect('a pulse', () => {
     await firstSet();
     controller.abort('enough');
     const error = await pulse;
-    assert.match(error.message, /cut short: enough\. .* was left at low \(0\)\.$/);
+    assert.match(error.message, /Cut short: enough\. .* was left at low \(0\)\.$/);
     assert.deepEqual([edges(), level()], [['1', '0'], '0']);
   });
 
@@ -128,7 +128,7 @@ inEachDialect('a pulse', () => {
     await firstSet();
     await client.close();
     assert.equal(level(), '0');
-    assert.match((await waiting).message, /cut short: the client was closed/);
+    assert.match((await waiting).message, /Cut short: the client was closed/);
   });
 
   it('is set back even if the client is closed while the first level is being sent', async () => {

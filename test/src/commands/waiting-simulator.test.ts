@@ -158,7 +158,7 @@ inEachDialect('a command for a device that sleeps', () => {
       ),
       'EXPIRED',
     );
-    for (const { message } of errors) assert.match(message, /not sent/);
+    for (const { message } of errors) assert.match(message, /was not sent/);
     assert.equal(commandsTo(service), 0);
     assert.equal(client.fleet.device(CHIPID)?.lastError?.code, 'EXPIRED');
   });
@@ -171,7 +171,7 @@ inEachDialect('a command for a device that sleeps', () => {
     await connected(client);
     await Promise.all([
       failures(all, 'UNREACHABLE').then((errors) => {
-        for (const { message } of errors) assert.match(message, /not sent: the client was closed/);
+        for (const { message } of errors) assert.match(message, /Not sent: the client was closed/);
       }),
       client.close(),
     ]);
