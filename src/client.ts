@@ -212,7 +212,8 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), and sends to a few side by side.
-   * Each call is made at once, so that it has its place in the order of all commands to its device.
+   * Each call has its place in the order of all commands to its device at once; ten thousand are made in several turns of the
+   * event loop.
    * @param chipids the devices
    * @param call makes the call to one of them with the options that it is given:
    * `(chipid, options) => client.push(chipid, 'on', options)`
@@ -231,7 +232,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
-    return callEach(devices, atOnce, limits.progress, (chipid, shared) =>
+    const { queues } = this.#application;
+    return callEach(devices, queues, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
   }

@@ -79,6 +79,8 @@ const NO_CALLER: Caller = {};
 
 /** The queues of the devices of an application. */
 export class Queues {
+  /** Own code, which never throws: is called with the device of each command that arrives, before it is queued. */
+  readonly arrivals = new Set<(chipid: string) => void>();
   readonly #gap: number;
   readonly #explain: (signal: AbortSignal) => string;
   readonly #observer: QueueObserver | undefined;
@@ -122,6 +124,7 @@ export class Queues {
   async run<T>(command: Command<T>, hold?: (command: Command) => void): Promise<T> {
     const { chipid, caller } = command;
     const { signal } = caller;
+    for (const arrived of this.arrivals) arrived(chipid);
     try {
       this.#checkSignal(command);
       if (!hold && !this.#queues.has(chipid)) {

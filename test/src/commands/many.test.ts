@@ -40,6 +40,23 @@ inEachDialect('calls to several devices', () => {
     assert.deepEqual(texts(B), ['first', 'later', 'more']);
   });
 
+  it('are made in several turns, each before a later command to its device', async () => {
+    await start(5);
+    const made: string[] = [];
+    const slow = (chipid: string, options: CallOptions): Promise<unknown> => {
+      made.push(chipid);
+      for (const began = performance.now(); performance.now() - began < 15;);
+      return client.push(chipid, 'first', options);
+    };
+    const all = client.callEach([A, B, C, C], slow);
+    assert.deepEqual(made, [A]);
+    const later = client.push(C, 'later');
+    assert.deepEqual(made, [A, C, C]);
+    await Promise.all([all, later]);
+    assert.deepEqual(made, [A, C, C, B]);
+    assert.deepEqual(texts(C), ['first', 'first', 'later']);
+  });
+
   it('send at most atOnce side by side, and those that fail do not end the others', async () => {
     service.fail('hang', { times: 2 });
     const chipids = Array.from({ length: 20 }, (_, index) => 10_000_001 + (index % 3));
