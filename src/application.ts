@@ -3,9 +3,9 @@ import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
 import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
 import type { AdaptiveLimiters } from './http/adaptive-limiters';
-import { createDeadlines, abortReason } from './http/deadline';
+import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister, type ListDevices, type SyncDays } from './api/two-requests';
-import { Queues, type QueueObserver } from './commands/queue';
+import { Queues, type CommandLock, type QueueObserver } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
@@ -17,12 +17,11 @@ import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
-import { createLimiter } from './http/limiter';
+import { Limiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
-import type { CommandLock } from './commands/lock';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
@@ -103,7 +102,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     ...proxySecrets(proxy),
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
-  const deadlines = createDeadlines(explain);
+  const deadlines = new Deadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
   const titleOf = (chipid: string): string => registry.titleOf(chipid);
   const onQueue: QueueObserver = (key, waiting, running) => {
@@ -115,7 +114,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     dispatcher,
     origin: settings.origin,
     proxy: proxy?.url,
-    limiter: createLimiter(settings.connections),
+    limiter: new Limiter(settings.connections),
     deadlines,
     redact,
     random,

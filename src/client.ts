@@ -232,8 +232,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
-    const { queues } = this.#application;
-    return callEach(devices, queues, atOnce, limits.progress, (chipid, shared) =>
+    const { arrivals } = this.#application.queues;
+    return callEach(devices, arrivals, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
   }

@@ -1,8 +1,8 @@
 import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
-import type { CommandLock } from '../commands/lock';
 import { CALLING, CLOSED } from '../commands/outcome';
+import type { CommandLock } from '../commands/queue';
 import type { OtherLatest } from '../fleet/latest';
 import type { FleetRegistry } from '../fleet/registry';
 import type { WatchShare } from '../fleet/watch/watch-types';

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallProgress } from '../types';
 import { CALLING, type Progress } from './outcome';
-import type { Queues } from './queue';
 
 /** Milliseconds that calls are made for in one turn of the event loop: 10,000 take some 300. */
 const IN_A_TURN = 10;
@@ -58,12 +57,13 @@ export interface SharedOptions {
  * Calls several devices. The calls are made within a few turns, each at the latest when another command to its device
  * arrives, so that it has its place in the device's queue. They send their commands a few side by side, in the order in
  * which their turns come.
+ * @param arrivals to be called with the device of each command that arrives
  * @param progress shows what a call waits for; while one of them runs, only that
  * @returns the result of each, in the order of the devices
  */
 export async function callEach<T>(
   chipids: readonly string[],
-  queues: Pick<Queues, 'arrivals'>,
+  arrivals: Set<(chipid: string) => void>,
   atOnce: number,
   progress: Progress | undefined,
   call: (chipid: string, shared: SharedOptions) => Promise<T>,
@@ -81,7 +81,7 @@ export async function callEach<T>(
     uncalled.delete(chipid);
     for (const index of indexes) results[index] = settled(async () => call(chipid, shared));
   };
-  queues.arrivals.add(make);
+  arrivals.add(make);
   let began = performance.now();
   for (const chipid of uncalled.keys()) {
     if (performance.now() - began > IN_A_TURN) {
@@ -90,6 +90,6 @@ export async function callEach<T>(
     }
     make(chipid);
   }
-  queues.arrivals.delete(make);
+  arrivals.delete(make);
   return Promise.all(results);
 }

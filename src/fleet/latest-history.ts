@@ -94,12 +94,16 @@ export class NewestRecord {
   #first: UploadRecord | undefined;
   #last: UploadRecord | undefined;
 
-  constructor(private readonly chipid: string) {}
+  readonly #chipid: string;
+
+  constructor(chipid: string) {
+    this.#chipid = chipid;
+  }
 
   /** Looks at the next record. @returns false if no more are needed */
   take(record: unknown): boolean {
     this.#count++;
-    if (!isUsable(record, this.chipid)) return true;
+    if (!isUsable(record, this.#chipid)) return true;
     const time = timeOf(record.create_time);
     this.#order.add(time, numberOf(record.id) ?? BEFORE_ALL);
     if (this.#bodies.length < SAMPLE) this.#bodies.push(record.body);
@@ -123,7 +127,7 @@ export class NewestRecord {
     settings: HistorySettings,
     now: number,
   ): Upload | undefined {
-    const { chipid } = this;
+    const chipid = this.#chipid;
     const newest = this.#order.isSeen ? this.#first : this.#last;
     if (!newest) return undefined;
     const setting = settings.encoding;

@@ -83,7 +83,7 @@ inEachDialect('an error of a node', () => {
     await gone.close();
     await load([cloudApp(gone), node('reboot'), node('devices')]);
     const { error } = await fail('reboot', { chipid }, 'UNREACHABLE');
-    assert.match(error.message, /127\.0\.0\.1.*ECONNREFUSED/);
+    assert.match(error.message, /ECONNREFUSED.*127\.0\.0\.1/);
     await fail('devices', {}, 'UNREACHABLE');
   });
 
@@ -93,7 +93,7 @@ inEachDialect('an error of a node', () => {
     cloud.fail('hang', { chipid });
     for (let n = 0; n < 101; n++) post('push', { chipid, payload: n });
     const caught = await fail('reboot', { chipid, statusCode: 200 }, 'QUEUE_FULL');
-    assert.match(caught.error.message, /10000001.*100/);
+    assert.match(caught.error.message, /^QUEUE_FULL: 100 .*10000001/);
     assert.ok(!('statusCode' in caught));
     await call('push', { chipid: '10000002', payload: 'to another device' });
     await until(() => cloud.requests.length === 2, 'the first is under way');

@@ -71,7 +71,7 @@ inEachDialect('a command that waits for its device', () => {
     assert.equal(journal.endings.length, 6);
     for (const { error } of journal.endings) {
       assert.equal((error as { code?: string }).code, 'UNREACHABLE');
-      assert.match((error as Error).message, /not sent: the node was closed/);
+      assert.match((error as Error).message, /Not sent: the node was closed/);
     }
     const ids = ['push', 'pulse'];
     const lines = journal.logs.filter(({ id }) => ids.includes(id ?? '')).map(({ msg }) => msg);
