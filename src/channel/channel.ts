@@ -33,13 +33,13 @@ export interface ChannelSettings extends ConnectionSettings {
   close?(): void;
 }
 
-const TOO_LARGE = 'an upload is larger than 16 MiB, the limit for a frame';
+const TOO_LARGE = 'An upload is larger than 16 MiB, the limit for a frame.';
 
 /** Faults by the code of ws that ends a connection for them; the first two are the same limit. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', TOO_LARGE],
   ['WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH', TOO_LARGE],
-  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'an upload came in more than 16,384 parts, the limit'],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'An upload came in more than 16,384 parts, the limit.'],
 ]);
 
 /**
@@ -138,7 +138,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   frame(data: Buffer, isBinary: boolean): void {
     const { appid, now } = this.#settings;
     const frame = isBinary
-      ? { fault: 'a frame is binary' }
+      ? { fault: 'A frame is binary.' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
       this.#settings.observer?.onLive(frame.upload, frame.base64);
