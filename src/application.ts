@@ -173,15 +173,12 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   };
   const parts = settings.openApi && openParts(settings.openApi);
 
-  const fleet = createFleet(
-    {
-      ...{ http, registry, now, timeout: settings.timeout / 1000 },
-      historyOptions: historyOptions(settings),
-      remote: sharing?.latest,
-      share: sharing?.watches,
-    },
-    parts,
-  );
+  const fleet = createFleet({
+    ...{ http, registry, now, timeout: settings.timeout / 1000, sources: parts },
+    historyOptions: historyOptions(settings),
+    remote: sharing?.latest,
+    share: sharing?.watches,
+  });
   const commands =
     parts &&
     new DeviceCommands({

@@ -11,7 +11,7 @@ import {
   type ChannelState,
   type ChannelView,
 } from './listener';
-import { ReconnectBackoff } from './reconnect-backoff';
+import { ReconnectBackoff } from '../util/backoff';
 import { readRetryAfter } from '../http/headers';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
 import { ALONE, type ChannelAccess, type Ownership } from './ownership';
