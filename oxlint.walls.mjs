@@ -19,7 +19,6 @@ export const FOLDERS = [
 ];
 const HEAD = [
   'application',
-  'call-options',
   'caller',
   'calls',
   'client',

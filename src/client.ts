@@ -1,14 +1,13 @@
 import type { Application } from './application';
 import {
+  Caller,
+  DEVICE_TIMEOUT,
   readEachOptions,
   readFormat,
   readLimits,
-  readRecovery,
   readRequest,
-  readSubscribe,
   type DeviceLimits,
-} from './call-options';
-import { Caller, DEVICE_TIMEOUT } from './caller';
+} from './caller';
 import { CALLS } from './calls';
 import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
@@ -27,7 +26,13 @@ import { parseChipid, parseChipids } from './input/chipid';
 import { parseCodes, readLevels } from './input/gpio';
 import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
-import { Subscription, UploadStream, type SubscribeOptions } from './subscription';
+import {
+  readRecovery,
+  readSubscribe,
+  Subscription,
+  UploadStream,
+  type SubscribeOptions,
+} from './subscription';
 import type {
   Answer,
   AppRecord,

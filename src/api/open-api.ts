@@ -28,11 +28,11 @@ import {
 import {
   signedOpenApiRequest,
   type OpenApiIdentity,
+  type Params,
   type UnsignedOpenApiRequest,
-} from './requests';
+} from './signing';
 import { decodeValue } from '../util/decode';
 import { deviceTitle } from '../util/show';
-import type { Params } from './signing';
 
 /** The error of a call without the keys that it needs. */
 export const openApiMissing = (): DeviceCloudError =>

@@ -14,8 +14,13 @@ import { LatestReader } from './latest-reader';
 import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import type { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
-import { readWatchOptions } from './watch/watch-options';
-import type { FleetWatch, WatchListener, WatchOptions, WatchShare } from './watch/watch-types';
+import {
+  readWatchOptions,
+  type FleetWatch,
+  type WatchListener,
+  type WatchOptions,
+  type WatchShare,
+} from './watch/watch-types';
 
 /** What a fleet needs of its application. */
 interface FleetDeps {
