@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../../src/errors';
 import { clientOf, KEYS, simulator } from '../support/client';
 import { CHIPID } from '../support/listener';
-import { failure } from '../support/failure';
+import { failure, failures } from '../support/failure';
 import { httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
@@ -44,13 +44,12 @@ describe('a status that is no success', () => {
     const remedy = /Send: when the device is online/;
     const title =
       /^GATEWAY: The service answered 502\. \w.* device Greenhouse \(10000001\) failed: "/;
-    for (const call of [
+    const calls = [
       client.push(CHIPID, 'x'),
       client.setGpioEdge(CHIPID, 5, 1),
       client.reboot(CHIPID),
-    ]) {
-      // prettier-ignore
-      const { message } = await failure(call, 'GATEWAY');
+    ];
+    for (const { message } of await failures(calls, 'GATEWAY')) {
       assert.match(message, remedy);
       assert.match(message, title);
     }
