@@ -46,6 +46,24 @@ export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
 
 const NO_PARAMS: Params = {};
 const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false, api: 'open' });
+/** A class, since its name is made only when it has failed: there may be tens of thousands of calls a second. */
+class DeviceCall implements Call {
+  readonly ofDevice = true;
+  readonly api = 'open';
+
+  constructor(
+    readonly what: string,
+    readonly chipid: string,
+    readonly titleOf: (chipid: string) => string,
+    readonly reach: Call['reach'],
+    readonly canWait: boolean,
+  ) {}
+
+  get name(): string {
+    return `${this.what} ${this.titleOf(this.chipid)}`;
+  }
+}
+
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
 /** A call of the open API, which can be explained without carrying it out. */
@@ -60,22 +78,10 @@ export type OpenApi = ReturnType<typeof openApi>;
  * @param titleOf what errors call a device
  */
 export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
-  const aboutDevice = (
-    what: string,
-    chipid: string,
-    reach: Call['reach'] = 'device',
-    canWait = false,
-  ): Call => ({
-    // Made when a call has failed: there may be tens of thousands a second.
-    get name() {
-      return `${what} ${titleOf(chipid)}`;
-    },
-    reach,
-    ofDevice: true,
-    api: 'open',
-    canWait,
-  });
-  const command = (what: string, chipid: string): Call => aboutDevice(what, chipid, 'device', true);
+  const aboutDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call =>
+    new DeviceCall(what, chipid, titleOf, reach, false);
+  const command = (what: string, chipid: string): Call =>
+    new DeviceCall(what, chipid, titleOf, 'device', true);
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',

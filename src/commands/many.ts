@@ -32,13 +32,6 @@ export class Semaphore {
   }
 }
 
-/** Awaited from the start: a rejection that nobody awaits yet would end the process. */
-const settled = <T>(call: () => Promise<T>): Promise<PromiseSettledResult<T>> =>
-  call().then(
-    (value) => ({ status: 'fulfilled', value }),
-    (reason: unknown) => ({ status: 'rejected', reason }),
-  );
-
 /** The option with the semaphore that the calls of `callEach` share. It is copied along with the others. */
 const SEMAPHORE = Symbol('semaphore');
 
@@ -72,24 +65,34 @@ export async function callEach<T>(
   const onProgress: Progress | undefined =
     progress && ((now) => progress(now.state === 'waiting' && semaphore.isBusy ? CALLING : now));
   const shared = { [SEMAPHORE]: semaphore, ...(onProgress && { onProgress }) };
-  const results: Promise<PromiseSettledResult<T>>[] = [];
+  const calls: Promise<T>[] = [];
+  const unwatched: Promise<T>[] = [];
   const uncalled = new Map<string, number[]>();
-  for (const [index, chipid] of chipids.entries())
-    uncalled.set(chipid, [...(uncalled.get(chipid) ?? []), index]);
+  for (const [index, chipid] of chipids.entries()) {
+    const before = uncalled.get(chipid);
+    if (before) before.push(index);
+    else uncalled.set(chipid, [index]);
+  }
   const make = (chipid: string): void => {
-    const indexes = uncalled.get(chipid) ?? [];
+    const indexes = uncalled.get(chipid);
+    if (!indexes) return;
     uncalled.delete(chipid);
-    for (const index of indexes) results[index] = settled(async () => call(chipid, shared));
+    for (const index of indexes) {
+      calls[index] = (async () => call(chipid, shared))();
+      unwatched.push(calls[index]);
+    }
   };
   arrivals.add(make);
   let began = performance.now();
   for (const chipid of uncalled.keys()) {
     if (performance.now() - began > IN_A_TURN) {
+      // A rejection that nobody awaits would end the process.
+      void Promise.allSettled(unwatched.splice(0));
       await nextTurn();
       began = performance.now();
     }
     make(chipid);
   }
   arrivals.delete(make);
-  return Promise.all(results);
+  return Promise.allSettled(calls);
 }
