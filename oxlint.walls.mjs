@@ -6,6 +6,7 @@
 /** The folders of src/, from the bottom up: each may import from those before it, none from those after it. */
 export const FOLDERS = [
   'util',
+  'state',
   'input',
   'http',
   'api',
@@ -18,7 +19,6 @@ export const FOLDERS = [
 ];
 const HEAD = [
   'application',
-  'call-options',
   'caller',
   'calls',
   'client',
@@ -53,7 +53,7 @@ const folders = FOLDERS.map((folder, index) =>
       NO_NODE_RED,
       forbid(
         [...FOLDERS.slice(index + 1), ...HEAD, 'simulator'],
-        `src/${folder}/ imports nothing from the folders above it: see the picture in docs/architecture.md.`,
+        `src/${folder}/ imports nothing from the folders above it: see the picture in docs/inside/architecture.md.`,
       ),
     ],
   ),

@@ -9,7 +9,7 @@ import { runRounds } from './rounds';
 import type { Scenario } from './scenario';
 import { scenariosOf } from './scenarios';
 
-/* `npm run bench`: see docs/performance.md. */
+/* `npm run bench`: see docs/inside/performance.md. */
 
 /** What a run does. */
 export interface Options {
@@ -19,7 +19,7 @@ export interface Options {
   rounds?: number;
   /** Whether each subject writes a CPU profile. */
   profile: boolean;
-  /** Whether the results go to docs/performance.md. */
+  /** Whether the results go to docs/inside/performance.md. */
   record: boolean;
   /** Writes the page again from what is recorded, and measures nothing. */
   page: boolean;

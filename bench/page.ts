@@ -9,12 +9,12 @@ import { summarize } from './statistics';
 import { repository } from '../tooling/repository';
 
 /*
- * docs/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is
+ * docs/inside/performance.md: the text of bench/page.md with the numbers of bench/results. `{{push ours cpu}}` is
  * a median, `{{push ours/floor cpu}}` a ratio; `{{goals}}`, `{{verdicts}}` and `{{tables}}` are what they say.
  */
 
 const TEMPLATE = join(repository, 'bench', 'page.md');
-const PAGE = join(repository, 'docs', 'performance.md');
+const PAGE = join(repository, 'docs', 'inside', 'performance.md');
 const PICTURE = join(repository, 'docs', 'images', 'performance.svg');
 
 type GoalRow = GoalResult & { commit: string };

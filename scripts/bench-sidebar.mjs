@@ -5,7 +5,7 @@ import { DEFAULT_VERSION, installNodeRed5, isVersion, target } from './node-red.
 import { SetupError, root } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 
-/* `npm run bench:sidebar [-- --on 5]`: see docs/performance.md. */
+/* `npm run bench:sidebar [-- --on 5]`: see docs/inside/performance.md. */
 
 try {
   const { on } = parseArgs({

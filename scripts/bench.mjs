@@ -3,7 +3,7 @@ import { checkout } from './checkout.mjs';
 import { SetupError } from './npm.mjs';
 import { fail, setup } from './setup.mjs';
 
-/* `npm run bench`: see docs/performance.md. */
+/* `npm run bench`: see docs/inside/performance.md. */
 
 const OPTIONS = {
   quick: { type: 'boolean', default: false },

@@ -2,7 +2,7 @@ import { fail, setup } from './setup.mjs';
 import { runStep } from './steps.mjs';
 import { SUITES, mochaStep } from './suites.mjs';
 
-/* `npm run fault-matrix`: writes the fault matrix of docs/reliability.md, as the tests expect it. */
+/* `npm run fault-matrix`: writes the fault matrix of docs/inside/reliability.md, as the tests expect it. */
 
 try {
   setup();

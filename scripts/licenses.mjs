@@ -4,11 +4,11 @@ import { SetupError, formatFile, npm, root } from './npm.mjs';
 import { fail } from './setup.mjs';
 
 /*
- * `node scripts/licenses.mjs` writes docs/licenses.md: every package that is installed along with this
+ * `node scripts/licenses.mjs` writes docs/inside/licenses.md: every package that is installed along with this
  * one, with the text of its licence.
  */
 
-const page = join(root, 'docs', 'licenses.md');
+const page = join(root, 'docs', 'inside', 'licenses.md');
 
 function licenceText(path) {
   const file = readdirSync(path).find((name) => /^licen[cs]e/i.test(name));
@@ -26,7 +26,7 @@ try {
   const text = ({ name, path }) => `## ${name}\n\n\`\`\`\n${licenceText(path)}\n\`\`\``;
   const written = `# Licences
 
-This package is under the [Apache License 2.0](../LICENSE). These are installed along with it. The list is made
+This package is under the [Apache License 2.0](../../LICENSE). These are installed along with it. The list is made
 by \`node scripts/licenses.mjs\`.
 
 | package | version | licence |
@@ -37,7 +37,7 @@ ${packages.map(text).join('\n\n')}
 
 ---
 
-[All pages](README.md) · Next: [Architecture](architecture.md)
+[All pages](../README.md)
 `;
   writeFileSync(page, written);
   formatFile(page);

@@ -15,7 +15,7 @@ function places({ repository, version }) {
   return page && { raw: `${page}/raw/v${version}/`, page: `${page}/blob/v${version}/` };
 }
 
-/** An address in Markdown: `](docs/errors.md)`; not one with a scheme, nor of a place on the page itself. */
+/** An address in Markdown: `](docs/use/errors.md)`; not one with a scheme, nor of a place on the page itself. */
 const RELATIVE = /(!?)(\[[^\]]*\]\()(?![a-z]+:|#)([^)\s]+)/g;
 
 const absolute = (text, { raw, page }) =>
@@ -27,6 +27,9 @@ const relative = (text, { raw, page }) =>
 const to = { absolute, relative }[process.argv[2]];
 if (!to) throw new Error('Usage: node scripts/readme-addresses.mjs absolute|relative');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const readme = join(root, 'README.md');
 const where = places(manifest);
-if (where) writeFileSync(readme, to(readFileSync(readme, 'utf8'), where));
+// npm packs a README in whatever language.
+for (const name of where ? ['README.md', 'README.zh-CN.md'] : []) {
+  const readme = join(root, name);
+  writeFileSync(readme, to(readFileSync(readme, 'utf8'), where));
+}

@@ -3,26 +3,25 @@ import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
 import { CONNECTS, READINGS, type AdaptiveLimiter, type Paced } from './http/adaptive-limiters';
 import type { AdaptiveLimiters } from './http/adaptive-limiters';
-import { createDeadlines, abortReason } from './http/deadline';
+import { Deadlines, abortReason } from './http/deadline';
 import { daySync, deviceLister, type ListDevices, type SyncDays } from './api/two-requests';
-import { Queues } from './commands/queue';
+import { Queues, type CommandLock, type QueueObserver } from './commands/queue';
 import { createDispatcher } from './http/pool';
 import type { HttpContext } from './http/call';
 import { DeviceCommands } from './commands/waiting';
 import { createFleet, type Fleet } from './fleet/fleet';
 import { FleetRegistry } from './fleet/registry';
-import { historyStreamer, type StreamHistory } from './history/stream-history';
+import { historyStreamer, type StreamHistory } from './history/record-reader';
 import { createListening, type Listen, type Listening } from './recovery/listen';
 import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
-import { createLimiter } from './http/limiter';
+import { Limiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
-import type { CommandLock } from './commands/lock';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
@@ -103,18 +102,19 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     ...proxySecrets(proxy),
   ]);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
-  const deadlines = createDeadlines(explain);
+  const deadlines = new Deadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
-  const queues = new Queues(settings.deviceGap, explain, (key, waiting, running) => {
-    if (!CHIPID.test(key)) return;
-    registry.onQueue(key, waiting, running);
-  });
+  const titleOf = (chipid: string): string => registry.titleOf(chipid);
+  const onQueue: QueueObserver = (key, waiting, running) => {
+    if (CHIPID.test(key)) registry.onQueue(key, waiting, running);
+  };
+  const queues = new Queues(settings.deviceGap, explain, onQueue, titleOf);
   const dispatcher = createDispatcher(settings.origin, settings.connections, tls, proxy);
   const http: HttpContext = {
     dispatcher,
     origin: settings.origin,
     proxy: proxy?.url,
-    limiter: createLimiter(settings.connections),
+    limiter: new Limiter(settings.connections),
     deadlines,
     redact,
     random,
@@ -133,7 +133,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const openParts = (openApiSettings: NonNullable<Settings['openApi']>) => {
     const { signCase, postParameters } = settings;
     const identity = { ...openApiSettings, userAgent, signCase, postParameters, now };
-    const api = openApi(identity);
+    const api = openApi(identity, titleOf);
     const channels = new Channels(
       channelSettings(
         ...([settings, identity, tls, proxy, random] as const),
@@ -173,15 +173,12 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   };
   const parts = settings.openApi && openParts(settings.openApi);
 
-  const fleet = createFleet(
-    {
-      ...{ http, registry, now, timeout: settings.timeout / 1000 },
-      historyOptions: historyOptions(settings),
-      remote: sharing?.latest,
-      share: sharing?.watches,
-    },
-    parts,
-  );
+  const fleet = createFleet({
+    ...{ http, registry, now, timeout: settings.timeout / 1000, sources: parts },
+    historyOptions: historyOptions(settings),
+    remote: sharing?.latest,
+    share: sharing?.watches,
+  });
   const commands =
     parts &&
     new DeviceCommands({

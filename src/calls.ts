@@ -1,12 +1,6 @@
-import { DEVICE_LISTS, type OpenApi } from './api/open-api';
-import {
-  parseBody,
-  parseDeviceid,
-  parsePagination,
-  parseQuery,
-  type ServerApi,
-} from './api/server-api';
-import { checkSentNow, readDuration, readFormat, readValueDatatype } from './call-options';
+import { DEVICE_LISTS } from './api/open-api';
+import { parseBody, parseDeviceid, parsePagination, parseQuery } from './api/server-api';
+import { checkSentNow, readDuration, readFormat, readValueDatatype, type Caller } from './caller';
 import { parseChipid } from './input/chipid';
 import { parsePeriod } from './input/day';
 import { parseLevel, parsePin } from './input/gpio';
@@ -14,7 +8,6 @@ import { parseKey } from './input/values';
 import { pushBytes, pushMessage } from './input/push-payload';
 import type {
   CallOptions,
-  Charset,
   Chipid,
   CommandOptions,
   Day,
@@ -28,14 +21,6 @@ import type {
   ValueOptions,
 } from './types';
 
-/** The interfaces of an application. @throws DeviceCloudError `NOT_CONFIGURED` without their keys */
-export interface Interfaces {
-  open: () => OpenApi;
-  server: () => ServerApi;
-  /** Of text pushed over the channel. */
-  charset: () => Charset;
-}
-
 type Deviceid = string | number;
 
 /**
@@ -43,23 +28,23 @@ type Deviceid = string | number;
  * it both start here, so that both fail with the same error.
  */
 export const CALLS = {
-  app: ({ open }: Interfaces, options?: CallOptions) => ({ spec: open().app(), options }),
-  devices: ({ open }: Interfaces, options?: CallOptions) => ({
+  app: ({ open }: Caller, options?: CallOptions) => ({ spec: open().app(), options }),
+  devices: ({ open }: Caller, options?: CallOptions) => ({
     spec: open().devices(DEVICE_LISTS[0]),
     options,
   }),
-  push({ open }: Interfaces, chipid: Chipid, message: PushMessage, options?: PushOptions) {
+  push({ open }: Caller, chipid: Chipid, message: PushMessage, options?: PushOptions) {
     const format = readFormat(options);
     const device = parseChipid(chipid);
     return { device, spec: open().push(device, pushMessage(message, format), format), options };
   },
-  pushToApp({ open }: Interfaces, message: PushMessage, options?: PushOptions) {
+  pushToApp({ open }: Caller, message: PushMessage, options?: PushOptions) {
     const format = readFormat(options);
     checkSentNow(options, 'A push to all devices');
     return { spec: open().pushToApp(pushMessage(message, format), format), options };
   },
   pushOverChannel(
-    { open, charset }: Interfaces,
+    { open, charset }: Caller,
     chipid: Chipid,
     message: PushMessage,
     options?: PushOptions,
@@ -70,72 +55,61 @@ export const CALLS = {
     open();
     return { device, bytes, options };
   },
-  uploadHistory: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+  uploadHistory: ({ open }: Caller, chipid: Chipid, options?: CallOptions) => ({
     spec: open().uploads(parseChipid(chipid)),
     options,
   }),
-  pushHistory: ({ open }: Interfaces, chipid: Chipid, options?: CallOptions) => ({
+  pushHistory: ({ open }: Caller, chipid: Chipid, options?: CallOptions) => ({
     spec: open().pushes(parseChipid(chipid)),
     options,
   }),
-  appHistory({ open }: Interfaces, begin: Day, end: Day, options?: CallOptions) {
+  appHistory({ open }: Caller, begin: Day, end: Day, options?: CallOptions) {
     const [first, last] = parsePeriod(begin, end);
     return { spec: open().sync(first, last), first, last, options };
   },
-  rtStatus({ open }: Interfaces, chipid: Chipid, key: string, options?: ValueOptions) {
+  rtStatus({ open }: Caller, chipid: Chipid, key: string, options?: ValueOptions) {
     const datatype = readValueDatatype(options);
     const device = parseChipid(chipid);
     return { device, spec: open().rtStatus(device, parseKey(key), datatype), options };
   },
-  gpioStatus({ open }: Interfaces, chipid: Chipid, options?: CallOptions) {
+  gpioStatus({ open }: Caller, chipid: Chipid, options?: CallOptions) {
     const device = parseChipid(chipid);
     return { device, spec: open().gpioStatus(device), options };
   },
-  setGpioEdge(
-    { open }: Interfaces,
-    chipid: Chipid,
-    pin: Pin,
-    level: Level,
-    options?: CommandOptions,
-  ) {
+  setGpioEdge({ open }: Caller, chipid: Chipid, pin: Pin, level: Level, options?: CommandOptions) {
     const device = parseChipid(chipid);
     const spec = open().setGpioEdge(device, parsePin(pin), parseLevel(level));
     return { device, spec, options };
   },
   /** `spec` is that of the first of the two requests: the second has the opposite level. */
-  pulseGpio({ open }: Interfaces, chipid: Chipid, pin: Pin, level: Level, options?: PulseOptions) {
+  pulseGpio({ open }: Caller, chipid: Chipid, pin: Pin, level: Level, options?: PulseOptions) {
     const device = parseChipid(chipid);
     const [number, edge] = [parsePin(pin), parseLevel(level)];
     const pulse = { chipid: device, pin: number, level: edge, duration: readDuration(options) };
     return { device, spec: open().setGpioEdge(device, number, edge), pulse, options };
   },
-  refresh({ open }: Interfaces, chipid: Chipid, options?: CallOptions) {
+  refresh({ open }: Caller, chipid: Chipid, options?: CallOptions) {
     const device = parseChipid(chipid);
     return { device, spec: open().refresh(device), options };
   },
-  reboot({ open }: Interfaces, chipid: Chipid, options?: CommandOptions) {
+  reboot({ open }: Caller, chipid: Chipid, options?: CommandOptions) {
     const device = parseChipid(chipid);
     return { device, spec: open().reboot(device), options };
   },
-  serverDevices: ({ server }: Interfaces, query?: Query, options?: CallOptions) => ({
+  serverDevices: ({ server }: Caller, query?: Query, options?: CallOptions) => ({
     serverSpec: server().devices(parseQuery(query)),
     options,
   }),
-  serverDevice: ({ server }: Interfaces, deviceid: Deviceid, options?: CallOptions) => ({
+  serverDevice: ({ server }: Caller, deviceid: Deviceid, options?: CallOptions) => ({
     serverSpec: server().device(parseDeviceid(deviceid)),
     options,
   }),
-  serverUpdate(
-    { server }: Interfaces,
-    deviceid: Deviceid,
-    body: JsonObject,
-    options?: CallOptions,
-  ) {
+  serverUpdate({ server }: Caller, deviceid: Deviceid, body: JsonObject, options?: CallOptions) {
     const id = parseDeviceid(deviceid);
     return { id, serverSpec: server().update(id, parseBody(body)), options };
   },
   serverPassthrough(
-    { server }: Interfaces,
+    { server }: Caller,
     deviceid: Deviceid,
     body: JsonObject,
     options?: CallOptions,
@@ -143,7 +117,7 @@ export const CALLS = {
     const id = parseDeviceid(deviceid);
     return { id, serverSpec: server().passthrough(id, parseBody(body)), options };
   },
-  serverUploads: ({ server }: Interfaces, query: Query, options?: CallOptions) => ({
+  serverUploads: ({ server }: Caller, query: Query, options?: CallOptions) => ({
     serverSpec: server().uploads(parsePagination(query)),
     options,
   }),

@@ -1,14 +1,13 @@
 import type { Application } from './application';
 import {
+  Caller,
+  DEVICE_TIMEOUT,
   readEachOptions,
   readFormat,
   readLimits,
-  readRecovery,
   readRequest,
-  readSubscribe,
   type DeviceLimits,
-} from './call-options';
-import { Caller, DEVICE_TIMEOUT } from './caller';
+} from './caller';
 import { CALLS } from './calls';
 import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
@@ -27,7 +26,13 @@ import { parseChipid, parseChipids } from './input/chipid';
 import { parseCodes, readLevels } from './input/gpio';
 import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
-import { Subscription, UploadStream, type SubscribeOptions } from './subscription';
+import {
+  readRecovery,
+  readSubscribe,
+  Subscription,
+  UploadStream,
+  type SubscribeOptions,
+} from './subscription';
 import type {
   Answer,
   AppRecord,
@@ -214,7 +219,8 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * Calls several devices (section 4.2, endpoints 3 and 8 to 12; section 6, `msgpush`), and sends to a few side by side.
-   * Each call is made at once, so that it has its place in the order of all commands to its device.
+   * Each call has its place in the order of all commands to its device at once; ten thousand are made in several turns of the
+   * event loop.
    * @param chipids the devices
    * @param call makes the call to one of them with the options that it is given:
    * `(chipid, options) => client.push(chipid, 'on', options)`
@@ -233,7 +239,8 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { atOnce, limits, each } = readEachOptions(options, DEVICE_TIMEOUT);
     // Fails without the keys, whether or not there are devices.
     void this.#caller.parts;
-    return callEach(devices, atOnce, limits.progress, (chipid, shared) =>
+    const { arrivals } = this.#application.queues;
+    return callEach(devices, arrivals, atOnce, limits.progress, (chipid, shared) =>
       call(chipid, { ...each, ...shared } as unknown as O),
     );
   }

@@ -8,7 +8,13 @@ interface Meaning {
   readonly isSilence?: true;
   /** What to do, unless the call can say it more exactly. */
   readonly advice?: string;
+  /** What helps a command that can wait for its device. */
+  readonly remedy?: string;
 }
+
+/** In the words of the nodes' dialog, and of the client. */
+const WAIT =
+  'For a device that is often away, choose Send: when the device is online (when: "online").';
 
 /** Every code a {@link DeviceCloudError} can have, and what it means. Nothing else decides by lists of codes. */
 export const ERRORS = {
@@ -23,6 +29,7 @@ export const ERRORS = {
     isWorthRetry: true,
     isSilence: true,
     advice: 'A gateway of the service failed; try again later.',
+    remedy: WAIT,
   },
   SERVER_ERROR: {
     mayHaveActed: true,
@@ -37,6 +44,7 @@ export const ERRORS = {
     mayHaveActed: true,
     isSilence: true,
     advice: 'Try again later, or set a longer time-out.',
+    remedy: WAIT,
   },
   UNREACHABLE: {
     isWorthRetry: true,
@@ -76,9 +84,9 @@ const meaningOf = (code: ErrorCode): Meaning => (ERRORS as Record<string, Meanin
 const BRAND = Symbol.for('device-cloud.DeviceCloudError');
 
 /**
- * The one error of this package. `code` is stable; `message` names the call and the device, repeats
- * what the service said, and says what to do. There is never a `cause`: an error of a library below
- * may carry a signed URL.
+ * The one error of this package. `code` is stable; `message` begins with it and a few words, names the call and the device,
+ * repeats what the service said, and says what to do. There is never a `cause`: an error of a library below may carry a
+ * signed URL.
  */
 export class DeviceCloudError extends Error {
   /** Identifies the class where {@link isDeviceCloudError} cannot, as in JSON. */
@@ -92,19 +100,32 @@ export class DeviceCloudError extends Error {
   /** Of a command: whether it may have been carried out. If false, it certainly was not. */
   readonly uncertain: boolean;
 
-  /** @param uncertain default: as the code says */
+  /**
+   * @param message without the code, which is put before it
+   * @param uncertain default: as the code says
+   */
   constructor(
     code: ErrorCode,
     message: string,
     statusCode?: number,
     uncertain = meaningOf(code).mayHaveActed === true,
   ) {
-    super(message);
+    super(`${code}: ${message}`);
     this.code = code;
     this.uncertain = uncertain;
     if (statusCode !== undefined) this.statusCode = statusCode;
   }
+
+  /** Node-RED shows this, and cuts it in narrow places: it begins with the code. */
+  override toString(): string {
+    return this.message;
+  }
 }
+
+/** The message of an error without its code, to be repeated in another one. */
+export const withoutCode = ({ code, message }: DeviceCloudError): string =>
+  message.startsWith(`${code}: `) ? message.slice(code.length + 2) : message;
+
 // Not in the class: the types of two copies would not be compatible.
 Object.defineProperty(DeviceCloudError.prototype, BRAND, { value: true });
 

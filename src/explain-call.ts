@@ -10,10 +10,10 @@ import {
   type Explanation,
 } from './api/explain';
 import type { ServerApiCall } from './api/server-api';
-import { readLimits } from './call-options';
-import { CALLS, type CallArguments, type CallName, type Interfaces } from './calls';
+import { readLimits, type Caller } from './caller';
+import { CALLS, type CallArguments, type CallName } from './calls';
 import { keyWarnings, type KeyName } from './input/pasted-key';
-import type { ClientOptions, Settings } from './settings';
+import type { ClientOptions } from './settings';
 import type { CallOptions } from './types';
 
 /** The calls that can be explained: all that send a request. */
@@ -22,13 +22,7 @@ export type ExplainedCall = CallName;
 /** The arguments of a call. */
 export type ExplainedArguments<C extends ExplainedCall> = CallArguments<C>;
 
-/** The parts of a client that an explanation uses. */
-export interface Explainable extends Interfaces {
-  settings: Settings;
-  options: ClientOptions;
-}
-
-const settingsOf = ({ settings, options }: Explainable): ExplainSettings => {
+const settingsOf = ({ settings, options }: Caller): ExplainSettings => {
   const { origin, timestampUnit, postParameters, signCase } = settings;
   const { now = Date.now, proxy, serverPassword = '' } = options;
   const curlOptions = proxy === false ? ["--noproxy '*'"] : [];
@@ -44,7 +38,7 @@ type ReadCall = { options: CallOptions | undefined } & (
 );
 
 const READERS: {
-  readonly [C in ExplainedCall]: (from: Interfaces, ...args: ExplainedArguments<C>) => ReadCall;
+  readonly [C in ExplainedCall]: (from: Caller, ...args: ExplainedArguments<C>) => ReadCall;
 } = CALLS;
 
 const SPELLING: ExplainNote = {
@@ -52,11 +46,7 @@ const SPELLING: ExplainNote = {
   message: `If the answer is 404, ${DEVICE_LISTS[1]} is requested instead of ${DEVICE_LISTS[0]}.`,
 };
 
-function draft<C extends ExplainedCall>(
-  from: Explainable,
-  call: C,
-  args: ExplainedArguments<C>,
-): Draft {
+function draft<C extends ExplainedCall>(from: Caller, call: C, args: ExplainedArguments<C>): Draft {
   const read = READERS[call](from, ...args);
   // An explanation has no limits, but what is wrong with them is an error of the call.
   readLimits(read.options, 1);
@@ -84,7 +74,7 @@ function connectionNotes({ tls, proxy }: ClientOptions, origin: string): Explain
 
 /** Explains a call. @throws DeviceCloudError as the call itself does for what it is given */
 export function explainCall<C extends ExplainedCall>(
-  from: Explainable,
+  from: Caller,
   call: C,
   args: ExplainedArguments<C>,
 ): Explanation {

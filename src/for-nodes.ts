@@ -15,10 +15,12 @@ export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
 export { isPosition } from './recovery/position';
+export { fileNameOf, StateFolder, type KeptValue } from './state/folder';
+export { Saver } from './state/saver';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,
   UNPROVEN_KIND as HISTORY_NOT_UNDERSTOOD,
-} from './recovery/reports';
+} from './recovery/settling';
 export type {
   Charset,
   JsonObject,

@@ -1,5 +1,5 @@
 /**
- * The client for everyday work: at most 40 names, all in docs/client.md. What the nodes need besides is in for-nodes.ts.
+ * The client for everyday work: at most 40 names, all in docs/inside/client.md. What the nodes need besides is in for-nodes.ts.
  */
 // A project whose tsconfig names no types would not find Buffer: this asks for those of Node.js.
 /// <reference types="node" preserve="true" />

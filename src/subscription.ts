@@ -1,9 +1,11 @@
 import type { ChannelListener, ChannelSubscription, ChannelView } from './channel/listener';
-import { DeviceCloudError } from './errors';
+import { DeviceCloudError, invalidInput } from './errors';
 import { onAbort } from './http/deadline';
-import type { RecoverOptions } from './recovery/options';
+import { parseSignal, readInput } from './input/values';
+import type { Deliver, RecoverOptions } from './recovery/options';
 import type { Position } from './recovery/position';
 import type { Upload } from './types';
+import { show } from './util/show';
 
 /** A listener's place on the channel of a device: `using subscription = client.listen(…)` leaves it with the block. */
 export class Subscription implements ChannelSubscription {
@@ -199,7 +201,52 @@ export class UploadStream implements AsyncIterableIterator<Upload, undefined> {
 const full = (chipid: string, uploads: number, bytes: number): DeviceCloudError =>
   new DeviceCloudError(
     'QUEUE_FULL',
-    `The loop over the uploads of device ${chipid} has ended: ${uploads} uploads of ${bytes} bytes waited for it, and one more did not fit. ` +
+    `${uploads} uploads of ${bytes} bytes wait, and one more did not fit. The loop over the uploads of device ${chipid} has ended. ` +
       'What came since was not given to it. With recovery, subscribe again from the position that was saved last; ' +
       'maxUploads and maxBytes set how much may wait.',
   );
+
+function readDeliver(deliver: unknown): Deliver | undefined {
+  if (deliver === undefined || deliver === 'here' || deliver === 'queue') return deliver;
+  throw invalidInput(`deliver must be here or queue, but is ${show(deliver)}.`);
+}
+
+/**
+ * Reads each option once: recovery uses them for as long as it runs.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readRecovery(options: RecoverOptions | undefined): RecoverOptions | undefined {
+  if (!options) return undefined;
+  return readInput('options object for recovery', () => {
+    const { encoding, zone, start, save, deliver } = options;
+    const read = { encoding, zone, start, deliver: readDeliver(deliver) };
+    return save ? { ...read, save: (position) => save.call(options, position) } : read;
+  });
+}
+
+/** How many uploads may wait for a loop, and how many bytes, unless its caller says otherwise. */
+const WAITING = { maxUploads: 10_000, maxBytes: 16 * 1024 * 1024 };
+
+/**
+ * Reads the options of a loop over uploads.
+ * @param closing ends it with the client
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function readSubscribe(options: SubscribeOptions | undefined, closing: AbortSignal) {
+  return readInput('options object', () => {
+    const { recover, signal, onState, onFault, onGap, ...limits } = options ?? {};
+    const { maxUploads, maxBytes } = { ...WAITING, ...limits };
+    for (const [name, value] of Object.entries({ maxUploads, maxBytes }))
+      if (!Number.isInteger(value) || value < 1)
+        throw invalidInput(`${name} must be a whole number from 1, but is ${show(value)}.`);
+    const read = readRecovery(recover === true ? {} : recover || undefined);
+    const given = parseSignal(signal);
+    const callbacks: ChannelListener = {
+      ...(onState && { onState: onState.bind(options) }),
+      ...(onFault && { onFault: onFault.bind(options) }),
+      ...(onGap && { onGap: onGap.bind(options) }),
+    };
+    const signals = given ? [closing, given] : [closing];
+    return { recover: read, callbacks, maxUploads, maxBytes, signals, save: read?.save };
+  });
+}

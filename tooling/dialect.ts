@@ -2,6 +2,7 @@ import type { DialectName } from '../src/simulator';
 
 /** The dialect of the public server, where some answers are others. */
 export const PUBLIC_DIALECT: DialectName = 'public-2016';
+const DOCUMENT: DialectName = 'document';
 
 const chosen = process.env['SIMULATOR_DIALECT'];
 
@@ -9,9 +10,34 @@ const chosen = process.env['SIMULATOR_DIALECT'];
  * The dialect of the simulator that the tests of the examples and of the demo run on: `document`, or what the
  * environment variable `SIMULATOR_DIALECT` names.
  */
-export const DIALECT = (chosen ?? 'document') as DialectName;
+export const DIALECT = (chosen ?? DOCUMENT) as DialectName;
 
 /** The same for the examples as imported, which `npm test` runs on another one on Node-RED 5. */
 export const IMPORTED_DIALECT = (chosen ??
   process.env['IMPORTED_DIALECT'] ??
-  'document') as DialectName;
+  DOCUMENT) as DialectName;
+
+let current = DIALECT;
+
+/** The dialect that the simulators of the present test have, unless it says otherwise: see {@link inEachDialect}. */
+export const currentDialect = (): DialectName => current;
+
+/** Whether it is the public server's. */
+export const isPublic = (): boolean => current === PUBLIC_DIALECT;
+
+/**
+ * A `describe` that runs once on a service as its document says, and once on one as the public server: what a user is
+ * promised holds on both.
+ */
+export function inEachDialect(title: string, tests: (dialect: DialectName) => void): void {
+  for (const dialect of [DOCUMENT, PUBLIC_DIALECT])
+    describe(`${title} (${dialect})`, () => {
+      let outer: DialectName;
+      before(() => {
+        outer = current;
+        current = dialect;
+      });
+      after(() => (current = outer));
+      tests(dialect);
+    });
+}

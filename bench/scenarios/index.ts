@@ -7,6 +7,7 @@ import { growth } from './growth';
 import { historyScenarios } from './histories';
 import { json } from './json';
 import { many } from './many';
+import { outage } from './outage';
 import { push } from './push';
 import { recovery } from './recovery';
 import { restartScenarios } from './restart';
@@ -24,6 +25,7 @@ export const scenariosOf = (plan: Plan): Scenario[] => [
   ...restartScenarios(plan),
   recovery(plan),
   ...historyScenarios(plan),
+  outage(plan),
   delay(plan),
   growth(),
   start(plan),

@@ -1,7 +1,15 @@
 import { SLICED, type Plan } from '../plan';
 import { CPU, RATE, SERVICE, type Goal, type Job, type Scenario } from '../scenario';
 import { HISTORY } from '../service/readings';
-import { CORE, FLOOR, LIMIT, OURS, OURS_FLEET, OURS_OFF } from '../subjects/open-channels';
+import {
+  CORE,
+  FLOOR,
+  LIMIT,
+  OURS,
+  OURS_FLEET,
+  OURS_KEPT,
+  OURS_OFF,
+} from '../subjects/open-channels';
 import { Receiver } from '../subjects/receiver';
 
 /** Blocks of 16 uploads that are on their way on a channel at most. */
@@ -63,6 +71,21 @@ const uploadsWithEvents = (devices: number, { rounds }: Plan): Scenario => ({
   },
 });
 
+/** Uploads whose positions survive a restart, beside some whose do not. */
+const keptUploads = (devices: number, { rounds }: Plan): Scenario => ({
+  name: 'uploads-kept',
+  title: `Uploads received on ${devices} channels, with positions in files`,
+  subjects: [OURS, OURS_KEPT],
+  columns: [CPU],
+  goals: [goal(OURS_KEPT.name, OURS.name, 1.05)],
+  rounds: rounds * 2,
+  plan: SLICED,
+  async measure(job) {
+    const receiver = await staggered(job, devices);
+    return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
+  },
+});
+
 /** Uploads as devices send them: each device one a second. */
 const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
   name: 'uploads-steady',
@@ -80,5 +103,6 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
 export const uploadScenarios = (plan: Plan): Scenario[] => [
   ...plan.uploadChannels.map((channels) => uploads(channels, plan)),
   uploadsWithEvents(100, plan),
+  keptUploads(100, plan),
   steadyUploads(100, plan),
 ];

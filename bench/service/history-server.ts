@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { indexOf } from '../identity';
-import { LONG_HISTORY, recordsUpTo, YEAR } from './readings';
+import { LONG_HISTORY, MISSED, newestOf, recordsUpTo, YEAR } from './readings';
 
 const HISTORY_PATH = /^\/openapi\/up_messages\/dev\/(\d+)\//;
 
@@ -14,21 +14,35 @@ const PIECE = 500;
 export class HistoryServer {
   readonly server: Server;
   #year: Buffer | undefined;
+  /** Records of a device that came after the year. */
+  #later = 0;
 
   constructor() {
     const answer: RequestListener = ({ url = '' }, response) => {
       const device = indexOf(HISTORY_PATH.exec(url)?.[1] ?? '');
       if (device === LONG_HISTORY.device) sendLong(response);
-      else response.end((this.#year ??= yearOf()));
+      else this.#sendYear(response);
     };
     this.server = createServer(answer);
   }
+
+  /** Each device has uploaded more. */
+  grow(): void {
+    this.#later += MISSED;
+  }
+
+  #sendYear(response: ServerResponse): void {
+    const year = (this.#year ??= yearOf());
+    const later = newestOf(YEAR + this.#later, this.#later);
+    response.write(`[${later.map((record) => `${record},`).join('')}`);
+    response.end(year);
+  }
 }
 
-/** The history of a year. All devices have the same, since to make each would take longer than to read it. */
+/** The history of a year, without the bracket before it. All devices have the same, since to make each would take longer than to read it. */
 function yearOf(): Buffer {
-  const records = recordsUpTo(YEAR, YEAR).reverse();
-  return Buffer.from(`[${records.join(',')}]`);
+  const records = newestOf(YEAR, YEAR);
+  return Buffer.from(`${records.join(',')}]`);
 }
 
 /** Sends as much as is taken, so that the service needs little memory as well. */

@@ -39,12 +39,33 @@ export function recordsUpTo(sent: number, count: number, device = 0): string[] {
   return records;
 }
 
+/** Seconds between two records of a year. */
+const PACE = 105;
+const NEW_YEAR = Date.UTC(2026, 0, 1);
+
+/**
+ * The same, newest first, as the public server of 2016 gives them, with the times of a year. All devices are given the
+ * same: so the field that names the device is called otherwise.
+ */
+export function newestOf(sent: number, count: number): string[] {
+  const timeOf = (id: number): string =>
+    new Date(NEW_YEAR + id * PACE * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return recordsUpTo(sent, count)
+    .map((record, index) =>
+      record.replace('2026-01-01 12:00:00', timeOf(sent - count + index)).replace('"dev"', '"all"'),
+    )
+    .reverse();
+}
+
 /** The history of a device that has sent `sent` uploads: the latest, oldest first. */
 export const historyOf = (device: number, sent: number): string =>
   `[${recordsUpTo(sent, HISTORY, device).join(',')}]`;
 
 /** Records in the history of a year: one in 105 s. */
 export const YEAR = 300_000;
+
+/** Uploads of each device with such a history while its channel is down. */
+export const MISSED = 3;
 
 /** A history of 200 MB. */
 export const LONG_HISTORY = { device: 1_000_000, records: 1_450_000 };

@@ -32,7 +32,10 @@ export async function startService(): Promise<{
   const histories = new HistoryServer();
 
   async function control(request: IncomingMessage): Promise<State | Flood> {
-    if (request.method === 'DELETE') channels.drop();
+    if (request.method === 'DELETE') {
+      histories.grow();
+      channels.drop();
+    }
     const { method } = request;
     if (method === 'PUT') channels.throttle(((await json(request)) as Control).perSecond);
     if (method === 'POST') {
@@ -57,7 +60,7 @@ export async function startService(): Promise<{
     else void control(request).then((answer) => response.end(JSON.stringify(answer)));
   });
   const https = createTlsServer(LOOPBACK, channels.answer);
-  for (const server of [http, https]) {
+  for (const server of [http, https, histories.server]) {
     // A connection that idles between two histories is not a fault to recover from.
     server.keepAliveTimeout = 0;
     channels.attach(server);

@@ -11,11 +11,13 @@ const JITTER = 1000;
 
 /**
  * Bare `ws` behind the connect limiter of the package: channels that reconnect, and nothing else.
+ * @param onOpen is called whenever a channel is open
  * @returns a function that opens channels up to a given number
  */
 export async function bareReconnecting(
   baseUrl: string,
   packageFolder: string,
+  onOpen: (chipid: string) => void = () => undefined,
 ): Promise<(channels: number) => Promise<void>> {
   const { WebSocket } = await import('ws');
   const load = createRequire(join(packageFolder, 'package.json'));
@@ -30,7 +32,10 @@ export async function bareReconnecting(
     const attempt = limiter.acquire(() => {
       const socket = new WebSocket(channelAddress(baseUrl, chipid), options);
       socket.on('error', (error) => fail(`A bare channel failed: ${error.message}`));
-      socket.on('open', () => attempt.succeeded());
+      socket.on('open', () => {
+        attempt.succeeded();
+        onOpen(chipid);
+      });
       socket.on('close', () => setTimeout(() => connect(chipid), Math.random() * JITTER));
     });
   };

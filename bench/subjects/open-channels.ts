@@ -1,3 +1,4 @@
+import type { ListenConfig } from '../../nodes/listen/listen.config';
 import type { Job, Subject } from '../scenario';
 import { AT_ONCE, bareChannels, type BareUpload } from './bare-channels';
 import { bareHistories } from './bare-histories';
@@ -13,6 +14,7 @@ export const FLOOR: Subject = { name: 'floor', label: "bare ws and a bare node's
 export const CORE: Subject = { name: 'core', label: 'core: websocket in → json → function' };
 export const OURS: Subject = { name: 'ours', label: 'listen node' };
 export const OURS_OFF: Subject = { name: 'ours-off', label: 'listen node, recover: off' };
+export const OURS_KEPT: Subject = { name: 'ours-kept', label: 'listen node, recover: restart' };
 export const OURS_FLEET: Subject = { name: 'ours-fleet', label: 'listen, events and latest nodes' };
 
 /** A subject that reads the history of each device once its channel is open, as recovery does. */
@@ -25,6 +27,11 @@ export const LIMIT_READING: Subject = {
 export const RECONNECTING: Subject = {
   name: 'limit-reconnecting',
   label: 'bare ws behind the same limiter',
+};
+
+const RECOVER: Partial<Record<string, ListenConfig['recover']>> = {
+  [OURS_OFF.name]: 'off',
+  [OURS_KEPT.name]: 'restart',
 };
 
 /** Opens channels up to a given number; it may return before they are open. */
@@ -66,8 +73,7 @@ export async function opener(
   }
   return (channels) => {
     if (subject === 'core') return nodeRed.deploy(coreUploads(baseUrl, channels));
-    const recover = subject === OURS_OFF.name ? 'off' : 'reconnect';
-    const listening = ourUploads(baseUrl, channels, recover);
+    const listening = ourUploads(baseUrl, channels, RECOVER[subject] ?? 'reconnect');
     return nodeRed.deploy(subject === OURS_FLEET.name ? [...listening, ...ourFleet()] : listening);
   };
 }

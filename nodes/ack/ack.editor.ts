@@ -1,22 +1,13 @@
+import { opened, prepareNoCluster } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
-import { opened } from '../common/editor/form';
-import {
-  appProperty,
-  categoryDescription,
-  labelOf,
-  labelStyle,
-  type Named,
-  selectOnlyApp,
-} from '../common/editor/properties';
 import type { AckConfig } from './ack.config';
 
-type Config = AckConfig & Named;
-
-RED.nodes.registerType<Config>('device-cloud-ack', {
+RED.nodes.registerType<AckConfig & shared.Named>('device-cloud-ack', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -24,13 +15,15 @@ RED.nodes.registerType<Config>('device-cloud-ack', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
   },
   label: function () {
-    return labelOf(this.name, t('node.ack'));
+    return shared.labelOf(this.name, t('paletteLabel'));
   },
   oneditprepare: function () {
     opened(this);
+    prepareNoCluster(this);
   },
 });

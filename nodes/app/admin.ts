@@ -83,6 +83,12 @@ function devicesRoute(RED: NodeAPI): Handler {
   const devicesOf = deviceReader(RED);
   return (request, response) => {
     const id = String(request.params['id']);
+    if ('names' in request.query) {
+      // For the labels of nodes: what is known already, without a call to the service.
+      const known = findAppNode(RED, id)?.fleet()?.snapshot() ?? [];
+      response.json(known.map(({ chipid, name }) => ({ chipid, name })));
+      return;
+    }
     devicesOf(id)
       .then(
         (devices) => {

@@ -28,6 +28,8 @@ export interface AppConfig {
   pins: string;
   /** Of text that is not UTF-8 in an upload, and of text pushed over the channel. */
   charset: Charset;
+  /** Where what must survive a restart is kept: in files of the user directory, or in each node's context. */
+  state: 'file' | 'context';
   /** Where the further parameters of a POST go. */
   postParameters: 'body' | 'query';
   /** Which letters the signature lowercases. */
@@ -54,6 +56,7 @@ export const DEFAULTS: AppConfig = {
   historyZone: AUTO_ZONE,
   pins: 'auto',
   charset: 'utf-8',
+  state: 'file',
   postParameters: 'body',
   signCase: 'unicode',
   tls: '',

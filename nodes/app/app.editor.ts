@@ -1,7 +1,7 @@
 import type { CLUSTER_TYPE } from '../cluster/cluster.config';
-import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
+import { checked, choice, number, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { current, fieldValue, opened } from '../common/editor/form';
-import type { Named } from '../common/editor/properties';
+import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
 import {
@@ -85,7 +85,7 @@ function pairError(id: string, secret: string): string | undefined {
   return id === '' && secret !== '' ? t('error.secret-alone') : undefined;
 }
 
-type Config = AppConfig & Named;
+type Config = AppConfig & shared.Named;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
@@ -93,89 +93,42 @@ function adapt(node: EditorNode<Config>): void {
   $('#device-cloud-test-result').empty();
 }
 
-/** A setting that is not the usual one should be seen at once. */
-function isUnusual(node: EditorNode<Config>): boolean {
-  const { service: _service, baseUrl: _baseUrl, appid: _appid, ...usual } = DEFAULTS;
-  return Object.entries(usual).some(([property, value]) => {
-    const saved = node[property as keyof typeof usual];
-    return saved !== undefined && String(saved) !== String(value);
-  });
-}
-
 RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies typeof APP_TYPE, {
   category: 'config',
   icon: 'device-cloud-app.svg',
   color: '#a58bf0',
   defaults: {
-    name: { value: '' },
-    service: {
-      value: DEFAULTS.service,
-      label: t('label.service'),
-      validate: validator(orDefault(oneOf('cloud', 'simulator'))),
-    },
+    name: shared.name,
+    version: shared.version,
+    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator'),
     baseUrl: {
       value: '',
       label: t('label.baseUrl'),
       validate: validator<Config>(baseUrlError, isCloud),
     },
     appid: { value: '', label: t('label.appid'), validate: validator<Config>(appidError, isCloud) },
-    timeout: {
-      value: DEFAULTS.timeout,
-      label: t('label.timeout'),
-      validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
-    },
-    heartbeat: {
-      value: DEFAULTS.heartbeat,
-      label: t('label.heartbeat'),
-      validate: validator(orDefault(seconds(0, MAX_SECONDS))),
-    },
-    ping: {
-      value: DEFAULTS.ping,
-      label: t('label.ping'),
-      validate: validator(orDefault(seconds(0, MAX_SECONDS))),
-    },
-    timestampUnit: { value: DEFAULTS.timestampUnit },
-    connections: {
-      value: DEFAULTS.connections,
-      label: t('label.connections'),
-      validate: validator(orDefault(wholeNumber(1, 10_000))),
-    },
-    deviceGap: {
-      // As text: the editor leaves a default of 0 out of the form of a new config node.
-      value: String(DEFAULTS.deviceGap),
-      label: t('label.deviceGap'),
-      validate: validator(orDefault(seconds(0, MAX_SECONDS * 1000))),
-    },
-    historyEncoding: {
-      value: DEFAULTS.historyEncoding,
-      label: t('label.historyEncoding'),
-      validate: validator(orDefault(oneOf(...HISTORY_ENCODINGS))),
-    },
-    historyZone: {
-      value: DEFAULTS.historyZone,
-      label: t('label.historyZone'),
-      validate: validator<Config>(orDefault(zoneError), isCloud),
-    },
-    pins: {
-      value: DEFAULTS.pins,
-      label: t('label.pins'),
-      validate: validator(orDefault(pinsError)),
-    },
-    charset: {
-      value: DEFAULTS.charset,
-      label: t('label.charset'),
-      validate: validator(orDefault(oneOf(...CHARSETS))),
-    },
-    postParameters: {
-      value: DEFAULTS.postParameters,
-      label: t('label.postParameters'),
-      validate: validator(orDefault(oneOf('body', 'query'))),
-    },
-    signCase: {
-      value: DEFAULTS.signCase,
-      label: t('label.signCase'),
-      validate: validator(orDefault(oneOf('unicode', 'ascii'))),
-    },
+    timeout: number(DEFAULTS.timeout, 'label.timeout', seconds(0.001, MAX_SECONDS)),
+    heartbeat: number(DEFAULTS.heartbeat, 'label.heartbeat', seconds(0, MAX_SECONDS)),
+    ping: number(DEFAULTS.ping, 'label.ping', seconds(0, MAX_SECONDS)),
+    timestampUnit: choice(DEFAULTS.timestampUnit, 'label.timestampUnit', 'ms', 's'),
+    connections: number(DEFAULTS.connections, 'label.connections', wholeNumber(1, 10_000)),
+    // As text: the editor leaves a default of 0 out of the form of a new config node.
+    deviceGap: number(
+      String(DEFAULTS.deviceGap),
+      'label.deviceGap',
+      seconds(0, MAX_SECONDS * 1000),
+    ),
+    historyEncoding: choice(
+      DEFAULTS.historyEncoding,
+      'label.historyEncoding',
+      ...HISTORY_ENCODINGS,
+    ),
+    historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
+    pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
+    state: choice(DEFAULTS.state, 'label.state', 'file', 'context'),
+    charset: choice(DEFAULTS.charset, 'label.charset', ...CHARSETS),
+    postParameters: choice(DEFAULTS.postParameters, 'label.postParameters', 'body', 'query'),
+    signCase: choice(DEFAULTS.signCase, 'label.signCase', 'unicode', 'ascii'),
     tls: { value: '', type: 'tls-config', required: false, label: t('label.tls') },
     proxy: { value: '', type: 'http proxy', required: false, label: t('label.proxy') },
     cluster: {
@@ -212,7 +165,6 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     opened(this);
     $('#node-config-input-service').on('change', () => adapt(this));
     adapt(this);
-    $('#device-cloud-advanced').prop('open', isUnusual(this));
     prepareTest(this.id, invalidSettings);
   },
 });

@@ -6,6 +6,7 @@ import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import type { AppNode } from './deployed';
 import { FleetProcesses, FleetView } from './fleet';
+import { KeptState } from './kept-state';
 import { dialectOf } from './options';
 import type { SharedSimulator } from './simulator';
 
@@ -15,6 +16,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   const connection = new Connection(RED, node, config, simulator, (problem) => {
     for (const report of reports.values()) report(problem);
   });
+  const kept = new KeptState(RED, node, config);
   let users = 0;
   let stopped: Promise<void> = Promise.resolve();
 
@@ -54,6 +56,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
       exit();
     }
   };
+  node.kept = (user, name) => kept.value(connection.application, user, name);
   node.fleet = () => connection.current()?.fleet;
   node.cluster = () => connection.current()?.cluster;
   node.processes = config.cluster
@@ -68,9 +71,9 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   node.viewFleet = () => {
     if (Object.keys(node.users).length > 0) view.look();
   };
-  node.on('close', (_removed: boolean, done: () => void) => {
+  node.on('close', (removed: boolean, done: () => void) => {
     view.close();
-    Promise.all([stopped, connection.stop()]).then(
+    Promise.all([stopped, connection.stop(), kept.close(removed)]).then(
       () => done(),
       () => done(),
     );

@@ -120,6 +120,11 @@ export class Connection {
     return (this.#client = new DeviceCloudClient(this.#options));
   }
 
+  /** The application by its address and its id. */
+  get application(): string {
+    return this.#options ? applicationOf(this.#options) : 'simulator';
+  }
+
   /** The client, if there is one: makes and starts none. */
   current(): DeviceCloudClient | undefined {
     return this.#client;

@@ -1,5 +1,5 @@
 import { said, t } from '../common/editor/texts';
-import { readDevices, rememberDevices } from '../common/editor/devices';
+import { detailOf, readDevices, rememberDevices } from '../common/editor/devices';
 import { warningText } from '../common/editor/explain';
 import { TestForm, testSettings, type ResultRow } from '../common/editor/test-form';
 import type { ApiResult, Cause, TestResult } from './answers.config';
@@ -45,10 +45,8 @@ function reasonOf(name: string, outcome: ApiResult, at: string): string {
 function failed(name: string, outcome: ApiResult, baseUrl: string): ResultRow {
   const row = { icon: 'fa-times', text: said(t(name), reasonOf(name, outcome, host(baseUrl))) };
   if (outcome.reason !== undefined || outcome.message === undefined) return row;
-  const { code, message, explanation } = outcome;
-  // The code can be searched for.
-  const detail = [code, message].filter(Boolean).join(': ');
-  return { ...row, detail, ...(explanation ? { explanation } : {}) };
+  const { code = '', message, explanation } = outcome;
+  return { ...row, detail: detailOf(code, message), ...(explanation ? { explanation } : {}) };
 }
 
 /** What looks wrong about a key comes first: it is the likeliest cause. */

@@ -194,12 +194,12 @@ class ActionLife<C extends object, K extends string> {
     else this.#end(arrival);
   }
 
-  async #afterSent(arrival: Arrival, sent: () => Promise<void>): Promise<void> {
+  async #afterSent(arrival: Arrival, sent: () => void): Promise<void> {
     try {
       // Node-RED passes messages on in the next turn, and drops them if it is stopped before.
       await nextTurn();
       if (this.#closing.signal.aborted) throw closedMeanwhile();
-      await sent();
+      sent();
       this.#end(arrival);
     } catch (error) {
       this.#fail(arrival, error);

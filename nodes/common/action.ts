@@ -76,7 +76,7 @@ type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'duration' | 'data
 /** The result of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[] }) & {
   /** Called when Node-RED has passed the messages on; a sequential node takes the next one after it. */
-  sent?: () => Promise<void>;
+  sent?: () => void;
   /** Properties that an earlier node may have left, to be removed from a message that succeeds. */
   remove?: readonly string[];
   /** The message ends with this error instead. */

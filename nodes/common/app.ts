@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
+import type { Kept } from './kept';
 import {
   APP_TYPE,
   AUTO_ZONE,
@@ -31,6 +32,8 @@ export interface App {
   borrow<T>(api: Api, use: (client: DeviceCloudClient) => Promise<T>): Promise<T>;
   /** The client; a promise only while the simulator starts. @throws the problem, if there is one */
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
+  /** A value that a node keeps over a restart, as the application is set up to. */
+  kept(node: Node, name: string): Promise<Kept>;
   /** This process's membership, if the devices are shared and it has joined. */
   cluster: () => ClusterMember | undefined;
 }
@@ -53,6 +56,7 @@ const NO_APP: App = {
   client: () => {
     throw missing();
   },
+  kept: () => Promise.reject(missing()),
   cluster: () => undefined,
 };
 

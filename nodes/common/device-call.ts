@@ -14,6 +14,7 @@ import { choiceOf } from './settings';
 import {
   MAX_MANY,
   type DeviceCallConfig,
+  type DeviceConfig,
   type ManyConfig,
   type MessageConfig,
   type WhenConfig,
@@ -43,6 +44,18 @@ const CHIPID = /^[0-9]{1,20}$/;
 /** The name of a device, once a list has shown it. What the service calls a chip number may be anything. */
 export const nameOf = (client: DeviceCloudClient, chipid: string): string | undefined =>
   CHIPID.test(chipid) ? client.fleet.name(chipid) : undefined;
+
+/** Reads the chip number of a call, and says where it is missing: the first message of a flow often has none. */
+function readDevice(config: object, value: unknown): string {
+  const { chipid, chipidType } = config as Partial<DeviceConfig>;
+  if (value === undefined && chipidType === 'msg' && chipid)
+    throw invalidInput(
+      `msg.${chipid} is missing: set it to the device's chip number, or choose a device in the node.`,
+    );
+  if (value === '' && chipidType === 'str')
+    throw invalidInput('The node has no device: choose one.');
+  return parseChipid(value);
+}
 
 /** Adds the device's name to the fields of a message about it, unless the message has a name of its own. */
 export function addName(
@@ -97,7 +110,7 @@ export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
     return { set: fields(await makeCall(call, plan, [], optionsOf(call, plan)), '', client) };
   }
   if (isForMany(config, plan.device)) return callMany(call, config as ManyConfig, plan, fields);
-  const chipid = parseChipid(plan.device);
+  const chipid = readDevice(config, plan.device);
   try {
     const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan));
     const set = fields(answer, chipid, client);
@@ -115,7 +128,7 @@ export async function aboutDevice(
   device: unknown,
   perform: (chipid: string) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const chipid = parseChipid(device);
+  const chipid = readDevice(call.config, device);
   try {
     return await perform(chipid);
   } catch (error) {
@@ -150,12 +163,15 @@ function countOf(value: number | string, name: string): number {
 }
 
 /** Reads the whole list before anything is sent. @returns each device once */
-function readDevices(value: unknown, limit: number): string[] {
-  if (!Array.isArray(value)) return [parseChipid(value)];
+function readDevices(config: ManyConfig, value: unknown): string[] {
+  const limit = countOf(config.limit, 'limit');
+  if (!Array.isArray(value)) return [readDevice(config, value)];
   if (value.length <= limit) return [...new Set(parseChipids(value))];
   throw invalidInput(
     `The array has ${value.length} chip numbers, and the node takes at most ${limit} at once. ` +
-      'Nothing was sent. Send fewer, or raise the limit.',
+      (limit === MAX_MANY
+        ? 'Nothing was sent. Send fewer.'
+        : `Nothing was sent. Send fewer, or replace the node by a new one, which takes ${MAX_MANY}.`),
   );
 }
 
@@ -186,9 +202,8 @@ async function callMany(
   plan: Plan,
   fields: NonNullable<Plan['fields']>,
 ): Promise<Outcome> {
-  const limit = countOf(config.limit, 'limit');
   const atOnce = countOf(config.atOnce, 'atOnce');
-  const chipids = readDevices(plan.device, limit);
+  const chipids = readDevices(config, plan.device);
   const one = async (chipid: string, options: CallOptions): Promise<Result> => {
     const answer = await makeCall(call, plan, [chipid], options);
     const { payload, statusCode, warning } = fields(answer, chipid, call.client);

@@ -1,4 +1,5 @@
 import { DeviceCloudError } from '../../src/index';
+import { oneLine } from '../../src/input';
 
 /** Turns a thrown value into an error. */
 export const asError = (thrown: unknown): Error =>
@@ -6,6 +7,12 @@ export const asError = (thrown: unknown): Error =>
 
 /** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string => asError(thrown).message;
+
+const LONGEST_NAME = 60;
+
+/** A device as an error says it: by its name, too, where a list has shown it. */
+export const deviceText = (name: string | null | undefined, chipid: string): string =>
+  name ? `${oneLine(name, LONGEST_NAME)} (${chipid})` : `device ${chipid}`;
 
 /** An error as the editor shows it. */
 export const toProblem = (error: unknown): { code: string; message: string } =>

@@ -80,6 +80,8 @@ function propertyReader(
       try {
         return RED.util.evaluateNodeProperty(value, type, node, msg) as unknown;
       } catch (error) {
+        // Of a message without "device", "device.id" is missing as much.
+        if (type === 'msg' && error instanceof TypeError) return undefined;
         throw unreadable(label, error);
       }
     },

@@ -26,16 +26,24 @@ export function registerNode<C extends object, N extends Node = Node>(
   );
 }
 
-/**
- * Registers an action node.
- * @param load requires it: a plain `require` of the node's `.runtime`
- */
-export const registerAction = <C extends object, K extends string>(
-  RED: NodeAPI,
+/** A module of Node-RED: it is called once for each Node-RED. */
+type NodeModule = (RED: NodeAPI) => void;
+
+/** The module of a node whose run time is its own. @param load as for {@link registerNode} */
+export const plainNode =
+  <C extends object, N extends Node = Node>(
+    type: string,
+    load: () => { runtime: Runtime<C, N> },
+  ): NodeModule =>
+  (RED) =>
+    registerNode(RED, type, load);
+
+/** The module of an action node. @param load requires its `.runtime` */
+export const actionNode = <C extends object, K extends string>(
   type: string,
   load: () => { action: Action<C, K> },
-): void =>
-  registerNode(RED, type, () => {
+): NodeModule =>
+  plainNode(type, () => {
     const { actionRuntime } = require('./action.runtime') as typeof import('./action.runtime');
     return { runtime: actionRuntime(load().action) };
   });

@@ -34,7 +34,11 @@ export interface DeviceConfig {
   chipidType: ChipidType;
 }
 
+/** What a saved flow means that leaves them out, and what the run time goes by. */
 export const DEVICE: DeviceConfig = { app: '', chipid: 'chipid', chipidType: 'msg' };
+
+/** A node that is dragged in anew begins with the picker of devices. */
+export const NEW_DEVICE = { chipid: '', chipidType: 'str' } as const;
 
 /** The properties of every action node that waits for the answer of a device. */
 export interface DeviceCallConfig extends DeviceConfig {
@@ -49,16 +53,16 @@ export const DEVICE_CALL: DeviceCallConfig = { ...DEVICE, timeout: 12 };
 export interface ManyConfig extends DeviceCallConfig {
   /** Whether the device may be an array of chip numbers. */
   many: boolean;
-  /** The longest array. */
+  /** The longest array. The dialog does not show it any more: a saved one still holds. */
   limit: number | string;
   /** How many calls run at once. */
   atOnce: number | string;
 }
 
-export const MANY: ManyConfig = { ...DEVICE_CALL, many: false, limit: 100, atOnce: 16 };
-
 /** The maximum of `limit` and of `atOnce`. */
 export const MAX_MANY = 10_000;
+
+export const MANY: ManyConfig = { ...DEVICE_CALL, many: false, limit: MAX_MANY, atOnce: 16 };
 
 /** The properties of a node whose command may wait for its device. */
 export interface WhenConfig {

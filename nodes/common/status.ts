@@ -18,6 +18,7 @@ export const STATUS = {
   clusterRights: { fill: 'red', shape: 'ring', text: 'status.cluster-rights' },
   clusterTls: { fill: 'red', shape: 'ring', text: 'status.cluster-tls' },
   elsewhere: { fill: 'grey', shape: 'dot' },
+  notKept: { fill: 'yellow', shape: 'dot', text: 'status.not-kept' },
   noDevices: { fill: 'grey', shape: 'ring', text: 'status.no-devices' },
 } as const satisfies Record<string, NodeStatus>;
 

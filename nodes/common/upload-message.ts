@@ -7,6 +7,7 @@ import {
   type Upload,
 } from '../../src/for-nodes';
 import { JsonLimitError } from '../../src/input';
+import { deviceText } from './errors';
 
 /**
  * Decodes the body of an upload, live or from the history.
@@ -53,7 +54,7 @@ export function uploadMessage(
   if ('value' in decoded) return { message: Object.assign(message, { payload: decoded.value }) };
   const error = new DeviceCloudError(
     'INVALID_RESPONSE',
-    `An upload of device ${upload.chipid} is ${decoded.problem}. Its bytes are in the message of this ` +
+    `An upload of ${deviceText(name, upload.chipid)} is ${decoded.problem}. Its bytes are in the message of this ` +
       'error; choose another output, such as auto-detect, if the device uploads other data, too.',
   );
   return { message, error };

@@ -1,22 +1,15 @@
-import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
+import { choice } from '../common/editor/fields';
 import { opened } from '../common/editor/form';
-import {
-  appProperty,
-  categoryDescription,
-  labelOf,
-  labelStyle,
-  type Named,
-  selectOnlyApp,
-} from '../common/editor/properties';
-import { oneOf, orDefault, validator } from '../common/editor/fields';
+import * as shared from '../common/editor/properties';
+import { t } from '../common/editor/texts';
 import { DEFAULTS, type DevicesConfig } from './devices.config';
 
-RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
+RED.nodes.registerType<DevicesConfig & shared.Named>('device-cloud-devices', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -24,16 +17,13 @@ RED.nodes.registerType<DevicesConfig & Named>('device-cloud-devices', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    operation: {
-      value: DEFAULTS.operation,
-      label: t('common.label.operation'),
-      validate: validator(orDefault(oneOf('list', 'app'))),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', 'list', 'app'),
   },
   label: function () {
-    return labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
+    return shared.labelOf(this.name, t(this.operation === 'app' ? 'node.app' : 'node.list'));
   },
   oneditprepare: function () {
     opened(this);

@@ -1,15 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
 import type { FleetEvent, FleetWatch, WatchListener, WatchOptions } from '../../src/for-nodes';
 import { invalidInput, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
+import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
 import { withDefaults } from '../common/shared.config';
 import { failureStatus, STATUS, StatusLine } from '../common/status';
 import { DEFAULTS, LIMITS, type EventsConfig } from './events.config';
-import { SavedState } from './saved-state';
 
 /** A number of the properties, or the nearest that is possible. */
 function limited(config: EventsConfig, name: keyof typeof LIMITS): number {
@@ -65,6 +66,11 @@ function eventMessage(what: FleetEvent): NodeMessage {
   });
 }
 
+/** Milliseconds that the store may take to answer when the node starts. */
+const READ_LIMIT = 5000;
+
+const SLOW = 'The store does not answer: the state before this start is not known.';
+
 /** Milliseconds until a node that could not start tries again. */
 const RETRY = 10_000;
 
@@ -81,7 +87,8 @@ class EventsLife implements WatchListener {
   readonly #status: StatusLine;
   readonly #log = createFaultLog((line) => this.node.warn(line));
   readonly #unusable = new UnusableRecords(this.#log);
-  readonly #saved: SavedState;
+  #kept: Kept | undefined;
+  readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
   #watch: FleetWatch | undefined;
   /** Whether the list was read the last time. */
   #isRead = false;
@@ -97,16 +104,11 @@ class EventsLife implements WatchListener {
   ) {
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
-    const snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
-    this.#saved = new SavedState(node, snapshot, (error) =>
-      this.node.warn(`The state cannot be kept: ${messageOf(error)}`),
-    );
     this.#app.join(node);
     void this.#start();
   }
 
-  /** Resolves once the state is saved. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
     this.#status.close();
@@ -114,7 +116,6 @@ class EventsLife implements WatchListener {
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.node);
-    await this.#saved.close();
   }
 
   onEvent(event: FleetEvent): void {
@@ -122,7 +123,8 @@ class EventsLife implements WatchListener {
   }
 
   onState(): void {
-    this.#saved.changed();
+    // Node-RED passes a message on in the next turn. A second of events at most is reported again after a start.
+    this.#kept?.write(this.#snapshot, false);
     this.#showCounts();
   }
 
@@ -141,7 +143,7 @@ class EventsLife implements WatchListener {
   async #start(): Promise<void> {
     try {
       const client = await this.#app.client('open');
-      const state = await this.#saved.read();
+      const state = await this.#readState();
       if (this.#closed) return;
       this.#status.show(STATUS.connecting);
       const options = watchOptions(this.config, (error) => this.node.error(error));
@@ -151,6 +153,27 @@ class EventsLife implements WatchListener {
       this.#failed(error);
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
       if (!this.#app.problem('open')) this.#retry = setTimeout(() => void this.#start(), RETRY);
+    }
+  }
+
+  /** The state before this start. No event waits for a store that is slow, broken or not there. */
+  async #readState(): Promise<unknown> {
+    const failed = (error: unknown): void => {
+      const text = `The state cannot be kept: ${messageOf(error)}`;
+      this.#log.write(text, text);
+    };
+    try {
+      const kept = (this.#kept ??= await this.#app.kept(this.node, 'state'));
+      if (kept.problem) this.node.warn(kept.problem);
+      const over = new AbortController();
+      const limit = sleep(READ_LIMIT, SLOW, { signal: over.signal }).catch(() => SLOW);
+      const read = await Promise.race([kept.read(), limit]);
+      over.abort();
+      if (read === SLOW) throw new Error(SLOW);
+      return read;
+    } catch (error) {
+      failed(error);
+      return undefined;
     }
   }
 
@@ -169,7 +192,5 @@ class EventsLife implements WatchListener {
 /** Emits changes of state: who comes and goes, which channels break, what was recovered. */
 export const runtime: Runtime<EventsConfig> = (RED) => (node, def) => {
   const life = new EventsLife(RED, node, withDefaults<EventsConfig>(def, DEFAULTS));
-  node.on('close', (_removed: boolean, done: () => void) => {
-    life.close().then(done, done);
-  });
+  node.on('close', () => life.close());
 };

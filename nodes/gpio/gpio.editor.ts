@@ -1,42 +1,23 @@
-import { t } from '../common/editor/texts';
 import {
-  appProperty,
-  atOnceProperty,
-  categoryDescription,
-  chipidProperty,
-  expiresProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  limitProperty,
-  manyProperty,
-  type Named,
-  prepareDevice,
-  prepareMany,
-  prepareWhen,
-  saveWhen,
-  selectOnlyApp,
-  timeoutProperty,
-  whenProperty,
-} from '../common/editor/properties';
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import type { EditorNode } from '../common/editor/red';
-import {
+  checked,
+  choice,
   DYNAMIC,
   fixedInput,
   namedNumbers,
+  number,
   numberType,
-  oneOf,
-  orDefault,
+  typed,
   typedInput,
-  typedValidator,
-  validator,
   wholeNumber,
 } from '../common/editor/fields';
+import { current, field, fieldValue, onChange, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { t } from '../common/editor/texts';
 import { parseJsonObject } from '../common/shared.config';
 import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
 
-type Config = GpioConfig & Named;
+type Config = GpioConfig & shared.Named;
 type Node = EditorNode<Config>;
 
 const sets = (node: Node): boolean => current(node, 'operation') !== 'read';
@@ -48,9 +29,8 @@ const pinNumber = wholeNumber(0, 999_999_999);
 /** The choice between one pin and all is not saved: an empty `pin` means all. */
 const pins = (): JQuery => $('#device-cloud-pins');
 
-function codesError(value: string): string | undefined {
-  return parseJsonObject(value) ? undefined : t('error.codes');
-}
+const codesError = (value: string): string | undefined =>
+  parseJsonObject(value) ? undefined : t('error.codes');
 
 /** What the node does, as the key and the values of its label. */
 function labelText(node: Node): string {
@@ -67,9 +47,9 @@ function labelText(node: Node): string {
 
 RED.nodes.registerType<Config>('device-cloud-gpio', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -77,58 +57,45 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty(),
-    chipidType: { value: DEFAULTS.chipidType },
-    many: manyProperty(),
-    limit: limitProperty<Config>(),
-    atOnce: atOnceProperty<Config>(),
-    when: whenProperty<Config>(sets),
-    expires: expiresProperty<Config>(sets),
-    operation: {
-      value: DEFAULTS.operation,
-      label: t('common.label.operation'),
-      validate: validator(orDefault(oneOf('set', 'read', 'pulse'))),
-    },
-    pin: {
-      value: DEFAULTS.pin,
-      label: t('label.pin'),
-      validate: typedValidator<Config>('pinType', { num: pinNumber }, (node) => !readsAll(node)),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(),
+    chipidType: shared.chipidType,
+    many: shared.many,
+    limit: shared.limit,
+    atOnce: shared.atOnce<Config>(),
+    when: shared.when<Config>(sets),
+    expires: shared.expires<Config>(sets),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse'),
+    pin: typed<Config>(
+      DEFAULTS.pin,
+      'label.pin',
+      'pinType',
+      { num: pinNumber },
+      (node) => !readsAll(node),
+    ),
     pinType: { value: DEFAULTS.pinType },
-    level: {
-      value: DEFAULTS.level,
-      label: t('label.level'),
-      validate: typedValidator<Config>('levelType', {}, sets),
-    },
+    level: typed<Config>(DEFAULTS.level, 'label.level', 'levelType', {}, sets),
     levelType: { value: DEFAULTS.levelType },
-    duration: {
-      value: DEFAULTS.duration,
-      label: t('label.duration'),
-      validate: validator<Config>(orDefault(wholeNumber(1, MAX_DURATION)), pulses),
-    },
-    codes: {
-      value: DEFAULTS.codes,
-      label: t('label.codes'),
-      validate: validator<Config>(orDefault(codesError), (node) => !sets(node)),
-    },
-    timeout: timeoutProperty(),
+    duration: number(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
+    codes: checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
+    timeout: shared.timeout(),
   },
   label: function () {
-    return labelOf(this.name, labelText(this), fixedDevice(this));
+    return shared.labelOf(this.name, labelText(this), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
+    shared.prepareDevice(this);
     pins().val(readsAll(this) ? 'all' : 'one');
     const levels = { 1: t('level.high-choice'), 0: t('level.low-choice') };
-    typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC]);
-    typedInput('level', ['msg', namedNumbers(t('type.level'), levels), ...DYNAMIC]);
+    typedInput('pin', ['msg', numberType(pinNumber), ...DYNAMIC], DEFAULTS.pin);
+    const fixed = namedNumbers(t('type.level'), levels);
+    typedInput('level', ['msg', fixed, ...DYNAMIC], DEFAULTS.level);
     fixedInput('codes', 'json');
-    prepareMany();
-    const adaptWhen = prepareWhen(() => sets(this));
+    const adaptDelivery = shared.prepareDelivery({ waits: () => sets(this) });
     const adapt = (): void => {
-      adaptWhen();
+      adaptDelivery();
       show('#duration-row', pulses(this));
       show('#level-row', sets(this));
       show('#level-note', fieldValue(field('levelType')) !== 'num');
@@ -140,6 +107,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   },
   oneditsave: function () {
     if (!sets(this) && fieldValue(pins()) === 'all') field('pin').val('');
-    saveWhen(() => sets(this));
+    shared.saveDelivery({ waits: () => sets(this) });
   },
 });

@@ -1,7 +1,8 @@
 import { DeviceCloudError, type ResultAnswer } from '../../src/for-nodes';
 import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
-import { timeoutOf, waitOf } from '../common/device-call';
+import { nameOf, timeoutOf, waitOf } from '../common/device-call';
+import { deviceText } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
 
@@ -40,12 +41,12 @@ function listPins(levels: Levels): string {
   return text.join(', ') + (ranges.length > MAX_RANGES ? ', …' : '');
 }
 
-function levelOf(levels: Levels, pin: number, chipid: string, statusCode?: number): unknown {
+function levelOf(levels: Levels, pin: number, device: string, statusCode?: number): unknown {
   if (levels.has(pin)) return levels.get(pin);
   const known = levels.size === 0 ? 'no pins' : `the pins ${listPins(levels)}`;
   throw new DeviceCloudError(
     'INVALID_RESPONSE',
-    `Device ${chipid} reported the levels of ${known}: pin ${pin} is not among them. ` +
+    `The levels that ${device} reported are of ${known}: pin ${pin} is not among them. ` +
       "If the service lists the pins in another order, set it in the application's configuration.",
     statusCode,
   );
@@ -78,9 +79,9 @@ function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan {
     options: timeoutOf(config),
     fields({ body: { result }, statusCode }: CallAnswer<ResultAnswer>, chipid, client) {
       const levels = client.pinLevels(result, codes);
-      const payload =
-        pin === undefined ? toArray(levels) : levelOf(levels, pin, chipid, statusCode);
-      return { payload, result, statusCode };
+      if (pin === undefined) return { payload: toArray(levels), result, statusCode };
+      const device = deviceText(nameOf(client, chipid), chipid);
+      return { payload: levelOf(levels, pin, device, statusCode), result, statusCode };
     },
   };
 }

@@ -1,30 +1,11 @@
-import { t } from '../common/editor/texts';
-import { current, field, onChange, show } from '../common/editor/form';
-import {
-  appProperty,
-  categoryDescription,
-  chipidProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  type Named,
-  prepareDevice,
-  selectOnlyApp,
-} from '../common/editor/properties';
+import { choice, dateType, DYNAMIC, nowType, typed, typedInput } from '../common/editor/fields';
+import { current, onChange, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import {
-  dateType,
-  DYNAMIC,
-  nowType,
-  oneOf,
-  orDefault,
-  typedInput,
-  typedValidator,
-  validator,
-} from '../common/editor/fields';
+import { t } from '../common/editor/texts';
 import { DEFAULTS, type HistoryConfig } from './history.config';
 
-type Config = HistoryConfig & Named;
+type Config = HistoryConfig & shared.Named;
 type Node = EditorNode<Config>;
 
 const syncs = (node: Node): boolean => current(node, 'operation') === 'sync';
@@ -38,9 +19,9 @@ function dateError(value: string): string | undefined {
 
 RED.nodes.registerType<Config>('device-cloud-history', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -48,26 +29,15 @@ RED.nodes.registerType<Config>('device-cloud-history', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty<Config>((node) => !syncs(node)),
-    chipidType: { value: DEFAULTS.chipidType },
-    operation: {
-      value: DEFAULTS.operation,
-      label: t('common.label.operation'),
-      validate: validator(orDefault(oneOf('uploads', 'pushes', 'sync'))),
-    },
-    begin: {
-      value: DEFAULTS.begin,
-      label: t('label.begin'),
-      validate: typedValidator<Config>('beginType', { str: dateError }, syncs),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>((node) => !syncs(node)),
+    chipidType: shared.chipidType,
+    operation: choice(DEFAULTS.operation, 'common.label.operation', 'uploads', 'pushes', 'sync'),
+    begin: typed<Config>(DEFAULTS.begin, 'label.begin', 'beginType', { str: dateError }, syncs),
     beginType: { value: DEFAULTS.beginType },
-    end: {
-      value: DEFAULTS.end,
-      label: t('label.end'),
-      validate: typedValidator<Config>('endType', { str: dateError }, syncs),
-    },
+    end: typed<Config>(DEFAULTS.end, 'label.end', 'endType', { str: dateError }, syncs),
     endType: { value: DEFAULTS.endType },
     datatype: { value: DEFAULTS.datatype },
     split: { value: DEFAULTS.split },
@@ -75,20 +45,16 @@ RED.nodes.registerType<Config>('device-cloud-history', {
   },
   label: function () {
     const operation = this.operation ?? 'uploads';
-    const device = operation === 'sync' ? '' : fixedDevice(this);
-    return labelOf(this.name, t(`node.${operation}`), device);
+    const device = operation === 'sync' ? '' : shared.fixedDevice(this);
+    return shared.labelOf(this.name, t(`node.${operation}`), device);
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    for (const end of ['begin', 'end']) {
-      typedInput(end, ['msg', dateType(dateError), nowType(), ...DYNAMIC]);
-    }
+    shared.prepareDevice(this);
+    for (const end of ['begin', 'end'] as const)
+      typedInput(end, ['msg', dateType(dateError), nowType(), ...DYNAMIC], DEFAULTS[end]);
     onChange(['operation'], () => {
       show('#device-row', !syncs(this));
       show('.period-row', syncs(this));
-    });
-    onChange(['incremental'], () => {
-      show('#context-note', field('incremental').is(':checked'));
     });
   },
 });

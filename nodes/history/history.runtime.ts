@@ -53,7 +53,9 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const read = await makeCall(call, planOf(call), device, { signal });
   const { statusCode, body }: Answer<HistoryRecord[]> = read;
   const operation = operationOf(config);
-  const due = config.incremental ? await onlyNew(node, operation, chipid ?? '', body) : undefined;
+  const warn = (line: string): void => node.warn(line);
+  const kept = config.incremental ? await app.kept(node, 'positions') : undefined;
+  const due = kept && (await onlyNew(kept, warn, operation, chipid ?? '', body));
   const form = { encoding: encodingOf(call, body), charset: app.charset };
   const records = due?.fresh ?? body;
   const decoded = records.map((record) => decodeRecord(record, form, datatype));

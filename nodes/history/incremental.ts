@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Node } from 'node-red';
-import { contextGet, contextSet } from '../common/context';
+import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
 import { chipidOf, type HistoryRecord } from './records';
 
@@ -145,8 +144,6 @@ export function readPosition(stored: unknown): Position {
   };
 }
 
-/** Key in the node's context: a {@link Position} for each operation and device, `uploads:10000001`. */
-const POSITIONS = 'positions';
 /** Beside the positions once a device was forgotten: that is said once. */
 const FORGOTTEN = 'forgotten';
 
@@ -163,17 +160,19 @@ function merge(stored: Record<string, unknown>, read: Record<string, unknown>) {
 
 /**
  * Leaves out the records that were emitted before, by a position for each device.
+ * @param kept a {@link Position} for each operation and device, `uploads:10000001`
  * @param operation which history it is
  * @param chipid the device, or empty where each record names its own (section 2.5)
  * @returns the new records, and a function to call once they have been emitted, which remembers them
  */
 export async function onlyNew<R extends HistoryRecord>(
-  node: Node,
+  kept: Kept,
+  warn: (line: string) => void,
   operation: string,
   chipid: string,
   records: readonly R[],
-): Promise<{ fresh: R[]; remember: () => Promise<void> }> {
-  const saved = await contextGet(node, POSITIONS);
+): Promise<{ fresh: R[]; remember: () => void }> {
+  const saved = await kept.read();
   const stored = isObject(saved) ? saved : {};
   const places = new Map<string, R[]>();
   for (const record of records) {
@@ -197,7 +196,7 @@ export async function onlyNew<R extends HistoryRecord>(
   }
   if (overflowing > 0) {
     const of = overflowing === 1 ? 'a device' : `${overflowing} devices`;
-    node.warn(
+    warn(
       `The history of ${of} has more than ${Math.min(MOST, Math.ceil(MOST_OF_ALL / devices))} ` +
         'records whose ids are not numbers and whose times have no order. No more are remembered, so ' +
         'some of them will be emitted again.',
@@ -205,12 +204,12 @@ export async function onlyNew<R extends HistoryRecord>(
   }
   return {
     fresh: records.filter((record) => fresh.has(record)),
-    remember: async () => {
+    remember: () => {
       if (records.length === 0) return;
       const { positions, forgets } = merge(stored, read);
-      await contextSet(node, POSITIONS, positions);
+      kept.write(() => positions);
       if (!forgets) return;
-      node.warn(
+      warn(
         'This node has read the histories of more than 10,000 devices. It forgets those that it read ' +
           'longest ago, and will emit their records again when it next reads them. Use several nodes.',
       );

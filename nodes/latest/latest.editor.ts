@@ -1,34 +1,25 @@
-import { t } from '../common/editor/texts';
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import {
-  appProperty,
-  categoryDescription,
-  chipidProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  type Named,
-  prepareDevice,
-  selectOnlyApp,
-} from '../common/editor/properties';
+import { choice } from '../common/editor/fields';
+import { current, field, fieldValue, isOpen, onChange, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { oneOf, orDefault, validator } from '../common/editor/fields';
+import { t } from '../common/editor/texts';
 import { DEFAULTS, type LatestConfig } from './latest.config';
 
-type Config = LatestConfig & Named;
+type Config = LatestConfig & shared.Named;
 type Node = EditorNode<Config>;
 
 /** The choice between one device and all is not saved: an empty `chipid` means all. */
 const which = (): JQuery => $('#device-cloud-which');
 
 /** A flow written by hand may leave the property out: that is not empty, and means the default. */
-const isAll = (node: Node): boolean => node.chipid !== undefined && current(node, 'chipid') === '';
+const isAll = (node: Node): boolean =>
+  isOpen(node, which()) ? fieldValue(which()) === 'all' : node.chipid === '';
 
 RED.nodes.registerType<Config>('device-cloud-latest', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -36,34 +27,29 @@ RED.nodes.registerType<Config>('device-cloud-latest', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty<Config>((node) => !isAll(node)),
-    chipidType: { value: DEFAULTS.chipidType },
-    datatype: { value: DEFAULTS.datatype },
-    missing: {
-      value: DEFAULTS.missing,
-      label: t('label.missing'),
-      validate: validator(orDefault(oneOf('error', 'null', 'history'))),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>((node) => !isAll(node)),
+    chipidType: shared.chipidType,
+    datatype: shared.datatype(),
+    missing: choice(DEFAULTS.missing, 'label.missing', 'error', 'null', 'history'),
   },
   label: function () {
-    const isOne = this.chipid !== '';
-    return labelOf(this.name, t(isOne ? 'node.one' : 'node.all'), isOne ? fixedDevice(this) : '');
+    const devices = this.chipid === '' ? t('common.devices.all') : shared.fixedDevice(this);
+    return shared.labelOf(this.name, t('paletteLabel'), devices);
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    which().val(isAll(this) ? 'all' : 'one');
+    // First: whether the device is valid depends on it.
+    which().val(this.chipid === '' ? 'all' : 'one');
+    shared.prepareDevice(this);
     const adapt = (): void => {
       const one = fieldValue(which()) === 'one';
       show('#device-row, #missing-row', one);
       // Otherwise the node sends nothing.
       show('#explain-row', one && current(this, 'missing') === 'history');
-      // An empty field would mean all devices again.
-      if (one && field('chipid').typedInput('value') === '') {
-        field('chipid').typedInput('type', DEFAULTS.chipidType);
-        field('chipid').typedInput('value', DEFAULTS.chipid);
-      }
+      // The device is needed now, or not any more.
+      field('chipid').trigger('change');
     };
     onChange(['missing'], adapt);
     which().on('change', adapt);

@@ -10,7 +10,8 @@ import {
 } from '../../src/for-nodes';
 import { invalidInput, parseDatatype, uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { aboutDevice, addName } from '../common/device-call';
+import { aboutDevice, addName, nameOf } from '../common/device-call';
+import { deviceText } from '../common/errors';
 import { decodeBody } from '../common/upload-message';
 import { DEFAULTS, type LatestConfig } from './latest.config';
 
@@ -85,7 +86,7 @@ function entryOf(
   if (latest.altered) entry.altered = true;
   if ('problem' in decoded) {
     // One device must not keep the others from being shown.
-    const message = `The latest upload of device ${chipid} is ${decoded.problem}.`;
+    const message = `The latest upload of ${deviceText(name, chipid)} is ${decoded.problem}.`;
     entry.error = { code: 'INVALID_RESPONSE', message };
   }
   return entry;
@@ -107,19 +108,19 @@ async function latestOfAll({ app, client, config, signal }: LatestCall): Promise
   return { set: { payload: payload.sort(byNumber) } };
 }
 
-const nothingKnown = (chipid: string, readHistory: boolean): DeviceCloudError =>
+const nothingKnown = (device: string, readHistory: boolean): DeviceCloudError =>
   new DeviceCloudError(
     'NO_VALUE',
     readHistory
-      ? `Nothing is known of device ${chipid}: its history is empty.`
-      : `Nothing is known of device ${chipid} yet: no node that listens to it has received an upload. ` +
+      ? `Nothing is known of ${device}: its history is empty.`
+      : `Nothing is known of ${device} yet: no node that listens to it has received an upload. ` +
           'Listen to it, or let this node read its history.',
   );
 
-const undecodable = (chipid: string, problem: string): DeviceCloudError =>
+const undecodable = (device: string, problem: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `The latest upload of device ${chipid} is ${problem}. ` +
+    `The latest upload of ${device} is ${problem}. ` +
       'Choose another output, such as auto-detect, if the device uploads other data, too.',
   );
 
@@ -138,10 +139,11 @@ function uploadFields(
   latest: LatestUpload | undefined,
   datatype: Datatype,
   charset: Charset,
+  device: string,
 ): object {
   if (!latest) return { payload: null, timestamp: null, age: null, source: null };
   const decoded = decodeLatest(latest, datatype, charset);
-  if ('problem' in decoded) throw undecodable(latest.chipid, decoded.problem);
+  if ('problem' in decoded) throw undecodable(device, decoded.problem);
   const { timestamp, age, source, altered } = latest;
   const fields = { payload: decoded.value, timestamp, age, source, ...(altered && { altered }) };
   return latest.truncated ? { ...fields, truncated: true } : fields;
@@ -150,11 +152,12 @@ function uploadFields(
 async function fieldsOf(call: LatestCall, chipid: string): Promise<object> {
   const { app, client, config } = call;
   const datatype = parseDatatype(config.datatype);
+  const device = deviceText(nameOf(client, chipid), chipid);
   const latest = await find(call, chipid);
   if (!latest && config.missing !== 'null') {
-    throw nothingKnown(chipid, config.missing === 'history');
+    throw nothingKnown(device, config.missing === 'history');
   }
-  const fields = uploadFields(latest, datatype, app.charset);
+  const fields = uploadFields(latest, datatype, app.charset, device);
   const online = client.fleet.device(chipid)?.online ?? null;
   return { ...fields, chipid, ...(online !== null && { online }) };
 }

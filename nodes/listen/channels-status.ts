@@ -77,16 +77,19 @@ function count(states: Iterable<DeviceState>): Counts {
  * device was, if it was not just now; `3/5` when there are several; `34/100 · 3 processes` in a cluster, where it is
  * connected to 34 of its 100 devices. While the history of any of them is not understood, it says so instead.
  * @param cluster this process's membership, if the devices are shared
+ * @param isKept whether the positions survive a restart, where they are meant to
  */
 export function channelsStatus(
   states: Iterable<DeviceState>,
   now = Date.now(),
   cluster?: Pick<ClusterMember, 'state' | 'members' | 'problem'>,
+  isKept = true,
 ): NodeStatus {
   if (cluster && cluster.state !== 'member') return clusterStatus(cluster);
   const { total, connected, elsewhere, lastUpload, ...some } = count(states);
   if (total === 0) return STATUS.noDevices;
   if (connected > 0 && some.isHistoryUnclear) return HISTORY_UNCLEAR;
+  if (connected > 0 && !isKept) return STATUS.notKept;
   if (connected > 0 || elsewhere === total) {
     const channels = `${connected}/${total}`;
     if (cluster) {

@@ -1,16 +1,9 @@
-import { t } from '../common/editor/texts';
+import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
+import { checked, choice, number, oneOf, seconds } from '../common/editor/fields';
 import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
-import { chipidsProperty, listed, prepareList } from '../common/editor/device-list';
-import {
-  appProperty,
-  categoryDescription,
-  labelOf,
-  labelStyle,
-  type Named,
-  selectOnlyApp,
-} from '../common/editor/properties';
+import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import { oneOf, orDefault, seconds, validator } from '../common/editor/fields';
+import { t } from '../common/editor/texts';
 import {
   DEFAULTS,
   MOST_SHARDS,
@@ -20,14 +13,14 @@ import {
   type ListenConfig,
 } from './listen.config';
 
-type Config = ListenConfig & Named & { inputs: number };
+type Config = ListenConfig & shared.Named & { inputs: number };
 type Node = EditorNode<Config>;
 
 /** An application that shares its devices keeps their positions in the cluster, which needs recovery. */
 const recoverError = (value: string, node: Node): string | undefined =>
   value === 'off' && isClustered(node)
     ? t('error.recover')
-    : orDefault(oneOf('off', 'reconnect', 'restart'))(value);
+    : oneOf('off', 'reconnect', 'restart')(value);
 
 const VARIABLE = /\$\{[^{}\s]+\}/g;
 
@@ -47,9 +40,7 @@ function shardError(value: string, node: Node): string | undefined {
 }
 
 const deliverError = (value: string, node: Node): string | undefined =>
-  value === 'queue' && !isClustered(node)
-    ? t('error.no-cluster')
-    : orDefault(oneOf('here', 'queue'))(value);
+  value === 'queue' && !isClustered(node) ? t('error.no-cluster') : oneOf('here', 'queue')(value);
 
 /**
  * Puts the statuses of listeners whose devices are shared into the reader's language. Node-RED looks up a status only
@@ -70,14 +61,6 @@ function translateStatuses(type: string): void {
 
 const mode = (node: Node): string => current(node, 'devices');
 
-function labelText(node: Node): string {
-  if (node.devices === 'online' || node.devices === 'dynamic') return t(`node.${node.devices}`);
-  const chipids = node.chipids ?? [];
-  if (chipids.length === 0) return t('node.none');
-  if (chipids.length === 1) return t('node.one', { chipid: chipids[0] });
-  return t('node.several', { number: chipids.length });
-}
-
 /** Only what applies to the application, and what is set in spite of that. */
 function adaptProcesses(node: Node): void {
   const clustered = isClustered(node);
@@ -85,14 +68,11 @@ function adaptProcesses(node: Node): void {
   show('#shard-row', !clustered || current(node, 'shard') !== '');
 }
 
-/** Whether the node shares its devices or its uploads with other processes. */
-const isShared = (node: Node): boolean => Boolean(node.shard) || node.deliver === 'queue';
-
 RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYPE, {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -100,60 +80,41 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   inputs: 0,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    devices: {
-      value: DEFAULTS.devices,
-      label: t('common.label.devices'),
-      validate: validator(orDefault(oneOf('list', 'online', 'dynamic'))),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'dynamic'),
     chipids: chipidsProperty(),
-    refresh: {
-      value: DEFAULTS.refresh,
-      label: t('common.label.refresh'),
-      validate: validator<Config>(orDefault(seconds(1, 86_400)), (node) => mode(node) === 'online'),
-    },
-    datatype: { value: DEFAULTS.datatype },
-    recover: {
-      value: DEFAULTS.recover,
-      label: t('label.recover'),
-      validate: validator<Config>(recoverError),
-    },
-    shard: {
-      value: DEFAULTS.shard,
-      label: t('label.shard'),
-      validate: validator<Config>(shardError),
-    },
-    deliver: {
-      value: DEFAULTS.deliver,
-      label: t('label.deliver'),
-      validate: validator<Config>(deliverError),
-    },
+    refresh: number(
+      DEFAULTS.refresh,
+      'common.label.refresh',
+      seconds(1, 86_400),
+      (node) => mode(node) === 'online',
+    ),
+    datatype: shared.datatype(),
+    recover: checked(DEFAULTS.recover, 'label.recover', recoverError),
+    shard: checked(DEFAULTS.shard, 'label.shard', shardError),
+    deliver: checked(DEFAULTS.deliver, 'label.deliver', deliverError),
     // The editor draws as many inputs as this property says: one when messages control the listener.
     inputs: { value: 0 },
   },
   label: function () {
-    return labelOf(this.name, labelText(this));
+    const isChosen = this.devices === 'online' || this.devices === 'dynamic';
+    const devices = isChosen ? t(`node.${this.devices}`) : listLabel(this);
+    return shared.labelOf(this.name, t('paletteLabel'), devices);
   },
   inputLabels: t('input'),
   oneditprepare: function () {
     opened(this);
-    prepareList(this.chipids?.length ? this.chipids : [''], () =>
-      field('devices').trigger('change'),
-    );
+    prepareList(this.chipids);
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
       show('#list-row', mode(this) === 'list');
       show('#refresh-row', mode(this) === 'online');
       show('#dynamic-note', mode(this) === 'dynamic');
     });
-    onChange(['app', 'recover'], () => {
-      const clustered = isClustered(this);
-      show('#context-note', !clustered && current(this, 'recover') === 'restart');
-      show('#cluster-note', clustered);
-    });
+    onChange(['app'], () => show('#cluster-note', isClustered(this)));
     onChange(['app', 'shard', 'deliver'], () => adaptProcesses(this));
-    $('#device-cloud-advanced').prop('open', isShared(this));
   },
   oneditsave: function () {
     this.chipids = listed();

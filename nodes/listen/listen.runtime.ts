@@ -9,6 +9,7 @@ import {
 import { inShard, parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
 import { asError, messageOf } from '../common/errors';
+import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
 import type { Runtime } from '../common/action';
 import { readListEntry } from '../common/settings';
@@ -25,8 +26,8 @@ import {
   type Processes,
   type Recover,
 } from './listened-devices';
-import { contextSeen, OnlineDevices } from './online';
-import { contextPositions, type Positions } from './positions';
+import { OnlineDevices } from './online';
+import { Positions } from './positions';
 
 /** Milliseconds until a listener that could not start tries again by itself. */
 const RETRY = 10_000;
@@ -88,8 +89,8 @@ class ListenLife implements DevicesListener {
     return changeDevices(this.#devices, msg);
   }
 
-  /** Resolves once everything is released and the positions are saved. */
-  async close(): Promise<void> {
+  /** Releases everything. */
+  close(): void {
     this.#closing.abort();
     clearTimeout(this.#retry);
     this.#status.close();
@@ -99,7 +100,8 @@ class ListenLife implements DevicesListener {
     this.#devices?.close();
     this.#log.close();
     this.#app.leave(this.node);
-    await Promise.all([this.#positions?.close(), this.#online?.close()]);
+    this.#positions?.close();
+    this.#online?.close();
   }
 
   onUpload(upload: Upload): void {
@@ -133,7 +135,8 @@ class ListenLife implements DevicesListener {
 
   #statusOfDevices(): NodeStatus {
     const states = this.#devices?.states() ?? [];
-    return channelsStatus(states, Date.now(), this.#client?.cluster);
+    const isKept = this.#positions?.problem === undefined;
+    return channelsStatus(states, Date.now(), this.#client?.cluster, isKept);
   }
 
   async #start(): Promise<void> {
@@ -142,7 +145,9 @@ class ListenLife implements DevicesListener {
       const client = await this.#app.client('open');
       const processes = readProcesses(this.RED, this.node, this.config, client);
       const recover = await this.#recoverBy(client, processes);
-      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes);
+      const seen =
+        this.config.devices === 'online' ? await this.#app.kept(this.node, 'seen') : undefined;
+      if (!this.#closing.signal.aborted) this.#listen(client, recover, processes, seen);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       this.#failure = error;
@@ -174,11 +179,18 @@ class ListenLife implements DevicesListener {
   async #readPositions(): Promise<Positions | undefined> {
     if (this.config.recover !== 'restart') return undefined;
     const failed = (error: unknown): void => this.#failed(error);
-    return contextPositions(this.node, failed, this.#closing.signal);
+    const kept = await this.#app.kept(this.node, 'positions');
+    if (kept.problem) this.node.warn(kept.problem);
+    return Positions.read(kept, failed, this.#closing.signal);
   }
 
   /** Subscribes to the channels of the devices that the properties name. */
-  #listen(client: DeviceCloudClient, recover: Recover | undefined, { shard }: Processes): void {
+  #listen(
+    client: DeviceCloudClient,
+    recover: Recover | undefined,
+    { shard }: Processes,
+    seen: Kept | undefined,
+  ): void {
     const { devices: mode, chipids } = this.config;
     const devices = new ListenedDevices(client, this, recover, shard);
     this.#client = client;
@@ -189,8 +201,8 @@ class ListenLife implements DevicesListener {
       onProblem: () => this.onChange(),
       onFault: (fault, kind = fault) => this.#log.write(kind, fault),
     });
-    if (mode === 'online') {
-      this.#listenToOnline(client, devices, shard);
+    if (seen) {
+      this.#listenToOnline(client, devices, shard, seen);
     } else if (mode !== 'dynamic') {
       for (const entry of chipids) {
         try {
@@ -209,10 +221,11 @@ class ListenLife implements DevicesListener {
     client: DeviceCloudClient,
     devices: ListenedDevices,
     shard: Processes['shard'],
+    seen: Kept,
   ): void {
     const online = new OnlineDevices({
       appid: client.appid ?? '',
-      store: contextSeen(this.node),
+      kept: seen,
       isWanted: (chipid) => !shard || inShard(chipid, shard),
       add: (chipid) => devices.add(chipid),
       remove: (chipid) => devices.remove(chipid),
@@ -258,7 +271,5 @@ export const runtime: Runtime<ListenConfig> = (RED) => (node, def) => {
         .catch((error: unknown) => node.error(asError(error)));
     });
   }
-  node.on('close', (_removed: boolean, done: () => void) => {
-    life.close().then(done, done);
-  });
+  node.on('close', () => life.close());
 };

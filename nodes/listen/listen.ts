@@ -1,10 +1,6 @@
-import type { NodeAPI } from 'node-red';
-import { registerNode } from '../common/register';
+import { plainNode } from '../common/register';
 
-export = function (RED: NodeAPI): void {
-  registerNode(
-    RED,
-    'device-cloud-listen',
-    () => require('./listen.runtime') as typeof import('./listen.runtime'),
-  );
-};
+export = plainNode(
+  'device-cloud-listen',
+  () => require('./listen.runtime') as typeof import('./listen.runtime'),
+);

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Node } from 'node-red';
 import type { ListReading } from '../../src/for-nodes';
 import { parseChipid } from '../../src/input';
-import { contextGet, contextSet } from '../common/context';
+import type { Kept } from '../common/kept';
 import { isObject } from '../common/shared.config';
 
 /** Devices that are listened to at most, and for how long after they were last seen online. */
@@ -12,25 +10,11 @@ const MAX_AGE = 30 * 24 * 3600_000;
 /** Milliseconds after which new times are written, even if the devices are the same. */
 const WRITE_TIMES = 3600_000;
 
-/** Milliseconds from a failed reading of the store to the next. */
-const RETRY = 5000;
-
-/** Where the devices that were seen online are kept over a restart. */
-export interface SeenStore {
-  read(): Promise<unknown>;
-  write(value: object): Promise<void>;
-}
-
-/** The context of a node, which lasts as long as its store does. */
-export const contextSeen = (node: Node): SeenStore => ({
-  read: () => contextGet(node, 'seen'),
-  write: (value) => contextSet(node, 'seen', value),
-});
-
 interface OnlineDeps {
   /** The devices of another application are not this one's. */
   appid: string;
-  store: SeenStore;
+  /** Where the devices are kept over a restart. */
+  kept: Kept;
   /** Whether a device belongs to this process's share. */
   isWanted: (chipid: string) => boolean;
   add: (chipid: string) => void;
@@ -54,9 +38,9 @@ export class OnlineDevices {
   readonly #closing = new AbortController();
   /** What was kept has been read: before that, a write would lose it. */
   #isRestored = false;
+  readonly #snapshot = (): object => ({ appid: this.#deps.appid, seen: [...this.#seen] });
   #isChanged = false;
   #writtenAt = 0;
-  #writing: Promise<void> | undefined;
 
   constructor(deps: OnlineDeps) {
     this.#deps = deps;
@@ -65,19 +49,9 @@ export class OnlineDevices {
 
   /** Listens to the devices that were kept. Retries until the store answers; never rejects. */
   async restore(): Promise<void> {
-    const { signal } = this.#closing;
-    const { store, failed } = this.#deps;
-    const isOver = (): boolean => signal.aborted;
-    while (!isOver()) {
-      try {
-        const saved = await store.read();
-        if (!isOver()) this.#apply(saved);
-        return;
-      } catch (error) {
-        if (!isOver()) failed(error);
-      }
-      await sleep(RETRY, undefined, { signal }).catch(() => undefined);
-    }
+    const { kept, failed } = this.#deps;
+    const saved = await kept.readSurely(failed, this.#closing.signal);
+    if (!this.#closing.signal.aborted) this.#apply(saved);
   }
 
   /** The list has been read: listens to its devices, and no longer to those that were not seen for 30 days. */
@@ -105,10 +79,8 @@ export class OnlineDevices {
     return true;
   }
 
-  /** Resolves once what is being written has been written, or could not be. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closing.abort();
-    await this.#writing;
   }
 
   /** @param at when it was seen. @returns false if there is no room, since all others were seen later */
@@ -156,25 +128,12 @@ export class OnlineDevices {
     if (since.length > 0) this.#write();
   }
 
-  /** One write at a time; the next one covers every change made meanwhile. */
+  /** Before what was kept has been read, a write would lose it. */
   #write(): void {
-    if (!this.#isRestored || this.#closing.signal.aborted) return;
-    this.#isChanged = true;
-    this.#writing ??= this.#writeAll();
-  }
-
-  async #writeAll(): Promise<void> {
-    const { appid, store, failed } = this.#deps;
-    while (this.#isChanged) {
-      this.#isChanged = false;
-      this.#writtenAt = this.#now();
-      try {
-        await store.write({ appid, seen: [...this.#seen] });
-      } catch (error) {
-        failed(error);
-      }
-    }
-    this.#writing = undefined;
+    if (!this.#isRestored) return;
+    this.#isChanged = false;
+    this.#writtenAt = this.#now();
+    this.#deps.kept.write(this.#snapshot);
   }
 }
 

@@ -1,40 +1,12 @@
-import { t } from '../common/editor/texts';
-import {
-  appProperty,
-  atOnceProperty,
-  categoryDescription,
-  chipidProperty,
-  expiresProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  limitProperty,
-  manyProperty,
-  type Named,
-  prepareDevice,
-  prepareMany,
-  prepareWhen,
-  saveWhen,
-  selectOnlyApp,
-  timeoutProperty,
-  whenProperty,
-} from '../common/editor/properties';
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { messageError, showMessageNote } from '../common/editor/message';
+import { choice } from '../common/editor/fields';
+import { current, field, onChange, show } from '../common/editor/form';
+import { prepareMessage } from '../common/editor/message';
+import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
-import {
-  DYNAMIC,
-  oneOf,
-  orDefault,
-  revalidate,
-  stringType,
-  typedInput,
-  typedValidator,
-  validator,
-} from '../common/editor/fields';
+import { t } from '../common/editor/texts';
 import { DEFAULTS, type PushConfig } from './push.config';
 
-type Config = PushConfig & Named;
+type Config = PushConfig & shared.Named;
 type Node = EditorNode<Config>;
 
 const toDevice = (node: Node): boolean => current(node, 'target') !== 'app';
@@ -44,16 +16,18 @@ const overChannel = (node: Node): boolean =>
 /** A push over the channel is sent when the channel is there. */
 const mayWait = (node: Node): boolean => toDevice(node) && !overChannel(node);
 
-function formatError(format: string, node: Node): string | undefined {
-  if (overChannel(node) && (format === 'AT' || format === 'LUA')) return t('error.channel-format');
-  return orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))(format);
-}
+const formatError = (format: string, node: Node): string | undefined =>
+  overChannel(node) && (format === 'AT' || format === 'LUA')
+    ? t('error.channel-format')
+    : undefined;
+
+const applicable = (node: Node) => ({ calls: () => toDevice(node), waits: () => mayWait(node) });
 
 RED.nodes.registerType<Config>('device-cloud-push', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -61,44 +35,35 @@ RED.nodes.registerType<Config>('device-cloud-push', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty<Config>(toDevice),
-    chipidType: { value: DEFAULTS.chipidType },
-    many: manyProperty(),
-    limit: limitProperty<Config>(toDevice),
-    atOnce: atOnceProperty<Config>(toDevice),
-    when: whenProperty<Config>(mayWait),
-    expires: expiresProperty<Config>(mayWait),
-    target: { value: DEFAULTS.target },
-    transport: { value: DEFAULTS.transport },
-    format: {
-      value: DEFAULTS.format,
-      label: t('common.label.format'),
-      validate: validator(formatError),
-    },
-    message: {
-      value: DEFAULTS.message,
-      label: t('common.label.message'),
-      validate: typedValidator('messageType', { str: messageError }),
-    },
-    messageType: { value: DEFAULTS.messageType },
-    timeout: timeoutProperty(),
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(toDevice),
+    chipidType: shared.chipidType,
+    many: shared.many,
+    limit: shared.limit,
+    atOnce: shared.atOnce<Config>(toDevice),
+    when: shared.when<Config>(mayWait),
+    expires: shared.expires<Config>(mayWait),
+    target: choice(DEFAULTS.target, 'label.target', 'device', 'app'),
+    transport: choice(DEFAULTS.transport, 'label.transport', 'http', 'channel'),
+    format: shared.format<Config>(formatError),
+    message: shared.message<Config>(),
+    messageType: shared.messageType,
+    timeout: shared.timeout(),
   },
   label: function () {
     const toAll = this.target === 'app';
     const key = `node.${toAll ? 'push-app' : 'push'}${this.format === 'msg' ? '-msg' : ''}`;
-    return labelOf(this.name, t(key, { format: this.format }), toAll ? '' : fixedDevice(this));
+    const text = t(key, { format: this.format });
+    return shared.labelOf(this.name, text, toAll ? '' : shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    const text = stringType((value) => messageError(value, this));
-    typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
-    const adaptMany = prepareMany(() => toDevice(this));
-    const adaptWhen = prepareWhen(() => mayWait(this));
+    shared.prepareDevice(this);
+    prepareMessage(this);
+    const adapt = shared.prepareDelivery(applicable(this));
     onChange(['target', 'transport'], () => {
-      adaptMany();
-      adaptWhen();
+      adapt();
       show('#device-row, #transport-row', toDevice(this));
       show('#app-note', !toDevice(this));
       show('#channel-note', overChannel(this));
@@ -107,16 +72,10 @@ RED.nodes.registerType<Config>('device-cloud-push', {
       // The chosen format may have become valid, or invalid.
       field('format').trigger('change');
     });
-    onChange(['format'], () => {
-      show('#format-note', fieldValue(field('format')) === 'msg');
-      revalidate('message');
-    });
-    field('message').on('change', showMessageNote).parent().on('input', showMessageNote);
-    showMessageNote();
   },
   oneditsave: function () {
     // A channel belongs to one device: the hidden choice must not prevent a push to all.
     if (!toDevice(this)) field('transport').val('http');
-    saveWhen(() => mayWait(this));
+    shared.saveDelivery(applicable(this));
   },
 });

@@ -1,33 +1,14 @@
+import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
-import {
-  appProperty,
-  atOnceProperty,
-  categoryDescription,
-  chipidProperty,
-  expiresProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  limitProperty,
-  manyProperty,
-  type Named,
-  prepareDevice,
-  prepareMany,
-  prepareWhen,
-  saveWhen,
-  selectOnlyApp,
-  timeoutProperty,
-  whenProperty,
-} from '../common/editor/properties';
-import { DEFAULTS, type RebootConfig } from './reboot.config';
+import type { RebootConfig } from './reboot.config';
 
-type Config = RebootConfig & Named;
+type Config = RebootConfig & shared.Named;
 
 RED.nodes.registerType<Config>('device-cloud-reboot', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -35,24 +16,24 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty(),
-    chipidType: { value: DEFAULTS.chipidType },
-    many: manyProperty(),
-    limit: limitProperty<Config>(),
-    atOnce: atOnceProperty<Config>(),
-    when: whenProperty<Config>(),
-    expires: expiresProperty<Config>(),
-    timeout: timeoutProperty(),
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(),
+    chipidType: shared.chipidType,
+    many: shared.many,
+    limit: shared.limit,
+    atOnce: shared.atOnce<Config>(),
+    when: shared.when<Config>(),
+    expires: shared.expires<Config>(),
+    timeout: shared.timeout(),
   },
   label: function () {
-    return labelOf(this.name, t('node.reboot'), fixedDevice(this));
+    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    prepareMany();
-    prepareWhen();
+    shared.prepareDevice(this);
+    shared.prepareDelivery();
   },
-  oneditsave: () => saveWhen(),
+  oneditsave: () => shared.saveDelivery(),
 });

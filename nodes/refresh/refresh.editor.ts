@@ -1,31 +1,16 @@
-import { t } from '../common/editor/texts';
-import {
-  appProperty,
-  atOnceProperty,
-  categoryDescription,
-  chipidProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  limitProperty,
-  manyProperty,
-  type Named,
-  prepareDevice,
-  prepareMany,
-  selectOnlyApp,
-  timeoutProperty,
-} from '../common/editor/properties';
+import { choice } from '../common/editor/fields';
 import { field, onChange, show } from '../common/editor/form';
-import { oneOf, orDefault, validator } from '../common/editor/fields';
+import * as shared from '../common/editor/properties';
+import { t } from '../common/editor/texts';
 import { DEFAULTS, type RefreshConfig } from './refresh.config';
 
-type Config = RefreshConfig & Named;
+type Config = RefreshConfig & shared.Named;
 
 RED.nodes.registerType<Config>('device-cloud-refresh', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -33,26 +18,23 @@ RED.nodes.registerType<Config>('device-cloud-refresh', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty(),
-    chipidType: { value: DEFAULTS.chipidType },
-    many: manyProperty(),
-    limit: limitProperty<Config>(),
-    atOnce: atOnceProperty<Config>(),
-    offline: {
-      value: DEFAULTS.offline,
-      label: t('label.offline'),
-      validate: validator(orDefault(oneOf('error', 'answer'))),
-    },
-    timeout: timeoutProperty(),
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(),
+    chipidType: shared.chipidType,
+    many: shared.many,
+    limit: shared.limit,
+    atOnce: shared.atOnce<Config>(),
+    offline: choice(DEFAULTS.offline, 'label.offline', 'error', 'answer'),
+    timeout: shared.timeout(),
   },
   label: function () {
-    return labelOf(this.name, t('node.refresh'), fixedDevice(this));
+    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    prepareMany();
+    shared.prepareDevice(this);
+    shared.prepareDelivery();
     onChange(['many'], () => show('#online-row', !field('many').is(':checked')));
   },
 });

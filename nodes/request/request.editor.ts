@@ -1,36 +1,25 @@
-import { t } from '../common/editor/texts';
-import { current, field, fieldValue, onChange, show } from '../common/editor/form';
-import { messageError, showMessageNote } from '../common/editor/message';
 import {
-  appProperty,
-  categoryDescription,
-  chipidProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  type Named,
-  prepareDevice,
-  selectOnlyApp,
-  timeoutProperty,
-} from '../common/editor/properties';
-import type { EditorNode } from '../common/editor/red';
-import {
+  checked,
+  choice,
   DYNAMIC,
   fixedInput,
   notBlank,
+  number,
   oneOf,
-  orDefault,
-  revalidate,
   seconds,
-  stringType,
+  typed,
   typedInput,
-  typedValidator,
   validator,
 } from '../common/editor/fields';
+import { current, field, onChange, show } from '../common/editor/form';
+import { prepareMessage } from '../common/editor/message';
+import * as shared from '../common/editor/properties';
+import type { EditorNode } from '../common/editor/red';
+import { t } from '../common/editor/texts';
 import { MAX_SECONDS } from '../common/shared.config';
 import { DEFAULTS, type RequestConfig } from './request.config';
 
-type Config = RequestConfig & Named;
+type Config = RequestConfig & shared.Named;
 type Node = EditorNode<Config>;
 type Match = RequestConfig['match'];
 
@@ -74,14 +63,14 @@ function expressionError(expression: string): string | undefined {
 function datatypeError(datatype: string, node: Node): string | undefined {
   const isText = datatype === 'utf8' || datatype === 'base64';
   if (matchOf(node) === 'property' && isText) return t('error.no-object');
-  return orDefault(oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64'))(datatype);
+  return oneOf('auto-detect', 'buffer', 'utf8', 'json', 'base64')(datatype);
 }
 
 RED.nodes.registerType<Config>('device-cloud-request', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -89,36 +78,21 @@ RED.nodes.registerType<Config>('device-cloud-request', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty(),
-    chipidType: { value: DEFAULTS.chipidType },
-    format: {
-      value: DEFAULTS.format,
-      label: t('common.label.format'),
-      validate: validator(orDefault(oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg'))),
-    },
-    message: {
-      value: DEFAULTS.message,
-      label: t('common.label.message'),
-      validate: typedValidator('messageType', { str: messageError }),
-    },
-    messageType: { value: DEFAULTS.messageType },
-    match: {
-      value: DEFAULTS.match,
-      label: t('label.match'),
-      validate: validator(orDefault(oneOf('property', 'pattern', 'jsonata', 'next'))),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(),
+    chipidType: shared.chipidType,
+    format: shared.format<Config>(),
+    message: shared.message<Config>(),
+    messageType: shared.messageType,
+    match: choice(DEFAULTS.match, 'label.match', 'property', 'pattern', 'jsonata', 'next'),
     property: {
       value: DEFAULTS.property,
       label: t('label.property'),
       validate: validator<Config>(pathError, matches('property')),
     },
-    equals: {
-      value: DEFAULTS.equals,
-      label: t('label.equals'),
-      validate: typedValidator<Config>('equalsType', {}, matches('property')),
-    },
+    equals: typed<Config>(DEFAULTS.equals, 'label.equals', 'equalsType', {}, matches('property')),
     equalsType: { value: DEFAULTS.equalsType },
     pattern: {
       value: DEFAULTS.pattern,
@@ -130,25 +104,16 @@ RED.nodes.registerType<Config>('device-cloud-request', {
       label: t('label.expression'),
       validate: validator<Config>(expressionError, matches('jsonata')),
     },
-    replyTimeout: {
-      value: DEFAULTS.replyTimeout,
-      label: t('label.replyTimeout'),
-      validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
-    },
-    datatype: {
-      value: DEFAULTS.datatype,
-      label: t('common.label.datatype'),
-      validate: validator<Config>(datatypeError),
-    },
-    timeout: timeoutProperty(),
+    replyTimeout: number(DEFAULTS.replyTimeout, 'label.replyTimeout', seconds(0.001, MAX_SECONDS)),
+    datatype: checked(DEFAULTS.datatype, 'common.label.datatype', datatypeError),
+    timeout: shared.timeout(),
   },
   label: function () {
-    return labelOf(this.name, t('node.request'), fixedDevice(this));
+    return shared.labelOf(this.name, t('paletteLabel'), shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    const text = stringType((value) => messageError(value, this));
-    typedInput('message', ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC]);
+    shared.prepareDevice(this);
+    prepareMessage(this);
     typedInput('equals', ['str', 'num', 'bool', 'json', 'msg', ...DYNAMIC]);
     fixedInput('expression', 'jsonata');
     onChange(['match'], () => {
@@ -160,11 +125,5 @@ RED.nodes.registerType<Config>('device-cloud-request', {
       // The chosen type may have become valid, or invalid.
       field('datatype').trigger('change');
     });
-    onChange(['format'], () => {
-      show('#format-note', fieldValue(field('format')) === 'msg');
-      revalidate('message');
-    });
-    field('message').on('change', showMessageNote).parent().on('input', showMessageNote);
-    showMessageNote();
   },
 });

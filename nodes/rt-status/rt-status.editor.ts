@@ -1,39 +1,15 @@
+import { choice, DYNAMIC, notBlank, stringType, typed, typedInput } from '../common/editor/fields';
+import * as shared from '../common/editor/properties';
 import { t } from '../common/editor/texts';
-import {
-  appProperty,
-  atOnceProperty,
-  categoryDescription,
-  chipidProperty,
-  fixedDevice,
-  labelOf,
-  labelStyle,
-  limitProperty,
-  manyProperty,
-  type Named,
-  prepareDevice,
-  prepareMany,
-  selectOnlyApp,
-  timeoutProperty,
-} from '../common/editor/properties';
-import {
-  DYNAMIC,
-  notBlank,
-  oneOf,
-  orDefault,
-  stringType,
-  typedInput,
-  typedValidator,
-  validator,
-} from '../common/editor/fields';
 import { DEFAULTS, type RtStatusConfig } from './rt-status.config';
 
-type Config = RtStatusConfig & Named;
+type Config = RtStatusConfig & shared.Named;
 
 RED.nodes.registerType<Config>('device-cloud-rt-status', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -41,33 +17,26 @@ RED.nodes.registerType<Config>('device-cloud-rt-status', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    chipid: chipidProperty(),
-    chipidType: { value: DEFAULTS.chipidType },
-    many: manyProperty(),
-    limit: limitProperty<Config>(),
-    atOnce: atOnceProperty<Config>(),
-    key: {
-      value: DEFAULTS.key,
-      label: t('label.key'),
-      validate: typedValidator('keyType', { str: notBlank }),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    chipid: shared.chipid<Config>(),
+    chipidType: shared.chipidType,
+    many: shared.many,
+    limit: shared.limit,
+    atOnce: shared.atOnce<Config>(),
+    key: typed<Config>(DEFAULTS.key, 'label.key', 'keyType', { str: notBlank }),
     keyType: { value: DEFAULTS.keyType },
-    datatype: {
-      value: DEFAULTS.datatype,
-      label: t('common.label.datatype'),
-      validate: validator(orDefault(oneOf('auto-detect', 'utf8', 'json'))),
-    },
-    timeout: timeoutProperty(),
+    datatype: choice(DEFAULTS.datatype, 'common.label.datatype', 'auto-detect', 'utf8', 'json'),
+    timeout: shared.timeout(),
   },
   label: function () {
-    const text = this.keyType === 'str' ? t('node.key', { key: this.key }) : t('node.any');
-    return labelOf(this.name, text, fixedDevice(this));
+    const text = this.keyType === 'str' ? t('node.key', { key: this.key }) : t('paletteLabel');
+    return shared.labelOf(this.name, text, shared.fixedDevice(this));
   },
   oneditprepare: function () {
-    prepareDevice(this);
-    prepareMany();
-    typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC]);
+    shared.prepareDevice(this);
+    shared.prepareDelivery();
+    typedInput('key', ['msg', stringType(notBlank), ...DYNAMIC], DEFAULTS.key);
   },
 });

@@ -1,30 +1,22 @@
-import { t } from '../common/editor/texts';
 import { prepareExplain } from '../common/editor/explain';
-import { current, field, onChange, opened, show } from '../common/editor/form';
 import {
-  appProperty,
-  categoryDescription,
-  labelOf,
-  labelStyle,
-  type Named,
-  selectOnlyApp,
-} from '../common/editor/properties';
-import type { EditorNode, TypeDefinition } from '../common/editor/red';
-import {
+  choice,
   DYNAMIC,
   numberType,
-  oneOf,
-  orDefault,
   stringType,
+  typed,
   typedInput,
-  typedValidator,
-  validator,
   wholeNumber,
+  type Check,
 } from '../common/editor/fields';
+import { current, field, onChange, opened, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
+import type { EditorNode, PropertyDefinition, TypeDefinition } from '../common/editor/red';
+import { t } from '../common/editor/texts';
 import { parseJsonObject } from '../common/shared.config';
 import { DEFAULTS, INPUTS, type ServerConfig, type ServerInput } from './server.config';
 
-type Config = ServerConfig & Named;
+type Config = ServerConfig & shared.Named;
 type Node = EditorNode<Config>;
 type Operation = ServerConfig['operation'];
 
@@ -41,7 +33,8 @@ function uses(property: ServerInput): (node: Node) => boolean {
 }
 
 /** Their limits are not shown (section 4.1); left empty, the parameter is not sent. */
-const pageError = orDefault(wholeNumber(0, Number.MAX_SAFE_INTEGER));
+const pageNumber = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const pageError: Check = (value) => (value === '' ? undefined : pageNumber(value));
 
 /** Goes into the path as it is, since the signature is over the path. */
 function deviceidError(value: string): string | undefined {
@@ -112,11 +105,19 @@ const TYPES: Record<ServerInput, () => (string | TypeDefinition)[]> = {
   query: () => ['json', 'msg'],
 };
 
+/** The property behind a typedInput, which counts for the operations that use it. */
+const input = (
+  property: ServerInput,
+  type: `${ServerInput}Type`,
+  checks: Parameters<typeof typed<Config>>[3],
+): PropertyDefinition<Config, string> =>
+  typed<Config>(DEFAULTS[property], `label.${property}`, type, checks, uses(property));
+
 RED.nodes.registerType<Config>('device-cloud-server', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -124,48 +125,31 @@ RED.nodes.registerType<Config>('device-cloud-server', {
   inputs: 1,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    operation: {
-      value: DEFAULTS.operation,
-      label: t('common.label.operation'),
-      validate: validator(
-        orDefault(oneOf('devices', 'device', 'update', 'passthrough', 'uploads')),
-      ),
-    },
-    deviceid: {
-      value: DEFAULTS.deviceid,
-      label: t('label.deviceid'),
-      validate: typedValidator<Config>('deviceidType', { str: deviceidError }, uses('deviceid')),
-    },
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    operation: choice(
+      DEFAULTS.operation,
+      'common.label.operation',
+      'devices',
+      'device',
+      'update',
+      'passthrough',
+      'uploads',
+    ),
+    deviceid: input('deviceid', 'deviceidType', { str: deviceidError }),
     deviceidType: { value: DEFAULTS.deviceidType },
-    page: {
-      value: DEFAULTS.page,
-      label: t('label.page'),
-      validate: typedValidator<Config>('pageType', { num: pageError }, uses('page')),
-    },
+    page: input('page', 'pageType', { num: pageError }),
     pageType: { value: DEFAULTS.pageType },
-    count: {
-      value: DEFAULTS.count,
-      label: t('label.count'),
-      validate: typedValidator<Config>('countType', { num: pageError }, uses('count')),
-    },
+    count: input('count', 'countType', { num: pageError }),
     countType: { value: DEFAULTS.countType },
-    body: {
-      value: DEFAULTS.body,
-      label: t('label.body'),
-      validate: typedValidator<Config>('bodyType', { json: jsonError }, uses('body')),
-    },
+    body: input('body', 'bodyType', { json: jsonError }),
     bodyType: { value: DEFAULTS.bodyType },
-    query: {
-      value: DEFAULTS.query,
-      label: t('label.query'),
-      validate: typedValidator<Config>('queryType', { json: queryError }, uses('query')),
-    },
+    query: input('query', 'queryType', { json: queryError }),
     queryType: { value: DEFAULTS.queryType },
   },
   label: function () {
-    return labelOf(this.name, t(`node.${this.operation ?? 'devices'}`));
+    return shared.labelOf(this.name, t(`node.${this.operation ?? 'devices'}`));
   },
   oneditprepare: function () {
     opened(this);

@@ -1,46 +1,23 @@
+import { choice, number, seconds, wholeNumber } from '../common/editor/fields';
+import { current, onChange, opened, prepareNoCluster, show } from '../common/editor/form';
+import * as shared from '../common/editor/properties';
+import type { PropertyDefinition } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import {
-  current,
-  field,
-  fieldValue,
-  isClustered,
-  onChange,
-  opened,
-  show,
-} from '../common/editor/form';
-import {
-  appProperty,
-  categoryDescription,
-  labelOf,
-  labelStyle,
-  type Named,
-  selectOnlyApp,
-} from '../common/editor/properties';
-import type { EditorNode, PropertyDefinition } from '../common/editor/red';
-import { oneOf, orDefault, seconds, validator, wholeNumber } from '../common/editor/fields';
 import { DEFAULTS, LIMITS, type WorkConfig } from './work.config';
 
-type Config = WorkConfig & Named;
+type Config = WorkConfig & shared.Named;
 
-const waitsForAck = (node: EditorNode<Config>): boolean => current(node, 'acknowledge') === 'ack';
-
-const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app')));
-
-function numberProperty(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
+function limited(name: keyof typeof LIMITS): PropertyDefinition<Config, number | string> {
   const { min, max } = LIMITS[name];
   const check = name === 'redeliver' ? seconds(min, max) : wholeNumber(min, max);
-  return {
-    value: DEFAULTS[name],
-    label: t(`label.${name}`),
-    validate: validator(orDefault(check)),
-  };
+  return number(DEFAULTS[name], `label.${name}`, check);
 }
 
 RED.nodes.registerType<Config>('device-cloud-work', {
   category: 'device cloud',
-  categoryDescription,
-  labelStyle,
-  onadd: selectOnlyApp,
+  categoryDescription: shared.categoryDescription,
+  labelStyle: shared.labelStyle,
+  onadd: shared.onadd,
   paletteLabel: t('paletteLabel'),
   outputLabels: t('output'),
   color: '#a58bf0',
@@ -48,24 +25,23 @@ RED.nodes.registerType<Config>('device-cloud-work', {
   inputs: 0,
   outputs: 1,
   defaults: {
-    name: { value: '' },
-    app: appProperty(),
-    datatype: { value: DEFAULTS.datatype },
-    acknowledge: {
-      value: DEFAULTS.acknowledge,
-      label: t('label.acknowledge'),
-      validate: validator(orDefault(oneOf('sent', 'ack'))),
-    },
-    inFlight: numberProperty('inFlight'),
-    redeliver: numberProperty('redeliver'),
-    attempts: numberProperty('attempts'),
+    name: shared.name,
+    version: shared.version,
+    app: shared.app(),
+    datatype: shared.datatype(),
+    acknowledge: choice(DEFAULTS.acknowledge, 'label.acknowledge', 'sent', 'ack'),
+    inFlight: limited('inFlight'),
+    redeliver: limited('redeliver'),
+    attempts: limited('attempts'),
   },
   label: function () {
-    return labelOf(this.name, t('node.work'));
+    return shared.labelOf(this.name, t('paletteLabel'));
   },
   oneditprepare: function () {
     opened(this);
-    onChange(['acknowledge'], () => show('#redeliver-row, #attempts-row', waitsForAck(this)));
-    onChange(['app'], () => show('#no-cluster-note', isChosen() && !isClustered(this)));
+    prepareNoCluster(this);
+    onChange(['acknowledge'], () => {
+      show('#redeliver-row, #attempts-row', current(this, 'acknowledge') === 'ack');
+    });
   },
 });

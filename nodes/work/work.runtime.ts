@@ -23,21 +23,21 @@ const RETRY = 1000;
 
 /** The life of a work node: it works on the queue once its application has joined the cluster, until it closes. */
 class WorkLife {
+  readonly #node: Node;
+  readonly #config: WorkConfig;
   readonly #app: App;
   readonly #status: StatusLine;
-  readonly #log = createFaultLog((line) => this.node.warn(line));
+  readonly #log = createFaultLog((line) => this.#node.warn(line));
   #client: DeviceCloudClient | undefined;
   #datatype: Datatype = 'auto-detect';
   #waitsForAck = false;
   #ends: (() => void)[] = [];
-  #closed = false;
+  #isClosed = false;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(
-    RED: NodeAPI,
-    private readonly node: Node,
-    private readonly config: WorkConfig,
-  ) {
+  constructor(RED: NodeAPI, node: Node, config: WorkConfig) {
+    this.#node = node;
+    this.#config = config;
     this.#app = findApp(RED, config.app);
     this.#status = new StatusLine(node);
     this.#app.join(node);
@@ -45,27 +45,27 @@ class WorkLife {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#retry);
     this.#status.close();
     for (const end of this.#ends) end();
     this.#log.close();
-    this.#app.leave(this.node);
+    this.#app.leave(this.#node);
   }
 
   /** Never rejects. */
   async #start(): Promise<void> {
     try {
-      const { acknowledge, datatype } = this.config;
+      const { acknowledge, datatype } = this.#config;
       this.#waitsForAck = choiceOf(acknowledge, 'acknowledge', ['sent', 'ack']) === 'ack';
       this.#datatype = parseDatatype(datatype);
       const client = await this.#app.client('open');
-      if (this.#closed) return;
+      if (this.#isClosed) return;
       if (!client.cluster) throw noQueue();
       this.#client = client;
       this.#work(client.cluster);
     } catch (error) {
-      if (this.#closed) return;
+      if (this.#isClosed) return;
       this.#failed(error);
       if (this.#app.problem('open') || isDeviceCloudError(error, 'INVALID_INPUT')) return;
       this.#retry = setTimeout(() => void this.#start(), RETRY);
@@ -73,7 +73,7 @@ class WorkLife {
   }
 
   #work(cluster: ClusterMember): void {
-    const { inFlight, redeliver, attempts } = this.config;
+    const { inFlight, redeliver, attempts } = this.#config;
     const showState = (): void =>
       this.#status.show(cluster.state === 'member' ? STATUS.connected : clusterStatus(cluster));
     const end = cluster.work({
@@ -97,8 +97,8 @@ class WorkLife {
     if (this.#waitsForAck) message['ack'] = token;
     if (redelivered) message['redelivered'] = true;
     try {
-      if (error) this.node.error(error, message);
-      else this.node.send(message);
+      if (error) this.#node.error(error, message);
+      else this.#node.send(message);
     } finally {
       if (!this.#waitsForAck) {
         // It is delivered again.

@@ -10,7 +10,7 @@ const dialog = (name, node, act = async () => undefined) => ({
   area: 'dialog',
   async show(page) {
     await openDialog(page, node);
-    await page.evaluate(`$('#device-cloud-advanced').prop('open', true)`);
+    await page.evaluate(`$('.device-cloud-more').prop('open', true)`);
     await act(page);
     await atRest(page);
   },
@@ -50,7 +50,7 @@ const testing = (name, id, values = {}) =>
     for (const [property, value] of Object.entries(values)) {
       await page.fill(`#node-config-input-${property}`, value);
     }
-    await page.evaluate(`$('#device-cloud-advanced').prop('open', false)`);
+    await page.evaluate(`$('.device-cloud-more').prop('open', false)`);
     await test(page);
   });
 

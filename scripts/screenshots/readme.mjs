@@ -63,7 +63,7 @@ const dialog = (node, act = async () => undefined) => ({
 });
 
 async function testConnection(page) {
-  await page.evaluate(`$('#device-cloud-advanced').prop('open', false)`);
+  await page.evaluate(`$('.device-cloud-more').prop('open', false)`);
   await page.click('#device-cloud-test');
   await page.waitForSelector('#device-cloud-test:enabled');
   await page.waitForSelector('.device-cloud-result .fa-check, .device-cloud-result .fa-times');

@@ -3,11 +3,13 @@ import type { KeyWarning } from '../input/pasted-key';
 import { UNPRINTABLE } from '../util/show';
 import { powershellCommand } from './powershell';
 import {
+  canonicalParams,
   encodeQuery,
+  lowercase,
+  type SignCase,
   type UnsignedOpenApiRequest,
   type UnsignedServerApiRequest,
-} from './requests';
-import { canonicalParams, lowercase, type SignCase } from './signing';
+} from './signing';
 
 /** A warning about the keys of an explained request, or a note about the request itself. */
 export type ExplainWarning = KeyWarning | ExplainNote;

@@ -28,10 +28,11 @@ import {
 import {
   signedOpenApiRequest,
   type OpenApiIdentity,
+  type Params,
   type UnsignedOpenApiRequest,
-} from './requests';
+} from './signing';
 import { decodeValue } from '../util/decode';
-import type { Params } from './signing';
+import { deviceTitle } from '../util/show';
 
 /** The error of a call without the keys that it needs. */
 export const openApiMissing = (): DeviceCloudError =>
@@ -44,19 +45,25 @@ export const openApiMissing = (): DeviceCloudError =>
 export const DEVICE_LISTS = ['devices/list/', 'devices/lists/'] as const;
 
 const NO_PARAMS: Params = {};
-const onDevice = (name: string, chipid: string): Call => ({
-  name: `${name} device ${chipid}`,
-  reach: 'device',
-  ofDevice: true,
-  api: 'open',
-});
 const inCloud = (name: string): Call => ({ name, reach: 'cloud', ofDevice: false, api: 'open' });
-const inHistory = (name: string, chipid: string): Call => ({
-  name: `${name} of device ${chipid}`,
-  reach: 'cloud',
-  ofDevice: true,
-  api: 'open',
-});
+/** A class, since its name is made only when it has failed: there may be tens of thousands of calls a second. */
+class DeviceCall implements Call {
+  readonly ofDevice = true;
+  readonly api = 'open';
+
+  constructor(
+    readonly what: string,
+    readonly chipid: string,
+    readonly titleOf: (chipid: string) => string,
+    readonly reach: Call['reach'],
+    readonly canWait: boolean,
+  ) {}
+
+  get name(): string {
+    return `${this.what} ${this.titleOf(this.chipid)}`;
+  }
+}
+
 const is200 = (statusCode: number): boolean => statusCode === 200;
 
 /** A call of the open API, which can be explained without carrying it out. */
@@ -66,8 +73,15 @@ export interface OpenApiCall<T> extends CallSpec<T> {
 
 export type OpenApi = ReturnType<typeof openApi>;
 
-/** The twelve calls of interface B (section 4.2), as specifications to be carried out. */
-export function openApi(identity: OpenApiIdentity) {
+/**
+ * The twelve calls of interface B (section 4.2), as specifications to be carried out.
+ * @param titleOf what errors call a device
+ */
+export function openApi(identity: OpenApiIdentity, titleOf = deviceTitle) {
+  const aboutDevice = (what: string, chipid: string, reach: Call['reach'] = 'device'): Call =>
+    new DeviceCall(what, chipid, titleOf, reach, false);
+  const command = (what: string, chipid: string): Call =>
+    new DeviceCall(what, chipid, titleOf, 'device', true);
   const spec = <T>(
     call: Call,
     method: 'GET' | 'POST',
@@ -99,7 +113,7 @@ export function openApi(identity: OpenApiIdentity) {
       meaning: pushMeaning(message),
     });
 
-  const command = (call: Call, path: string): OpenApiCall<ResultAnswer> =>
+  const act = (call: Call, path: string): OpenApiCall<ResultAnswer> =>
     spec(call, 'POST', path, resultShape, NO_PARAMS, { warning: resultWarning(call) });
 
   return {
@@ -109,7 +123,7 @@ export function openApi(identity: OpenApiIdentity) {
       spec(inCloud('Listing the online devices'), 'GET', path, deviceList),
 
     push: (chipid: string, message: string, format: PushFormat) =>
-      push(onDevice('Push to', chipid), 'dev/push/message/', message, {
+      push(command('Push to', chipid), 'dev/push/message/', message, {
         devid: chipid,
         message,
         format,
@@ -125,7 +139,7 @@ export function openApi(identity: OpenApiIdentity) {
 
     uploads: (chipid: string) =>
       spec<UploadRecord[]>(
-        inHistory('Reading the uploads', chipid),
+        aboutDevice('Reading the uploads of', chipid, 'cloud'),
         'GET',
         `up_messages/dev/${chipid}/`,
         listOf(),
@@ -134,7 +148,7 @@ export function openApi(identity: OpenApiIdentity) {
     /** The same for recovery, which judges each record by itself: an invalid one does not affect the others. */
     history: (chipid: string): CallSpec<unknown[]> =>
       spec<unknown[]>(
-        inCloud(`Reading the uploads of device ${chipid}`),
+        inCloud(`Reading the uploads of ${titleOf(chipid)}`),
         'GET',
         `up_messages/dev/${chipid}/`,
         anyArray,
@@ -142,7 +156,7 @@ export function openApi(identity: OpenApiIdentity) {
 
     pushes: (chipid: string) =>
       spec<PushRecord[]>(
-        inHistory('Reading the pushed commands', chipid),
+        aboutDevice('Reading the pushed commands of', chipid, 'cloud'),
         'GET',
         `push_messages/dev/${chipid}/`,
         listOf(),
@@ -159,7 +173,7 @@ export function openApi(identity: OpenApiIdentity) {
     /** The only answer that need not be JSON: its shape depends on the callback. */
     rtStatus: (chipid: string, key: string, datatype: ValueDatatype) =>
       spec<unknown>(
-        onDevice('Reading a callback of', chipid),
+        aboutDevice('Reading a callback of', chipid),
         'GET',
         `rt_status/${chipid}/`,
         anyShape,
@@ -169,26 +183,26 @@ export function openApi(identity: OpenApiIdentity) {
 
     gpioStatus: (chipid: string) =>
       spec<ResultAnswer>(
-        onDevice('Reading the pins of', chipid),
+        aboutDevice('Reading the pins of', chipid),
         'GET',
         `gpio_status/${chipid}/`,
         resultShape,
       ),
 
     setGpioEdge: (chipid: string, pin: number, edge: 0 | 1) =>
-      command(
-        onDevice(`Setting pin ${pin} to ${edge} on`, chipid),
+      act(
+        command(`Setting pin ${pin} to ${edge} on`, chipid),
         `set_gpio_edge/${chipid}/${pin}/${edge}/`,
       ),
 
     refresh: (chipid: string) =>
       spec<RefreshAnswer>(
-        onDevice('Refreshing the status of', chipid),
+        aboutDevice('Refreshing the status of', chipid),
         'GET',
         `manual_refresh/${chipid}/`,
         refreshShape,
       ),
 
-    reboot: (chipid: string) => command(onDevice('Rebooting', chipid), `reboot/dev/${chipid}/`),
+    reboot: (chipid: string) => act(command('Rebooting', chipid), `reboot/dev/${chipid}/`),
   };
 }

@@ -13,7 +13,7 @@ import {
   toJson,
   type ServerApiIdentity,
   type UnsignedServerApiRequest,
-} from './requests';
+} from './signing';
 
 /** The longest query, in characters before it is encoded: it is part of the address. */
 const MAX_QUERY = 65_536;

@@ -11,7 +11,7 @@ import {
   type ChannelState,
   type ChannelView,
 } from './listener';
-import { ReconnectBackoff } from './reconnect-backoff';
+import { backoff } from '../util/backoff';
 import { readRetryAfter } from '../http/headers';
 import { Connection, type ConnectionEvents, type ConnectionSettings } from './socket';
 import { ALONE, type ChannelAccess, type Ownership } from './ownership';
@@ -33,13 +33,53 @@ export interface ChannelSettings extends ConnectionSettings {
   close?(): void;
 }
 
-const TOO_LARGE = 'an upload is larger than 16 MiB, the limit for a frame';
+/** The least and the greatest limit of the pause before a reconnect, in ms. */
+const BASE = 1000;
+const CAP = 60_000;
+/** The number of doublings after which the limit is the cap. */
+const MOST = Math.log2(CAP / BASE);
+/** Each time a connection was open for this long, in ms, the limit after it has one doubling less. */
+const PER_DOUBLING = 4000;
+
+/**
+ * How long a channel waits before it reconnects: full jitter, that is, anything between 0 and a limit.
+ * The limit doubles with each attempt from 1 s up to 60 s, and falls with the time that the last
+ * connection was open: it is at most 60 s after a connection that ended at once, and halves for every 4 s
+ * that the connection lasted. So a connection that is cut every 20 s costs a second or two each time, while a
+ * service that accepts and closes sees an attempt every 30 s on average, as a service that is down does.
+ */
+export class ReconnectBackoff {
+  readonly #random: () => number;
+  #doublings = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /**
+   * The pause before the next attempt, in ms.
+   * @param openFor milliseconds the connection was open, 0 if the attempt failed
+   */
+  pause(openFor: number): number {
+    const limit = Math.max(0, MOST - openFor / PER_DOUBLING);
+    const doublings = Math.min(this.#doublings, limit);
+    this.#doublings = Math.min(doublings + 1, MOST);
+    return backoff(doublings, BASE, CAP, this.#random);
+  }
+
+  /** The pause after a refusal that only a person can fix, in ms: 30 s to 60 s. */
+  slowPause(): number {
+    return backoff(0, CAP, CAP, this.#random, 0.5);
+  }
+}
+
+const TOO_LARGE = 'An upload is larger than 16 MiB, the limit for a frame.';
 
 /** Faults by the code of ws that ends a connection for them; the first two are the same limit. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
   ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', TOO_LARGE],
   ['WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH', TOO_LARGE],
-  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'an upload came in more than 16,384 parts, the limit'],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 'An upload came in more than 16,384 parts, the limit.'],
 ]);
 
 /**
@@ -138,7 +178,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   frame(data: Buffer, isBinary: boolean): void {
     const { appid, now } = this.#settings;
     const frame = isBinary
-      ? { fault: 'a frame is binary' }
+      ? { fault: 'A frame is binary.' }
       : readFrame(data, { chipid: this.#chipid, appid }, now);
     if ('upload' in frame) {
       this.#settings.observer?.onLive(frame.upload, frame.base64);

@@ -22,8 +22,8 @@ export interface FrameOrigin {
   appid: string;
 }
 
-const NO_TIME = 'an upload has no valid timestamp: the time of its arrival is used instead';
-const NO_APPID = "an upload has no valid appid: the channel's is used instead";
+const NO_TIME = 'An upload has no valid timestamp: the time of its arrival is used instead.';
+const NO_APPID = "An upload has no valid appid: the channel's is used instead.";
 
 /** A Unix time in seconds stays below this until the year 5138; in milliseconds it is above since 1973. */
 const SECONDS_BELOW = 100_000_000_000;
@@ -64,14 +64,14 @@ function beginsObject(data: Buffer): boolean {
 
 function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): Frame {
   const { body } = event;
-  if (typeof body !== 'string') return { fault: 'an upload has no body' };
+  if (typeof body !== 'string') return { fault: 'An upload has no body.' };
   const strict = decodeBase64(body);
   const bytes = strict ?? decodeLenientBase64(body);
-  if (!bytes) return { fault: "an upload's body is not Base64" };
+  if (!bytes) return { fault: "An upload's body is not Base64." };
   // Never assumed, although the channel is one device's: the upload may be another's.
   const from = idOf(event['chipid']);
-  if (from === undefined) return { fault: 'an upload has no valid chipid' };
-  if (from !== idOf(origin.chipid)) return { fault: "an upload is another device's" };
+  if (from === undefined) return { fault: 'An upload has no valid chipid.' };
+  if (from !== idOf(origin.chipid)) return { fault: "An upload is another device's." };
   const appid = idOf(event['appid']);
   const timestamp = unixTime(event['timestamp']);
   const flaws: string[] = [];
@@ -96,16 +96,16 @@ function readUpload(event: JsonObject, origin: FrameOrigin, now: () => number): 
  * @param now this machine's clock, in ms: the time of an upload without one
  */
 export function readFrame(data: Buffer, origin: FrameOrigin, now: () => number): Frame {
-  if (!beginsObject(data)) return { fault: 'a frame is not a JSON object' };
-  if (data.length < SHORTEST) return { fault: 'a frame is too short to have a type' };
+  if (!beginsObject(data)) return { fault: 'A frame is not a JSON object.' };
+  if (data.length < SHORTEST) return { fault: 'A frame is too short to have a type.' };
   let event: unknown;
   try {
     event = parseJson(data);
   } catch {
-    return { fault: 'a frame is not JSON' };
+    return { fault: 'A frame is not JSON.' };
   }
-  if (!isObject(event)) return { fault: 'a frame is not a JSON object' };
-  if (typeof event['type'] !== 'string') return { fault: 'a frame has no type' };
+  if (!isObject(event)) return { fault: 'A frame is not a JSON object.' };
+  if (typeof event['type'] !== 'string') return { fault: 'A frame has no type.' };
   const { type } = event;
   if (type !== 'data_upload' && type !== 'uart_trans') return { ignored: true };
   const frame = readUpload(event, origin, now);

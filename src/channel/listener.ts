@@ -141,12 +141,12 @@ export class IsolatedListener implements ChannelListener {
   #failed(name: keyof ChannelListener, thrown: unknown): void {
     // There is no other callback to which an error of `onFault` could be reported.
     if (name === 'onFault') return;
-    const fault = `the listener's ${name} threw: ${oneLine(thrownText(thrown), MAX_TEXT)}`;
+    const fault = `The listener's ${name} threw: ${oneLine(thrownText(thrown), MAX_TEXT)}.`;
     if (this.#listener.onFault) this.onFault(fault);
     else if (performance.now() - (this.#warnedAt ?? -Infinity) >= WARN_EVERY) {
       this.#warnedAt = performance.now();
       process.emitWarning(
-        `${fault}. Listen with an onFault to receive such errors.`,
+        `${fault} Listen with an onFault to receive such errors.`,
         'DeviceCloudWarning',
       );
     }

@@ -20,7 +20,7 @@ export function notConnected(chipid: string, reason: string | undefined): Device
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
-    `Push to device ${chipid} was not sent: its channel is not connected${why}. ` +
+    `The channel is not connected${why}. Push to device ${chipid} was not sent. ` +
       'Check the keys and the address, or push over HTTP.',
   );
 }
@@ -31,16 +31,14 @@ export function broken(
   end: CallAborted | undefined,
   seconds: number,
 ): DeviceCloudError {
-  const push = `Push to device ${chipid} over its channel`;
-  return end?.reason === 'timeout'
-    ? new DeviceCloudError(
-        'TIMEOUT',
-        `${push}: the data did not go out within ${seconds} s. Whether it reached the device is unknown.`,
-      )
-    : new DeviceCloudError(
-        'CONNECTION_LOST',
-        `${push}: ${end?.detail ?? 'the channel broke off'} while the data went out. Whether it reached the device is unknown.`,
-      );
+  const isLate = end?.reason === 'timeout';
+  const what = isLate
+    ? `The data did not go out in ${seconds} s`
+    : `Broken off: ${end?.detail ?? 'the channel is down'}`;
+  return new DeviceCloudError(
+    isLate ? 'TIMEOUT' : 'CONNECTION_LOST',
+    `${what}. Push to device ${chipid} over its channel failed. Whether it reached the device is unknown.`,
+  );
 }
 
 export function createChannelPush(channels: Channels, deadlines: Deadlines): ChannelPush {

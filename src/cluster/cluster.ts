@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { systemClock, type Clock } from './clock';
+import { DeviceCloudError, invalidInput } from '../errors';
+import { oneLine, show } from '../util/show';
 import { DeviceLocks } from './command-lock';
-import { EngineFaults } from './engine-faults';
-import { Membership } from './membership';
-import { openBus, type Bus } from './messages';
-import { PositionWriter } from './position-writer';
-import { combined } from './positions';
-import { QueueShare, type WorkOptions } from './queue';
+import { callEach, Faults } from './faults';
+import { Membership, systemClock } from './membership';
+import { Bus } from './messages';
+import { PositionWriter } from './positions';
+import { Queue } from './queue';
 import { DeviceClaims, isPartition, slotOf, type DeviceUse } from './slots';
-import type { BeatReply, Store } from './store';
-import type { ClusterListener, ClusterProblem, ClusterState } from './types';
+import { StoreError, type BeatReply, type Clock, type Store } from './store';
+import type {
+  ClusterListener,
+  ClusterMember,
+  ClusterProblem,
+  ClusterState,
+  ClusterWork,
+  DeviceOwners,
+  QueueState,
+  StoreInfo,
+} from './types';
 
 export interface ClusterOptions {
   readonly store: Store;
@@ -24,39 +33,48 @@ export interface ClusterOptions {
 
 const DEFAULT_LEASE = 5;
 
-/** Milliseconds between two reports of one kind. */
-const REPORT_EVERY = 60_000;
+/** How long the owners of devices are reused, in ms: displays request them repeatedly. */
+const FRESH = 2000;
 
-/** One process's part in a cluster of processes that share the devices of an application. */
-export class Cluster {
+/** The most characters of an error's reason that are repeated. */
+const MAX_REASON = 300;
+
+/** The membership as a client uses it. @throws DeviceCloudError `NOT_CONFIGURED` if it is anything else */
+export function clusterOf(member: ClusterMember): Cluster {
+  if (member instanceof Cluster) return member;
+  throw new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The cluster must be what joinCluster has returned.',
+  );
+}
+
+/** One process's part in a cluster of processes that share the devices of an application. It joins at once. */
+export class Cluster implements ClusterMember {
   readonly member: string;
   /**
    * Runs a command while no other process sends one to the device.
    * @throws DeviceCloudError `UNREACHABLE`: it was not sent
    */
   readonly withLock: DeviceLocks['run'];
-  /**
-   * Reads how far a device's uploads have been emitted, by any process.
-   * @throws StoreError
-   */
-  readonly loadPosition: (chipid: string) => Promise<string | undefined>;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #membership: Membership;
   readonly #writer: PositionWriter;
   readonly #locks: DeviceLocks;
-  readonly #queue: QueueShare;
+  readonly #queue: Queue;
   readonly #claims: DeviceClaims;
-  readonly #faults: EngineFaults;
-  readonly #listeners = new Set<ClusterListener>();
-  /** When a fault of each kind was last reported. */
-  readonly #reported = new Map<string, number>();
+  readonly #faults: Faults;
+  /** Each in a list of its own, since the same one may listen twice. */
+  readonly #listeners = new Set<readonly [ClusterListener]>();
   #members: readonly string[] = [];
   #state: ClusterState = 'joining';
   #hasRefused = false;
   /** Positions cannot be written, although beats may be answered. */
   #isStuck = false;
   #hasShareChanged = false;
+  #owners: Promise<DeviceOwners> | undefined;
+  #ownersAt = 0;
+  #closing: Promise<void> | undefined;
 
   constructor(options: ClusterOptions) {
     const { store, clock = systemClock, random = Math.random } = options;
@@ -65,6 +83,7 @@ export class Cluster {
     this.#store = store;
     this.#clock = clock;
     const shared = { store, clock, member };
+    this.#faults = new Faults(store, clock, this.#listeners);
     this.#writer = new PositionWriter({
       ...shared,
       epochOf: (slot) => this.#membership.slots.epochOf(slot),
@@ -77,32 +96,19 @@ export class Cluster {
         this.#showValidity();
       },
     });
-    this.loadPosition = combined((chipids) => this.#writer.load(chipids));
-    this.#queue = new QueueShare(
+    this.#queue = new Queue(
       store,
       clock,
       (slot) => this.#membership.mayAct(slot),
-      (chipid, times) =>
-        this.report(
-          `an upload of device ${chipid} was delivered ${times} times and never acknowledged, and is a dead letter now`,
-          'dead letter',
-        ),
+      (fault, kind) => this.report(fault, kind),
     );
     this.#claims = new DeviceClaims(clock, () => this.#membership.beatSoon());
     this.#locks = new DeviceLocks({ ...shared, random });
     this.withLock = this.#locks.run.bind(this.#locks);
-    this.#faults = new EngineFaults({
-      ...shared,
-      report: (fault, kind) => this.report(fault, kind),
-      changed: (problem) => this.#each((listener) => listener.onProblem?.(problem)),
-    });
     this.#membership = new Membership({
       ...shared,
       lease: lease * 1000,
-      claims: () => [
-        ...this.#claims.current,
-        ...(this.#queue.isWorking ? (['queue'] as const) : []),
-      ],
+      claims: () => [...this.#claims.current, ...(this.#queue.isWorking ? ['queue' as const] : [])],
       generation: randomUUID,
       flush: () => this.#writer.flush(),
       restore: (holding) => store.restore(member, holding, this.#writer.entriesOf(holding.slot)),
@@ -113,10 +119,6 @@ export class Cluster {
       failed: (error) => this.#faults.failed(error),
       replied: (reply) => this.#onReply(reply),
     });
-  }
-
-  /** Joins. */
-  start(): void {
     this.#membership.start();
   }
 
@@ -124,12 +126,10 @@ export class Cluster {
     return this.#state;
   }
 
-  /** The setting that keeps it from the engine; undefined as long as waiting may help. */
   get problem(): ClusterProblem | undefined {
     return this.#faults.problem;
   }
 
-  /** The ids of all members, this one's included, in order, as of the last beat. */
   get members(): readonly string[] {
     return this.#members;
   }
@@ -163,6 +163,11 @@ export class Cluster {
     return 'hold';
   }
 
+  /** Reads how far a device's uploads have been emitted, by any process. @throws StoreError */
+  loadPosition(chipid: string): Promise<string | undefined> {
+    return this.#writer.load(chipid);
+  }
+
   /** Saves how far a device's uploads have been emitted. No effect if another process holds the device by now. */
   savePosition(chipid: string, position: string): void {
     this.#writer.save(chipid, position);
@@ -178,9 +183,8 @@ export class Cluster {
 
   /** Opens the messages between the members. The caller has to close them. */
   openBus(): Bus {
-    const { member } = this;
-    const malformed = (): void => this.report('a message was malformed, and ignored', 'message');
-    return openBus({ store: this.#store, member, malformed });
+    const malformed = (): void => this.report('A message was malformed, and ignored.', 'message');
+    return new Bus(this.#store, this.member, malformed);
   }
 
   /**
@@ -196,36 +200,55 @@ export class Cluster {
     this.#membership.beatSoon();
   }
 
-  /** Starts to work on a share of the queue; once per process. @returns a function that ends it */
-  work(options: WorkOptions): () => void {
-    const end = this.#queue.work(options);
+  work(work: ClusterWork): () => void {
+    const end = this.#queue.work(work);
     this.#membership.beatSoon();
     return end;
   }
 
-  /** Acknowledges a job of any process. @returns whether it had not been acknowledged before. @throws StoreError */
   acknowledge(token: string): Promise<boolean> {
-    return this.#queue.acknowledge(token);
+    return reached('The upload was not acknowledged', this.#queue.acknowledge(token));
   }
 
-  /** Adds a listener. @returns a function that removes it */
+  owners(): Promise<DeviceOwners> {
+    const now = this.#clock.monotonic();
+    if (!this.#owners || now - this.#ownersAt >= FRESH) {
+      this.#ownersAt = now;
+      this.#owners = this.#store
+        .owners()
+        .then((owners) => ({ of: (chipid) => owners.get(slotOf(chipid)) }));
+      this.#owners.catch(() => (this.#owners = undefined));
+    }
+    return reached('The owners of the devices were not read', this.#owners);
+  }
+
+  queueState(): Promise<QueueState> {
+    return reached('The length of the queue was not read', this.#store.queueState());
+  }
+
+  info(): Promise<StoreInfo> {
+    return reached('The engine of the cluster does not answer', this.#store.info());
+  }
+
   listen(listener: ClusterListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (typeof listener !== 'object' || (listener as unknown) === null)
+      throw invalidInput(`A listener of a cluster must be an object, but is ${show(listener)}.`);
+    const own = [listener] as const;
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
   }
 
   /** Reports a fault of the engine or of another process; each kind once a minute. */
   report(fault: string, kind: string): void {
-    if (this.#listeners.size === 0) return;
-    const now = this.#clock.monotonic();
-    if (now - (this.#reported.get(kind) ?? -Infinity) < REPORT_EVERY) return;
-    this.#reported.set(kind, now);
-    this.#each((listener) => listener.onFault?.(fault, kind));
+    this.#faults.report(fault, kind);
   }
 
-  /** Writes everything that is unwritten, leaves, and frees the devices for others at once. The store stays open. */
-  async close(): Promise<void> {
-    if (this.#state === 'closed') return;
+  /** Writes everything that is unwritten, leaves, and frees the devices for others at once. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     this.#queue.close();
     this.#claims.close();
     this.#membership.stop();
@@ -234,10 +257,11 @@ export class Cluster {
     this.#writer.close();
     await this.#membership.leave();
     this.#listeners.clear();
+    await this.#store.close();
   }
 
   #each(call: (listener: ClusterListener) => void): void {
-    for (const listener of this.#listeners) call(listener);
+    callEach(this.#listeners, call);
   }
 
   /** Many slots change at a time: the listeners are called once. */
@@ -258,8 +282,8 @@ export class Cluster {
       this.#each((listener) => listener.onMembers?.());
     }
     // Locks may be lost like everything else; others get none until the store has settled.
-    if (!reply.isSettled) void this.#locks.restore();
-    this.#queue.wake();
+    if (!reply.isSettled) this.#locks.restore();
+    this.#queue.fill();
     this.#checkResumed();
   }
 
@@ -281,5 +305,14 @@ export class Cluster {
     if (this.#state === state || this.#state === 'closed') return;
     this.#state = state;
     this.#each((listener) => listener.onState?.(state));
+  }
+}
+
+async function reached<T>(what: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new DeviceCloudError('UNREACHABLE', `${what}. ${oneLine(error.message, MAX_REASON)}`);
   }
 }

@@ -1,39 +1,27 @@
-import type { CommandLock } from '../commands/lock';
-import { CALLING, notSent } from '../commands/outcome';
-import type { CallProgress } from '../types';
+import { notSent } from '../commands/outcome';
 import { backoff } from '../util/backoff';
-import type { Clock } from './clock';
-import type { Store } from './store';
+import type { Clock, Store } from './store';
 
 /** Pauses between two attempts to lock, in ms: short at first, since most commands take no longer than one answer. */
 const PAUSE = { shortest: 20, longest: 250 };
 
-/** How much longer than its call a lock lasts, in ms: setting and ending it takes time as well. */
+/** How much longer than its command a lock lasts, in ms: setting and ending it takes time as well. */
 const MARGIN = 3000;
 
 /** How long a command waits for the commands of other processes, in ms: long enough for several without an answer. */
 const PATIENCE = 60_000;
 
-const AWAITING: CallProgress = { state: 'awaiting-cluster' };
-
-export interface DeviceLocksOptions {
+interface DeviceLocksOptions {
   readonly store: Pick<Store, 'lock' | 'unlock'>;
   readonly clock: Clock;
   readonly member: string;
   readonly random: () => number;
 }
 
-export interface LockTimes {
-  /** The longest time that the call takes, in ms. */
-  readonly call: number;
-  /** How long to wait for another process's command, in ms. */
-  readonly patience: number;
-  /** How long no command may follow, in ms; default 0. */
-  readonly gap?: number;
-}
-
 /** The caller of a lock. Neither callback throws. */
-export interface LockCaller {
+interface LockCaller {
+  /** How long no command may follow, in ms. */
+  readonly gap?: number;
   /** Called once if the lock is not available at once. */
   readonly onWait?: () => void;
   /** Why the caller has ended meanwhile, to complete "was not sent: "; undefined if it still waits. */
@@ -53,21 +41,22 @@ export class DeviceLocks {
   }
 
   /**
-   * Runs a call while it holds the device's lock.
-   * @throws DeviceCloudError `UNREACHABLE` if it was not called, and whatever the call throws
+   * Runs a command while it holds the device's lock.
+   * @param longest the most milliseconds that it takes
+   * @throws DeviceCloudError `UNREACHABLE` if it was not called, and whatever the command throws
    */
   async run<T>(
     chipid: string,
-    times: LockTimes,
-    call: () => Promise<T>,
+    longest: number,
+    command: () => Promise<T>,
     caller: LockCaller = {},
   ): Promise<T> {
+    const { gap = 0 } = caller;
     const token = `${this.#options.member}:${++this.#tokens}`;
-    await this.#acquire(chipid, token, times, caller);
+    await this.#acquire(chipid, token, Math.ceil(longest + MARGIN), caller);
     try {
-      return await call();
+      return await command();
     } finally {
-      const { gap = 0 } = times;
       // Not awaited: the next lock of this process is requested after it.
       if (gap === 0) this.#end(chipid, token);
       else this.#options.clock.after(gap, () => this.#end(chipid, token));
@@ -80,25 +69,22 @@ export class DeviceLocks {
   }
 
   /** Restores the held locks in a store that may have lost them. */
-  async restore(): Promise<void> {
+  restore(): void {
     const { store, clock } = this.#options;
     const now = clock.monotonic();
-    const locks = [...this.#held].filter(([, { until }]) => until > now);
-    const restored = locks.map(([chipid, { token, until }]) =>
-      store.lock(chipid, token, Math.ceil(until - now), true).catch(() => undefined),
-    );
-    await Promise.all(restored);
+    for (const [chipid, { token, until }] of this.#held)
+      if (until > now)
+        store.lock(chipid, token, Math.ceil(until - now), true).catch(() => undefined);
   }
 
   async #acquire(
     chipid: string,
     token: string,
-    times: LockTimes,
+    ms: number,
     { onWait, ended }: LockCaller,
   ): Promise<void> {
     const { store, clock, random } = this.#options;
     const began = clock.monotonic();
-    const ms = Math.ceil(times.call + MARGIN);
     for (let attempt = 0; ; attempt++) {
       const sent = clock.monotonic();
       const outcome = await store.lock(chipid, token, ms).catch((error: unknown) => error);
@@ -113,7 +99,7 @@ export class DeviceLocks {
       if (outcome instanceof Error)
         throw notSent(chipid, `the cluster cannot be reached (${outcome.message})`);
       if (why !== undefined) throw notSent(chipid, why);
-      if (now - began >= times.patience)
+      if (now - began >= PATIENCE)
         throw notSent(
           chipid,
           outcome === 'unsettled'
@@ -137,40 +123,4 @@ export class DeviceLocks {
   async #release(chipid: string, token: string): Promise<void> {
     await this.#options.store.unlock(chipid, token).catch(() => undefined);
   }
-}
-
-/**
- * The commands of a client, one at a time per device in all processes.
- * @param gap milliseconds between two commands to one device
- * @param explain why a signal aborted, without secrets
- */
-export function commandLock(
-  withLock: DeviceLocks['run'],
-  gap: number,
-  explain: (signal: AbortSignal) => string,
-): { readonly run: CommandLock; readonly close: () => void } {
-  let isClosed = false;
-  return {
-    run: (chipid, longest, { signal, progress }, command) => {
-      let hasWaited = false;
-      const call = (): ReturnType<typeof command> => {
-        if (hasWaited) progress?.(CALLING);
-        return command();
-      };
-      return withLock(chipid, { call: longest, patience: PATIENCE, gap }, call, {
-        onWait() {
-          hasWaited = true;
-          progress?.(AWAITING);
-        },
-        ended: () => {
-          if (isClosed) return 'the client was closed';
-          return signal?.aborted ? explain(signal) : undefined;
-        },
-      });
-    },
-    /** Ends the waiting commands. */
-    close() {
-      isClosed = true;
-    },
-  };
 }

@@ -9,30 +9,24 @@ import type { Listening, RecoveringChannel } from '../recovery/listen';
 import type { RecoverOptions } from '../recovery/options';
 import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
+import { isObject } from '../util/object';
 import type { Cluster } from './cluster';
 import {
   isChipid,
+  itemsOf,
   MOST_DEVICES,
-  readStates,
+  startFrom,
   uploadFromText,
   WANTED,
   type Bus,
   type OwnerState,
 } from './messages';
-import { positionFromText } from './positions';
 
 /** A placeholder: `save` only signals that recovery has advanced, while the position belongs to the owner. */
 const SOMEWHERE: Position = { id: '-1', live: 0 };
 
-interface FollowedDeps {
-  readonly cluster: Cluster;
-  readonly listening: Pick<Listening, 'recover'>;
-  readonly channels: Pick<Channels, 'join'>;
-  /** Requests the uploads of a device from the other processes, or no longer. */
-  readonly want: (followed: Followed, isWanted: boolean) => void;
-  /** Called when a followed device has ended. */
-  readonly released: (followed: Followed) => void;
-}
+const isOwnerState = (each: unknown): each is OwnerState =>
+  isObject(each) && isChipid(each['chipid']) && Number.isSafeInteger(each['epoch']);
 
 /**
  * The uploads of a device for a part of this client that waits for one, whose callbacks do not throw. The channel may be
@@ -48,7 +42,7 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
   readonly chipid: string;
   readonly #listener: ChannelListener;
   readonly #recover: RecoverOptions | undefined;
-  readonly #deps: FollowedDeps;
+  readonly #all: Following;
   #here: (ChannelSubscription & { readonly isComplete?: boolean }) | undefined;
   /** The epoch of the claim under which the channel is here; undefined while it is elsewhere. */
   #epochHere: number | undefined;
@@ -63,14 +57,14 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
     chipid: string,
     listener: ChannelListener,
     recover: RecoverOptions | undefined,
-    deps: FollowedDeps,
+    all: Following,
   ) {
     this.chipid = chipid;
     this.#listener = listener;
     this.#recover = recover;
-    this.#deps = deps;
-    this.#epochHere = deps.cluster.epochOf(chipid);
-    if (this.#epochHere === undefined) deps.want(this, true);
+    this.#all = all;
+    this.#epochHere = all.cluster.epochOf(chipid);
+    if (this.#epochHere === undefined) all.want(this);
     else this.#join();
     this.#hasBegun = true;
   }
@@ -87,15 +81,13 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
 
   /** The device may have another owner now. */
   update(): void {
-    const epoch = this.#deps.cluster.epochOf(this.chipid);
+    const epoch = this.#all.cluster.epochOf(this.chipid);
     if (this.#isReleased || epoch === this.#epochHere) return;
-    this.#here?.release();
-    this.#here = undefined;
-    if (this.#epochHere === undefined) this.#deps.want(this, false);
+    this.#leave();
     this.#lost();
     this.#epochHere = epoch;
     this.#last = undefined;
-    if (epoch === undefined) this.#deps.want(this, true);
+    if (epoch === undefined) this.#all.want(this);
     else void this.#joinAtPosition(epoch);
   }
 
@@ -124,9 +116,8 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
     this.#last = state;
     this.hasHeard = true;
     this.#heardAt = performance.now();
-    const isNews = state.isComplete && last?.isComplete !== true;
     this.onState(state.state, state.reason);
-    if (isNews) this.#recover?.save?.(SOMEWHERE);
+    if (state.isComplete && last?.isComplete !== true) this.#recover?.save?.(SOMEWHERE);
   }
 
   /** An upload that an owner has passed on. */
@@ -143,13 +134,12 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    if (this.#epochHere === undefined) this.#deps.want(this, false);
-    this.#here?.release();
-    this.#deps.released(this);
+    this.#leave();
+    this.#all.released(this);
   }
 
   #join(start?: Position): void {
-    const { listening, channels } = this.#deps;
+    const { listening, channels } = this.#all;
     this.hasHeard = true;
     this.#here = this.#recover
       ? listening.recover(this.chipid, this, { ...this.#recover, start })
@@ -160,10 +150,14 @@ export class Followed implements ChannelListener, ChannelView, RecoveringChannel
 
   /** Recovers what was uploaded since the last owner's position. */
   async #joinAtPosition(epoch: number): Promise<void> {
-    const { cluster } = this.#deps;
-    const start = positionFromText(await cluster.loadPosition(this.chipid).catch(() => undefined));
-    if (!this.#isReleased && this.#epochHere === epoch)
-      this.#join(start === 'invalid' ? undefined : start);
+    const start = await startFrom(this.#all.cluster, this.chipid);
+    if (!this.#isReleased && this.#epochHere === epoch) this.#join(start);
+  }
+
+  #leave(): void {
+    this.#here?.release();
+    this.#here = undefined;
+    if (this.#epochHere === undefined) this.#all.unwant(this);
   }
 
   #lost(): void {
@@ -179,93 +173,113 @@ export type Follow = (
   recover?: RecoverOptions,
 ) => Followed;
 
-/** All devices that a client follows. */
-export interface Following {
-  readonly follow: Follow;
-  /** This process may hold other devices by now. */
-  update(): void;
-  /** Repeats all requests at once, since the owners may have changed. */
-  requestAll(): void;
-  close(): void;
-}
+/**
+ * All devices that a client follows. Their uploads are requested from the other processes, repeatedly as long as they are
+ * wanted.
+ */
+export class Following {
+  readonly cluster: Cluster;
+  readonly listening: Pick<Listening, 'recover'>;
+  readonly channels: Pick<Channels, 'join'>;
+  readonly #bus: Bus;
+  readonly #followed = new Set<Followed>();
+  readonly #wanted = new Map<string, Set<Followed>>();
+  #news = new Set<string>();
+  #endUse: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
-/** Follows devices: requests their uploads from the other processes, repeatedly as long as they are wanted. */
-export function createFollowing(
-  cluster: Cluster,
-  bus: Bus,
-  over: Pick<FollowedDeps, 'listening' | 'channels'>,
-): Following {
-  const followed = new Set<Followed>();
-  const wanted = new Map<string, Set<Followed>>();
-  let news = new Set<string>();
-  let endUse: (() => void) | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  constructor(
+    cluster: Cluster,
+    bus: Bus,
+    listening: Pick<Listening, 'recover'>,
+    channels: Pick<Channels, 'join'>,
+  ) {
+    this.cluster = cluster;
+    this.listening = listening;
+    this.channels = channels;
+    this.#bus = bus;
+    bus.on('state', ({ states }, from) => {
+      for (const state of itemsOf(states).filter(isOwnerState))
+        this.#each(state.chipid, (one) => one.onOwner(state, from));
+    });
+    bus.on('upload', ({ chipid, epoch, upload: text }) => {
+      if (!isChipid(chipid) || !this.#wanted.has(chipid)) return;
+      const upload = uploadFromText(chipid, text);
+      if (!upload || typeof epoch !== 'number')
+        cluster.report('An upload of another process was malformed, and ignored.', 'upload');
+      else
+        this.#each(chipid, (one) =>
+          one.onPassed({ ...upload, body: Buffer.from(upload.body) }, epoch),
+        );
+    });
+  }
 
-  const each = (chipid: string, call: (one: Followed) => void): void => {
-    for (const one of [...(wanted.get(chipid) ?? [])]) call(one);
+  readonly follow: Follow = (chipid, listener, recover) => {
+    const one = new Followed(chipid, listener, recover, this);
+    this.#followed.add(one);
+    this.#endUse ??= this.cluster.use('follows');
+    return one;
   };
-  const request = (chipids: Iterable<string>): void => {
+
+  /** This process may hold other devices by now. */
+  update(): void {
+    for (const one of [...this.#followed]) one.update();
+  }
+
+  /** Repeats all requests at once, since the owners may have changed. */
+  requestAll(): void {
+    this.#request(this.#wanted.keys());
+  }
+
+  /** Requests the uploads of a device from the other processes. */
+  want(one: Followed): void {
+    const { chipid } = one;
+    this.#wanted.set(chipid, (this.#wanted.get(chipid) ?? new Set()).add(one));
+    // Many are added in one turn when a process gives up its share.
+    if (this.#news.size === 0) queueMicrotask(() => this.#request(this.#news));
+    this.#news.add(chipid);
+    this.#timer ??= setInterval(() => {
+      this.requestAll();
+      for (const known of this.#wanted.keys()) this.#each(known, (other) => other.check());
+    }, WANTED.again);
+  }
+
+  unwant(one: Followed): void {
+    const all = this.#wanted.get(one.chipid);
+    if (!all?.delete(one) || all.size > 0) return;
+    this.#wanted.delete(one.chipid);
+    if (this.#wanted.size === 0) this.#stop();
+  }
+
+  /** A followed device has ended. */
+  released(one: Followed): void {
+    this.#followed.delete(one);
+    if (this.#followed.size > 0) return;
+    this.#endUse?.();
+    this.#endUse = undefined;
+  }
+
+  close(): void {
+    for (const one of [...this.#followed]) one.release();
+    this.#stop();
+  }
+
+  #each(chipid: string, call: (one: Followed) => void): void {
+    for (const one of [...(this.#wanted.get(chipid) ?? [])]) call(one);
+  }
+
+  #request(chipids: Iterable<string>): void {
     const devices = [...chipids].flatMap((chipid) => {
-      const all = wanted.get(chipid);
+      const all = this.#wanted.get(chipid);
       return all ? [[chipid, [...all].some(({ hasHeard }) => hasHeard)] as const] : [];
     });
-    news = new Set();
+    this.#news = new Set();
     for (let first = 0; first < devices.length; first += MOST_DEVICES)
-      bus.post(undefined, 'want', { devices: devices.slice(first, first + MOST_DEVICES) });
-  };
-  const stop = (): void => {
-    clearInterval(timer);
-    timer = undefined;
-  };
-  const want = (one: Followed, isWanted: boolean): void => {
-    const { chipid } = one;
-    const all = wanted.get(chipid) ?? new Set();
-    if (!isWanted) {
-      if (!all.delete(one) || all.size > 0) return;
-      wanted.delete(chipid);
-      if (wanted.size === 0) stop();
-      return;
-    }
-    wanted.set(chipid, all.add(one));
-    // Many are added in one turn when a process gives up its share.
-    if (news.size === 0) queueMicrotask(() => request(news));
-    news.add(chipid);
-    timer ??= setInterval(() => {
-      request(wanted.keys());
-      for (const known of wanted.keys()) each(known, (other) => other.check());
-    }, WANTED.again);
-  };
-  bus.on('state', ({ states }, from) => {
-    for (const state of readStates(states)) each(state.chipid, (one) => one.onOwner(state, from));
-  });
-  bus.on('upload', ({ chipid, epoch, upload: text }) => {
-    if (!isChipid(chipid) || !wanted.has(chipid)) return;
-    const upload = uploadFromText(chipid, text);
-    if (!upload || typeof epoch !== 'number')
-      cluster.report('an upload of another process was malformed, and ignored', 'upload');
-    else each(chipid, (one) => one.onPassed({ ...upload, body: Buffer.from(upload.body) }, epoch));
-  });
+      this.#bus.post(undefined, 'want', { devices: devices.slice(first, first + MOST_DEVICES) });
+  }
 
-  const released = (one: Followed): void => {
-    followed.delete(one);
-    if (followed.size > 0) return;
-    endUse?.();
-    endUse = undefined;
-  };
-  return {
-    follow(chipid, listener, recover) {
-      const one = new Followed(chipid, listener, recover, { ...over, cluster, want, released });
-      followed.add(one);
-      endUse ??= cluster.use('follows');
-      return one;
-    },
-    update() {
-      for (const one of [...followed]) one.update();
-    },
-    requestAll: () => request(wanted.keys()),
-    close() {
-      for (const one of [...followed]) one.release();
-      stop();
-    },
-  };
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
 }

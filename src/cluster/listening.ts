@@ -1,37 +1,149 @@
 import type { Channels } from '../channel/pool';
-import { IsolatedListener } from '../channel/listener';
-import type {
-  ChannelListener,
-  ChannelState,
-  ChannelSubscription,
-  ChannelView,
+import {
+  IsolatedListener,
+  type ChannelListener,
+  type ChannelState,
+  type ChannelSubscription,
+  type ChannelView,
 } from '../channel/listener';
 import { invalidInput } from '../errors';
-import { parseForm } from '../history/form';
+import { arrivalKeys, joinKeys, parseForm } from '../history/form';
 import { parseZoneSetting } from '../history/zone';
 import type { Listen, Listening, RecoverHere } from '../recovery/listen';
+import type { Deliver } from '../recovery/options';
 import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
 import type { Cluster } from './cluster';
-import { Gate, type Place } from './gate';
-import { positionFromText } from './positions';
+import { positionFromText, positionToText, uploadToText } from './messages';
+
+/** The most keys in a position. If a longer batch is interrupted, its first part is recovered again. */
+const MOST_KEYS = 10_000;
+
+/** A listener of a device, and where its uploads are delivered. */
+export interface Place {
+  readonly listener: IsolatedListener;
+  readonly deliver: Deliver;
+}
+
+/**
+ * Emits the uploads of one device: to its listeners, or into the queue, each with its position. Nothing is emitted
+ * while the cluster does not allow it.
+ */
+export class Gate {
+  /** The position of what was emitted. */
+  position: Position | undefined = undefined;
+  readonly #chipid: string;
+  readonly #cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>;
+  readonly #places: ReadonlySet<Place>;
+  /** Keys of the uploads that were emitted after the position, if there is one. */
+  #left: string[] = [];
+  /** Uploads for the queue that do not have a position yet, as texts. */
+  #queued: string[] = [];
+  /** To be written as soon as what was emitted has reached the flow. */
+  #unsaved: Position | undefined;
+
+  constructor(
+    chipid: string,
+    cluster: Pick<Cluster, 'mayEmit' | 'savePosition' | 'append'>,
+    places: ReadonlySet<Place>,
+  ) {
+    this.#chipid = chipid;
+    this.#cluster = cluster;
+    this.#places = places;
+  }
+
+  /** Emits an upload. @returns false if nothing may be emitted now */
+  pass(upload: Upload): boolean {
+    if (!this.#cluster.mayEmit(this.#chipid)) return false;
+    const places = [...this.#places];
+    // Before the listeners are called, since a flow may change the bytes.
+    if (this.position) this.#left.push(joinKeys(arrivalKeys(upload.body)));
+    if (places.some(({ deliver }) => deliver === 'queue')) this.#enqueue(upload);
+    let isShared = false;
+    for (const { listener, deliver } of places) {
+      if (deliver === 'queue') continue;
+      listener.onUpload(isShared ? { ...upload, body: Buffer.from(upload.body) } : upload);
+      isShared = true;
+    }
+    return true;
+  }
+
+  /** Sets the position up to which uploads have been emitted. */
+  save(position: Position): void {
+    const before = this.position;
+    this.position = position;
+    this.#left = [];
+    if (this.#queued.length > 0) {
+      this.#unsaved = undefined;
+      this.#append(before, position);
+      return;
+    }
+    // Node-RED passes a message on in the next turn, and drops it if it is stopped before that.
+    if (!this.#unsaved) setImmediate(() => this.flush());
+    this.#unsaved = position;
+  }
+
+  /** Interrupts a batch. What was emitted of it is after the position: its keys keep it from being recovered again. */
+  breakOff(): void {
+    const { position } = this;
+    const left = this.#left;
+    if (position && left.length > 0 && left.length <= MOST_KEYS)
+      this.save({ ...position, keys: [...(position.keys ?? []), ...left] });
+    this.#left = [];
+  }
+
+  /** Writes the position of what was emitted, without waiting for the turn to end. */
+  flush(): void {
+    const position = this.#unsaved;
+    this.#unsaved = undefined;
+    if (position) this.#cluster.savePosition(this.#chipid, positionToText(position));
+  }
+
+  /** The last listener has left: what was emitted in this turn will be emitted again to the next one. */
+  close(): void {
+    this.#unsaved = undefined;
+  }
+
+  #enqueue(upload: Upload): void {
+    // For a device that has no position yet.
+    if (this.#queued.length === 0) queueMicrotask(() => this.#append(this.position, this.position));
+    this.#queued.push(uploadToText(upload));
+  }
+
+  /** Uploads that arrive together share the position of the last one. */
+  #append(before: Position | undefined, after: Position | undefined): void {
+    const queued = this.#queued;
+    if (queued.length === 0) return;
+    this.#queued = [];
+    const earlier = before ? positionToText(before) : '';
+    const last = after ? positionToText(after) : '';
+    for (const [index, upload] of queued.entries()) {
+      const position = index === queued.length - 1 ? last : earlier;
+      // If another process holds the device by now, it appends the upload.
+      this.#cluster.append(this.#chipid, position, upload).catch(() => undefined);
+    }
+    // Written after them: what listeners here were given as well counts as emitted, which is allowed only in time.
+    if (last !== '' && [...this.#places].some(({ deliver }) => deliver !== 'queue'))
+      this.#cluster.savePosition(this.#chipid, last);
+  }
+}
 
 /** Milliseconds until positions that could not be read are requested again, all of them together. */
 const RETRY = 500;
 
 const INVALID =
-  'the position stored in the cluster is invalid: uploads that came before now are not recovered';
+  'The position stored in the cluster is invalid: uploads that came before now are not recovered.';
 
 /** How a history is read: as the first listener of a device says, for all its listeners. */
 export type HistorySettings = Pick<RecoverHere, 'encoding' | 'zone'>;
 
-/** The dependencies that all shared devices of a client have in common. */
-interface SharedDeviceDeps {
+/** What all shared devices of a client have in common. */
+interface Shared {
   readonly cluster: Cluster;
   readonly listening: Pick<Listening, 'recover'>;
   readonly channels: Pick<Channels, 'join'>;
   /** Calls {@link SharedDevice.update} again soon. */
-  readonly retry: (device: SharedDevice) => void;
+  readonly retry: () => void;
 }
 
 /**
@@ -44,7 +156,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   readonly chipid: string;
   readonly places = new Set<Place>();
   readonly #settings: HistorySettings;
-  readonly #deps: SharedDeviceDeps;
+  readonly #shared: Shared;
   /** The epoch of the claim under which the channel is open; undefined while another process holds the device. */
   #epoch: number | undefined;
   #gate: Gate;
@@ -54,16 +166,16 @@ class SharedDevice implements ChannelListener, ChannelView {
   #waiting: ChannelSubscription | undefined;
   #isLoading = false;
 
-  constructor(chipid: string, settings: HistorySettings, deps: SharedDeviceDeps) {
+  constructor(chipid: string, settings: HistorySettings, shared: Shared) {
     this.chipid = chipid;
     this.#settings = settings;
-    this.#deps = deps;
-    this.#gate = new Gate(chipid, deps.cluster, this.places);
+    this.#shared = shared;
+    this.#gate = new Gate(chipid, shared.cluster, this.places);
   }
 
   /** The device may have another owner now, or what failed before may be possible. */
   update(): void {
-    const epoch = this.places.size > 0 ? this.#deps.cluster.epochOf(this.chipid) : undefined;
+    const epoch = this.places.size > 0 ? this.#shared.cluster.epochOf(this.chipid) : undefined;
     if (epoch !== this.#epoch) {
       this.leave();
       this.#epoch = epoch;
@@ -75,7 +187,7 @@ class SharedDevice implements ChannelListener, ChannelView {
 
   /** Uploads that were refused may be emitted now. */
   resume(): void {
-    if (!this.#waiting || this.#deps.cluster.epochOf(this.chipid) !== this.#epoch) return;
+    if (!this.#waiting || this.#shared.cluster.epochOf(this.chipid) !== this.#epoch) return;
     this.#recover();
     this.#waiting.release();
     this.#waiting = undefined;
@@ -84,7 +196,7 @@ class SharedDevice implements ChannelListener, ChannelView {
   onUpload(upload: Upload): void {
     if (this.#gate.pass(upload)) return;
     // The history contains what was refused, and all that follows. The channel stays open.
-    this.#waiting ??= this.#deps.channels.join(this.chipid, {
+    this.#waiting ??= this.#shared.channels.join(this.chipid, {
       onState: (state, reason) => this.onState(state, reason),
     });
     this.#stop();
@@ -94,15 +206,15 @@ class SharedDevice implements ChannelListener, ChannelView {
     if (state === this.state && reason === this.reason) return;
     this.state = state;
     this.reason = reason;
-    for (const { listener } of [...this.places]) listener.onState(state, reason);
+    this.#each((listener) => listener.onState(state, reason));
   }
 
   onFault(fault: string, kind?: string): void {
-    for (const { listener } of [...this.places]) listener.onFault(fault, kind);
+    this.#each((listener) => listener.onFault(fault, kind));
   }
 
   onGap(): void {
-    for (const { listener } of [...this.places]) listener.onGap();
+    this.#each((listener) => listener.onGap());
   }
 
   /** Leaves the channel without calling any listener. */
@@ -113,34 +225,28 @@ class SharedDevice implements ChannelListener, ChannelView {
     this.#epoch = undefined;
     if (this.places.size > 0) this.#gate.flush();
     else this.#gate.close();
-    this.#gate = new Gate(this.chipid, this.#deps.cluster, this.places);
+    this.#gate = new Gate(this.chipid, this.#shared.cluster, this.places);
   }
 
   async #load(epoch: number): Promise<void> {
     this.#isLoading = true;
-    const loaded = await this.#deps.cluster.loadPosition(this.chipid).then(
-      (text) => ({ text }),
-      () => undefined,
-    );
+    const position = await this.#shared.cluster
+      .loadPosition(this.chipid)
+      .then(positionFromText, () => 'unread' as const);
     this.#isLoading = false;
-    if (this.#epoch !== epoch) {
-      this.update();
-      return;
+    if (this.#epoch !== epoch) this.update();
+    else if (position === 'unread') this.#shared.retry();
+    else {
+      if (position === 'invalid') this.onFault(INVALID, 'stored position');
+      else this.#gate.position = position;
+      this.#recover();
     }
-    if (!loaded) {
-      this.#deps.retry(this);
-      return;
-    }
-    const position = positionFromText(loaded.text);
-    if (position === 'invalid') this.onFault(INVALID, 'stored position');
-    else this.#gate.position = position;
-    this.#recover();
   }
 
   /** Joins the channel, and recovers what was uploaded since the position. */
   #recover(): void {
     const gate = this.#gate;
-    this.#recovering = this.#deps.listening.recover(this.chipid, this, {
+    this.#recovering = this.#shared.listening.recover(this.chipid, this, {
       ...this.#settings,
       start: gate.position,
       save: (position: Position) => gate.save(position),
@@ -151,6 +257,10 @@ class SharedDevice implements ChannelListener, ChannelView {
     this.onState(state, reason);
   }
 
+  #each(call: (listener: IsolatedListener) => void): void {
+    for (const { listener } of [...this.places]) call(listener);
+  }
+
   #stop(): void {
     this.#recovering?.release();
     this.#recovering = undefined;
@@ -158,37 +268,31 @@ class SharedDevice implements ChannelListener, ChannelView {
   }
 }
 
-/** The listeners of a client whose devices several processes share. */
-export interface SharedListening {
-  /** As `listen` of the client. @throws DeviceCloudError `INVALID_INPUT` */
-  readonly listen: Listen;
-  /** How histories are read: as the latest listener says, since all belong to one application. */
-  readonly history: () => HistorySettings;
-  close(): void;
-}
-
+/** Shares the listeners of a client with other processes. */
 export function shareListening(
   cluster: Cluster,
   listening: Pick<Listening, 'recover'>,
   channels: Pick<Channels, 'join'>,
-): SharedListening {
+): {
+  readonly listen: Listen;
+  /** How histories are read: as the latest listener says, since all belong to one application. */
+  readonly history: () => HistorySettings;
+  readonly close: () => void;
+} {
   const devices = new Map<string, SharedDevice>();
   /** Ends the claim of a share of the devices, which the first listener begins. */
   let endUse: (() => void) | undefined;
   let history: HistorySettings = {};
-  let retrying = new Set<SharedDevice>();
   let timer: NodeJS.Timeout | undefined;
 
-  const retry = (device: SharedDevice): void => {
-    retrying.add(device);
-    timer ??= setTimeout(() => {
-      const all = retrying;
-      [timer, retrying] = [undefined, new Set()];
-      for (const each of all) each.update();
-    }, RETRY);
-  };
   const updateAll = (): void => {
     for (const device of [...devices.values()]) device.update();
+  };
+  const retry = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      updateAll();
+    }, RETRY);
   };
   const leave = cluster.listen({
     onShare: updateAll,
@@ -237,6 +341,7 @@ export function shareListening(
     close() {
       leave();
       endUse?.();
+      endUse = undefined;
       clearTimeout(timer);
       for (const device of devices.values()) {
         device.leave();

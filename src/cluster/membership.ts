@@ -1,6 +1,5 @@
-import { momentOf, ObservedMembers, Settling, Validity, type Clock, type Moment } from './clock';
 import { HeldSlots } from './slots';
-import type { BeatReply, BeatRequest, Share, Holding, Store } from './store';
+import type { BeatReply, BeatRequest, Clock, Holding, MemberBeat, Share, Store } from './store';
 
 /** The time between two beats, as a part of the lease. */
 const BEAT = 1 / 5;
@@ -15,8 +14,96 @@ const REPORT_AFTER = 5;
 /** The shortest pause between two beats, in ms, if something is urgent. */
 const SHORTEST = 10;
 
+/** The clock of Node.js. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** When something happened, by both clocks. */
+interface Moment {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/**
+ * What one member has seen of the store and of the others, by its own monotonic clock. A member whose beat has not changed
+ * for a lease, the longer one of both, counts as dead: it had sent that beat before it was seen here, so its validity has
+ * ended by then, whatever the clocks of the machines and of the store show. And a store counts as settled once it has shown
+ * the same incarnation for long enough: after a restart, a loss or a failover it may have gone back in time, and every
+ * member restores what it holds before anything is assigned to others.
+ */
+class Observed {
+  readonly #lease: number;
+  readonly #members = new Map<string, { beat: number; since: number; patience: number }>();
+  #incarnation: string | undefined;
+  /** Since when it has been the same. */
+  #since = 0;
+  /** The longest lease of members that may hold something. Leases differ while settings are being changed. */
+  #longest = 0;
+  #last = -Infinity;
+
+  /** @param lease milliseconds */
+  constructor(lease: number) {
+    this.#lease = lease;
+  }
+
+  update({ incarnation, members }: BeatReply, now: number): void {
+    const isNew = incarnation !== this.#incarnation;
+    // After a time without replies, each member gets a whole lease again. Otherwise the first one to come back after a
+    // fault of the store would cost them all their slots.
+    const isGap = isNew || this.#isGap(now);
+    // A store that lost its content does not know the members that have not sent a beat since.
+    const before = isNew || now < this.settlesAt ? this.#longest : 0;
+    this.#longest = Math.max(this.#lease, before, ...members.map(({ lease }) => lease));
+    if (isNew) this.#since = now;
+    this.#incarnation = incarnation;
+    this.#last = now;
+    const ids = new Set(members.map(({ member }) => member));
+    for (const id of this.#members.keys()) if (!ids.has(id)) this.#members.delete(id);
+    for (const { member, beat, lease } of members) {
+      const patience = Math.max(this.#lease, lease);
+      if (isGap || this.#members.get(member)?.beat !== beat)
+        this.#members.set(member, { beat, since: now, patience });
+    }
+  }
+
+  /** The incarnation, as soon as it has been seen for long enough. */
+  settled(now: number): string | undefined {
+    return now >= this.settlesAt ? this.#incarnation : undefined;
+  }
+
+  /** When that will be. */
+  get settlesAt(): number {
+    return this.#incarnation === undefined ? Infinity : this.#since + SETTLE * this.#longest;
+  }
+
+  /** The members without a new beat for a lease. */
+  dead(now: number): Pick<MemberBeat, 'member' | 'beat'>[] {
+    if (this.#isGap(now)) return [];
+    return [...this.#members]
+      .filter(([, { since, patience }]) => now - since >= patience)
+      .map(([member, { beat }]) => ({ member, beat }));
+  }
+
+  /** When the next of the others would count as dead. */
+  nextDeath(self: string): number {
+    const others = [...this.#members].filter(([member]) => member !== self);
+    return Math.min(Infinity, ...others.map(([, { since, patience }]) => since + patience));
+  }
+
+  /** Whether this member has had no reply for longer than the time between two beats. */
+  #isGap(now: number): boolean {
+    return now - this.#last > this.#lease / 2;
+  }
+}
+
 /** The dependencies of a member, and the callbacks for its changes, which do not throw. */
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Unique, and new at each start. */
@@ -48,21 +135,21 @@ export interface MembershipOptions {
 export class Membership {
   readonly slots = new HeldSlots();
   readonly #options: MembershipOptions;
-  readonly #observed: ObservedMembers;
-  readonly #settling: Settling;
-  readonly #validity: Validity;
+  readonly #observed: Observed;
+  /** When the last beat that confirmed the membership was sent: the store received it no earlier. */
+  #confirmed: Moment | undefined;
+  #wasValid = false;
   #beats = 0;
   #failures = 0;
   #isBeating = false;
   #isUrgent = false;
   #isClosed = false;
   #cancelBeat: () => void = () => undefined;
+  #cancelCheck: () => void = () => undefined;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#observed = new ObservedMembers(options.lease);
-    this.#settling = new Settling(options.lease, SETTLE);
-    this.#validity = new Validity(options.clock, VALID * options.lease, options.validity);
+    this.#observed = new Observed(options.lease);
   }
 
   /** Starts to send beats. */
@@ -70,9 +157,14 @@ export class Membership {
     this.#schedule(0);
   }
 
-  /** Whether this member may act now, by both of its clocks. */
+  /**
+   * Whether this member may act now. By both of its clocks: the monotonic one may stop while a virtual machine sleeps, and
+   * the other one may be set back.
+   */
   get isValid(): boolean {
-    return this.#validity.isValid;
+    const { clock, lease } = this.#options;
+    const { wall, monotonic } = this.#confirmed ?? { wall: -Infinity, monotonic: -Infinity };
+    return clock.monotonic() - monotonic < VALID * lease && clock.now() - wall < VALID * lease;
   }
 
   /** Whether it may act for the devices of a slot now. */
@@ -95,7 +187,8 @@ export class Membership {
   stop(): void {
     this.#isClosed = true;
     this.#cancelBeat();
-    this.#validity.end();
+    this.#cancelCheck();
+    this.#confirmed = undefined;
   }
 
   /** Frees its slots in the store, if it can be reached; otherwise they are free after a lease. */
@@ -115,7 +208,7 @@ export class Membership {
     // Positions first: after this beat another member may hold a slot, and would emit its last uploads again.
     if (this.#failures > 0) await flush();
     this.#isUrgent = false;
-    const sent = momentOf(clock);
+    const sent = { wall: clock.now(), monotonic: clock.monotonic() };
     try {
       const reply = await store.beat(this.#request(sent.monotonic));
       this.#failures = 0;
@@ -134,7 +227,7 @@ export class Membership {
       holdings: this.slots.holdings,
       release: this.slots.released,
       dead: this.#observed.dead(now),
-      settled: this.#settling.settled(now),
+      settled: this.#observed.settled(now),
     };
   }
 
@@ -144,22 +237,21 @@ export class Membership {
     if (this.#isUrgent) return SHORTEST;
     const now = clock.monotonic();
     const usual = sent + BEAT * lease * (this.#failures > 0 ? 1 / 2 : 1);
-    const dues = [this.#observed.nextDeath(member), this.#settling.due].filter((due) => due > now);
+    const { settlesAt } = this.#observed;
+    const dues = [this.#observed.nextDeath(member), settlesAt].filter((due) => due > now);
     return Math.max(SHORTEST, Math.min(usual, ...dues) - now);
   }
 
   async #accept(reply: BeatReply, sent: Moment): Promise<void> {
     const { clock, gained, replied, restore } = this.#options;
-    const now = clock.monotonic();
-    this.#observed.update(reply.members, reply.incarnation, now);
-    this.#settling.update(reply.incarnation, reply.members, now);
+    this.#observed.update(reply, clock.monotonic());
     // A store that may have gone back in time could name an absent member as the owner that it used to be.
     const isConfirmed = reply.isSettled || this.isValid;
     const changes = this.slots.update(reply, isConfirmed);
-    if (isConfirmed) this.#validity.confirm(sent);
+    if (isConfirmed) this.#confirmed = sent;
     this.#lost(changes.lost);
     for (const slot of changes.gained) gained(slot);
-    this.#validity.check();
+    this.#checkValidity();
     replied(reply);
     if (changes.behind.length > 0) {
       await Promise.all(changes.behind.map((holding) => restore(holding).catch(() => undefined)));
@@ -167,6 +259,20 @@ export class Membership {
       this.#isUrgent = true;
     }
     this.#giveUp(reply);
+  }
+
+  /** Calls back if validity has changed, and schedules the next check for the time when it ends. */
+  #checkValidity(): void {
+    const { clock, lease, validity } = this.#options;
+    this.#cancelCheck();
+    const { isValid } = this;
+    if (isValid && this.#confirmed) {
+      const left = this.#confirmed.monotonic + VALID * lease - clock.monotonic();
+      this.#cancelCheck = clock.after(Math.max(1, left), () => this.#checkValidity());
+    }
+    if (isValid === this.#wasValid) return;
+    this.#wasValid = isValid;
+    validity();
   }
 
   #lost(slots: readonly number[]): void {

@@ -1,4 +1,5 @@
 import type { ChannelState } from '../channel/listener';
+import { isPosition, type Position } from '../recovery/position';
 import type { ServiceInteger, Upload } from '../types';
 import { decodeBase64 } from '../util/base64';
 import { isObject } from '../util/object';
@@ -18,9 +19,11 @@ export const MOST_DEVICES = 1000;
 /** Longer than any upload in Base64: an answer of a history has at most 64 MiB, a frame of a channel 16. */
 const LONGEST_UPLOAD = 96 * 1024 * 1024;
 
+/** Longer than any position: one with the keys of 10,000 uploads. */
+const LONGEST_POSITION = 8 * 1024 * 1024;
+
 /** The longest id, and the longest type of an event. */
 const MAX_TEXT = 64;
-const MAX_REASON = 200;
 
 const DIGITS = /^\d{1,20}$/;
 
@@ -69,44 +72,44 @@ export function uploadFromText(chipid: string, text: unknown): Upload | undefine
   };
 }
 
+/** A position as the cluster keeps it. */
+export const positionToText = (position: Position): string => JSON.stringify(position);
+
+/**
+ * Reads a position that any process has stored.
+ * @returns undefined if no position is stored yet, `invalid` if the text was not written by this package
+ */
+export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {
+  if (text === undefined || text === '') return undefined;
+  const value = text.length <= LONGEST_POSITION ? parsed(text) : undefined;
+  return isPosition(value) ? value : 'invalid';
+}
+
+/** Where to continue a device that another process had; undefined if that is unknown. */
+export async function startFrom(
+  cluster: { loadPosition(chipid: string): Promise<string | undefined> },
+  chipid: string,
+): Promise<Position | undefined> {
+  const position = positionFromText(await cluster.loadPosition(chipid).catch(() => undefined));
+  return position === 'invalid' ? undefined : position;
+}
+
+/** The items of a list that another process has sent. */
+export const itemsOf = (value: unknown): unknown[] =>
+  Array.isArray(value) ? (value as unknown[]).slice(0, MOST_DEVICES) : [];
+
 /** A device whose uploads are requested, and whether another owner has passed on earlier ones. */
 export type Wanted = readonly [chipid: string, again: boolean];
-
-/** Reads requested devices. */
-export function readWanted(value: unknown): Wanted[] {
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
-    const [chipid, again] = Array.isArray(each) ? (each as unknown[]) : [];
-    return isChipid(chipid) ? [[chipid, again === true] as const] : [];
-  });
-}
 
 /** The state of a device's channel at its owner. */
 export interface OwnerState {
   readonly chipid: string;
   readonly state: ChannelState;
-  readonly reason: string | undefined;
+  readonly reason?: string | undefined;
   /** Whether everything up to now has been passed on. */
   readonly isComplete: boolean;
   /** The epoch of the owner: messages of an older one are outdated. */
   readonly epoch: number;
-}
-
-const STATES: readonly unknown[] = ['connecting', 'connected', 'disconnected'];
-
-/** Reads states. */
-export function readStates(value: unknown): OwnerState[] {
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, MOST_DEVICES).flatMap((each: unknown) => {
-    if (!isObject(each)) return [];
-    const { chipid, state, reason, isComplete, epoch } = each;
-    if (!isChipid(chipid) || !STATES.includes(state) || !Number.isSafeInteger(epoch)) return [];
-    return {
-      ...{ chipid, state: state as ChannelState, epoch: epoch as number },
-      reason: typeof reason === 'string' ? reason.slice(0, MAX_REASON) : undefined,
-      isComplete: isComplete === true,
-    };
-  });
 }
 
 /** Longer than any message: an upload or a push, in Base64. */
@@ -116,55 +119,53 @@ const MAX_NAME = 400;
 /** Called with what a member has sent, which may be malformed; throws nothing. */
 export type BusHandler = (data: Readonly<Record<string, unknown>>, from: string) => void;
 
-/** Messages between the members of a cluster. They are not stored: one without a listening member is lost. */
-export interface Bus {
-  /** Sets the handler of messages of a kind. */
-  on(kind: string, handler: BusHandler): void;
-  /**
-   * Sends a message.
-   * @param to a member; undefined: all others
-   * @throws StoreError
-   */
-  send(to: string | undefined, kind: string, data: object): Promise<void>;
-  /** As {@link send}, for messages that are repeated or may get lost. */
-  post(to: string | undefined, kind: string, data: object): void;
-  close(): void;
-}
-
-interface BusOptions {
-  readonly store: Pick<Store, 'publish' | 'subscribe'>;
-  readonly member: string;
-  /** Called with anything that is not a message. */
-  readonly malformed: () => void;
-}
-
 const topicOf = (member: string | undefined): string =>
   member === undefined ? 'members' : `member:${member}`;
 
-export function openBus({ store, member, malformed }: BusOptions): Bus {
-  const handlers = new Map<string, BusHandler>();
-  const receive = (text: string): void => {
-    const message = text.length <= LONGEST_MESSAGE ? parsed(text) : undefined;
-    if (!isObject(message) || !isObject(message['data']) || !isName(message['from'])) {
-      malformed();
-      return;
-    }
-    const { from, kind, data } = message;
-    // A later version of the package may send more kinds.
-    if (from !== member && typeof kind === 'string') handlers.get(kind)?.(data, from);
-  };
-  const leave = [undefined, member].map((to) => store.subscribe(topicOf(to), receive));
-  const send: Bus['send'] = (to, kind, data) =>
-    store.publish(topicOf(to), JSON.stringify({ from: member, kind, data }));
-  return {
-    on: (kind, handler) => void handlers.set(kind, handler),
-    send,
-    post: (to, kind, data) => void send(to, kind, data).catch(() => undefined),
-    close() {
-      for (const each of leave) each();
-      handlers.clear();
-    },
-  };
+/** Messages between the members of a cluster. They are not stored: one without a listening member is lost. */
+export class Bus {
+  readonly #store: Pick<Store, 'publish' | 'subscribe'>;
+  readonly #member: string;
+  readonly #handlers = new Map<string, BusHandler>();
+  readonly #leave: readonly (() => void)[];
+
+  /** @param malformed called with anything that is not a message */
+  constructor(store: Pick<Store, 'publish' | 'subscribe'>, member: string, malformed: () => void) {
+    this.#store = store;
+    this.#member = member;
+    const receive = (text: string): void => {
+      const message = text.length <= LONGEST_MESSAGE ? parsed(text) : undefined;
+      if (!isObject(message) || !isObject(message['data']) || !isName(message['from'])) {
+        malformed();
+        return;
+      }
+      const { from, kind, data } = message;
+      // A later version of the package may send more kinds.
+      if (from !== member && typeof kind === 'string') this.#handlers.get(kind)?.(data, from);
+    };
+    this.#leave = [undefined, member].map((to) => store.subscribe(topicOf(to), receive));
+  }
+
+  /** Sets the handler of messages of a kind. */
+  on(kind: string, handler: BusHandler): void {
+    this.#handlers.set(kind, handler);
+  }
+
+  /** Sends a message. @param to a member; undefined: all others. @throws StoreError */
+  send(to: string | undefined, kind: string, data: object): Promise<void> {
+    const text = JSON.stringify({ from: this.#member, kind, data });
+    return this.#store.publish(topicOf(to), text);
+  }
+
+  /** As {@link send}, for messages that are repeated or may get lost. */
+  post(to: string | undefined, kind: string, data: object): void {
+    this.send(to, kind, data).catch(() => undefined);
+  }
+
+  close(): void {
+    for (const each of this.#leave) each();
+    this.#handlers.clear();
+  }
 }
 
 const isName = (value: unknown): value is string =>

@@ -4,8 +4,8 @@ import type { Position } from '../recovery/position';
 import type { Upload } from '../types';
 import type { Cluster } from './cluster';
 import type { HistorySettings } from './listening';
-import { readWanted, uploadToText, WANTED, type Bus, type OwnerState } from './messages';
-import { positionFromText } from './positions';
+import { isChipid, itemsOf, startFrom, uploadToText, WANTED } from './messages';
+import type { Bus, OwnerState, Wanted } from './messages';
 
 /** The most devices whose uploads are passed on, and how many members may request one of them. */
 const MOST = { devices: 20_000, members: 100 };
@@ -13,34 +13,25 @@ const MOST = { devices: 20_000, members: 100 };
 /** How long a channel stays open after the last request for it, in ms. */
 const KEEP = 5 * 60_000;
 
-interface PassingDeps {
-  readonly bus: Pick<Bus, 'post'>;
-  readonly cluster: Pick<Cluster, 'loadPosition'>;
-  readonly listening: Pick<Listening, 'recover'>;
-  /** How histories are read. */
-  readonly history: () => HistorySettings;
-}
+const isWanted = (each: unknown): each is Wanted => Array.isArray(each) && isChipid(each[0]);
 
 /** A device of this process whose uploads are passed on to the processes that have requested them. */
 class PassedDevice implements ChannelListener {
   readonly chipid: string;
   readonly epoch: number;
+  readonly #bus: Pick<Bus, 'post'>;
   /** When it was last requested. */
-  wantedAt = 0;
-  readonly #deps: PassingDeps;
+  #wantedAt = 0;
   /** Until when each member wants it. */
   readonly #members = new Map<string, number>();
   #channel: RecoveringChannel | undefined;
   #wasComplete = false;
   #isClosed = false;
 
-  /** @param again whether an earlier owner has passed uploads on: if so, those since the position are passed on, too */
-  constructor(chipid: string, epoch: number, again: boolean, deps: PassingDeps) {
+  constructor(chipid: string, epoch: number, bus: Pick<Bus, 'post'>) {
     this.chipid = chipid;
     this.epoch = epoch;
-    this.#deps = deps;
-    if (again) void this.#openAtPosition();
-    else this.#open(undefined);
+    this.#bus = bus;
   }
 
   get state(): OwnerState {
@@ -49,16 +40,26 @@ class PassedDevice implements ChannelListener {
     return { chipid, state, reason, isComplete: this.#channel?.isComplete === true, epoch };
   }
 
-  want(member: string): void {
-    this.wantedAt = performance.now();
-    if (this.#members.has(member) || this.#members.size < MOST.members)
-      this.#members.set(member, this.wantedAt + WANTED.lasts);
+  /** Joins the channel. @param start from where uploads are passed on; default: from now on */
+  open(recover: Listening['recover'], settings: HistorySettings, start?: Position): void {
+    if (this.#isClosed) return;
+    const save = (): void => {
+      if (!this.#wasComplete && this.#channel?.isComplete === true) this.#postState(true);
+    };
+    this.#channel = recover(this.chipid, this, { ...settings, start, save });
   }
 
-  /** Forgets members that have not repeated their request. */
-  sweep(): void {
+  want(member: string): void {
+    this.#wantedAt = performance.now();
+    if (this.#members.has(member) || this.#members.size < MOST.members)
+      this.#members.set(member, this.#wantedAt + WANTED.lasts);
+  }
+
+  /** Forgets members that have not repeated their request. @returns whether any has of late */
+  sweep(): boolean {
     const now = performance.now();
     for (const [member, until] of this.#members) if (until < now) this.#members.delete(member);
+    return now - this.#wantedAt <= KEEP;
   }
 
   onUpload(upload: Upload): void {
@@ -69,8 +70,7 @@ class PassedDevice implements ChannelListener {
 
   onState(state: ChannelState): void {
     // The recovery knows the new state already, before this listener.
-    this.#wasComplete = state === 'connected' && this.#channel?.isComplete === true;
-    this.#post('state', { states: [this.state] });
+    this.#postState(state === 'connected' && this.#channel?.isComplete === true);
   }
 
   close(): void {
@@ -78,26 +78,13 @@ class PassedDevice implements ChannelListener {
     this.#channel?.release();
   }
 
-  #open(start: Position | undefined): void {
-    this.#channel = this.#deps.listening.recover(this.chipid, this, {
-      ...this.#deps.history(),
-      start,
-      save: () => {
-        if (this.#wasComplete || this.#channel?.isComplete !== true) return;
-        this.#wasComplete = true;
-        this.#post('state', { states: [this.state] });
-      },
-    });
-  }
-
-  async #openAtPosition(): Promise<void> {
-    const { cluster } = this.#deps;
-    const start = positionFromText(await cluster.loadPosition(this.chipid).catch(() => undefined));
-    if (!this.#isClosed) this.#open(start === 'invalid' ? undefined : start);
+  #postState(isComplete: boolean): void {
+    this.#wasComplete = isComplete;
+    this.#post('state', { states: [this.state] });
   }
 
   #post(kind: string, data: object): void {
-    for (const member of this.#members.keys()) this.#deps.bus.post(member, kind, data);
+    for (const member of this.#members.keys()) this.#bus.post(member, kind, data);
   }
 }
 
@@ -109,7 +96,7 @@ class PassedDevice implements ChannelListener {
 export function passUploads(
   cluster: Cluster,
   bus: Bus,
-  listening: Pick<Listening, 'recover'>,
+  { recover }: Pick<Listening, 'recover'>,
   history: () => HistorySettings,
 ): () => void {
   const devices = new Map<string, PassedDevice>();
@@ -118,9 +105,7 @@ export function passUploads(
   /** Releases devices that another process holds by now, or that have not been requested for long. */
   const check = (): void => {
     for (const device of devices.values()) {
-      device.sweep();
-      const isOld = performance.now() - device.wantedAt > KEEP;
-      if (!isOld && cluster.epochOf(device.chipid) === device.epoch) continue;
+      if (device.sweep() && cluster.epochOf(device.chipid) === device.epoch) continue;
       device.close();
       devices.delete(device.chipid);
     }
@@ -128,28 +113,31 @@ export function passUploads(
     clearInterval(timer);
     timer = undefined;
   };
+  /** @param again whether an earlier owner has passed uploads on: if so, those since the position are passed on, too */
   const deviceOf = (chipid: string, again: boolean): PassedDevice | undefined => {
     const epoch = cluster.epochOf(chipid);
-    if (epoch === undefined) return undefined;
     const known = devices.get(chipid);
+    if (epoch === undefined) return undefined;
     if (known?.epoch === epoch) return known;
     known?.close();
     if (!known && devices.size >= MOST.devices) {
-      cluster.report(`other processes ask for more than ${MOST.devices} devices`, 'wanted');
+      cluster.report(`Other processes ask for more than ${MOST.devices} devices.`, 'wanted');
       return undefined;
     }
-    const device = new PassedDevice(chipid, epoch, again, { bus, cluster, listening, history });
+    const device = new PassedDevice(chipid, epoch, bus);
     devices.set(chipid, device);
     timer ??= setInterval(check, WANTED.again);
+    if (again)
+      void startFrom(cluster, chipid).then((start) => device.open(recover, history(), start));
+    else device.open(recover, history());
     return device;
   };
   bus.on('want', ({ devices: wanted }, from) => {
     const states: OwnerState[] = [];
-    for (const [chipid, again] of readWanted(wanted)) {
+    for (const [chipid, again] of itemsOf(wanted).filter(isWanted)) {
       const device = deviceOf(chipid, again);
-      if (!device) continue;
-      device.want(from);
-      states.push(device.state);
+      device?.want(from);
+      if (device) states.push(device.state);
     }
     if (states.length > 0) bus.post(from, 'state', { states });
   });

@@ -1,108 +1,333 @@
-import { isPosition, type Position } from '../recovery/position';
-import type { FencedEntry } from './store';
+import { slotOf } from './slots';
+import {
+  StoreError,
+  type Clock,
+  type FencedEntry,
+  type PositionEntry,
+  type SaveOutcome,
+  type Store,
+} from './store';
 
-/** The most positions that are read by one command. */
-const MOST = 500;
+/** A process stops emitting if what was emitted is not written within this, in ms: it may be emitted twice. */
+const PROMPT = 250;
 
-/** Longer than any position: one with the keys of 10,000 uploads. */
-const LONGEST = 8 * 1024 * 1024;
+/** Milliseconds for which writes fail before the reason is reported. */
+const REPORT_AFTER = 2000;
 
-/** A position as the cluster keeps it. */
-export const positionToText = (position: Position): string => JSON.stringify(position);
+/** Pause after a failed write, in ms. */
+const RETRY = 100;
 
-/**
- * Reads a position that any process has stored.
- * @returns undefined if no position is stored yet, `invalid` if the text was not written by this package
- */
-export function positionFromText(text: string | undefined): Position | 'invalid' | undefined {
-  if (text === undefined || text === '') return undefined;
-  if (text.length > LONGEST) return 'invalid';
-  try {
-    const value: unknown = JSON.parse(text);
-    return isPosition(value) ? value : 'invalid';
-  } catch {
-    return 'invalid';
-  }
+/** The most positions and bytes in one command, so that none takes long; an upload may have more bytes on its own. */
+const MOST = { positions: 500, bytes: 256 * 1024 };
+
+/** Bytes of uploads for the queue that wait to be written: from the first number on none is taken, until the second. */
+const WAITING = { most: 32 * 1024 * 1024, least: 16 * 1024 * 1024 };
+
+/** The longest that a caller waits for everything to be written, in ms. */
+const FLUSH = 2000;
+
+interface PositionWriterOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly member: string;
+  /** The epoch under which a slot is held. */
+  readonly epochOf: (slot: number) => number | undefined;
+  /** Called when a write has shown that another member holds a slot. */
+  readonly fenced: (slot: number) => void;
+  /** Called when a write has shown that the store went back in time. */
+  readonly behind: () => void;
+  /** Called when a write was acknowledged. */
+  readonly written: () => void;
+  /** Called when writes have failed for a while, and nothing is emitted. */
+  readonly failed?: (error: unknown) => void;
 }
 
-/** The last position of each device of the held slots, written or not. */
-export class KnownPositions {
-  readonly #entries = new Map<string, FencedEntry>();
-  readonly #dirty = new Set<string>();
+/** A position to be written. */
+interface Item {
+  readonly entry: FencedEntry;
+  /** Ends the append of an upload for the queue; undefined without one. */
+  readonly settle?: (error?: StoreError) => void;
+}
 
-  get hasDirty(): boolean {
-    return this.#dirty.size > 0;
+/**
+ * Writes positions, one command at a time: the next one includes what has changed meanwhile, so that a slow store gets
+ * no more commands. Writes may be repeated: the sequence shows which one is outdated.
+ */
+export class PositionWriter {
+  readonly #options: PositionWriterOptions;
+  /** The last position of each device of the held slots, written or not. */
+  readonly #known = new Map<string, FencedEntry>();
+  /** The devices whose last position is unwritten. */
+  readonly #dirty = new Set<string>();
+  /** Devices whose positions are requested in this turn, since a process that takes over a share requests all at once. */
+  #loading: { chipids: string[]; positions: Promise<(string | undefined)[]> } | undefined;
+  /** Uploads for the queue that are not known to be written. Unlike positions, none of them may be skipped. */
+  #appends: Item[] = [];
+  /** Their bytes. */
+  #waiting = 0;
+  #isFull = false;
+  #sequence = 0;
+  #isWriting = false;
+  /** Whether the last write may have arrived. */
+  #isUnknown = false;
+  /** Since when positions of what was emitted wait for their write to end, failed attempts included; monotonic. */
+  #unacknowledged: number | undefined;
+  /** When the first write began that has failed since the last successful write; monotonic. */
+  #failing: number | undefined;
+  #isClosed = false;
+  #flushing: (() => void)[] = [];
+
+  constructor(options: PositionWriterOptions) {
+    this.#options = options;
   }
 
-  /** Remembers a position, unless a later one is known. @param isWritten whether it is in the store */
-  set(entry: FencedEntry, isWritten: boolean): void {
-    const known = this.#entries.get(entry.chipid);
+  /** Whether what was emitted is written in time, and there is room for more. */
+  get isPrompt(): boolean {
+    const since = Math.min(this.#unacknowledged ?? Infinity, this.#failing ?? Infinity);
+    return !this.#isFull && this.#options.clock.monotonic() - since < PROMPT;
+  }
+
+  /** Saves how far a device's uploads have been emitted. No effect if its slot is not held. */
+  save(chipid: string, position: string): void {
+    const entry = this.#entryOf(chipid, position);
+    if (!entry) return;
+    this.#remember(entry, false);
+    if (this.#isWriting) this.#unacknowledged ??= this.#options.clock.monotonic();
+    this.#start();
+  }
+
+  /**
+   * Appends an upload to the queue and writes its position, in one step.
+   * @throws StoreError if another member holds the slot
+   */
+  append(chipid: string, position: string, upload: string): Promise<void> {
+    const entry = this.#entryOf(chipid, position);
+    if (!entry)
+      return Promise.reject(new StoreError(`Device ${chipid} is another process's.`, false));
+    return new Promise((resolve, reject) => {
+      const settle = (error?: StoreError): void => (error ? reject(error) : resolve());
+      const append = { entry: { ...entry, upload }, settle };
+      this.#appends.push(append);
+      this.#setWaiting(this.#waiting + sizeOf(append.entry));
+      this.#start();
+    });
+  }
+
+  /**
+   * Reads the position of a device. One that this process knows takes precedence, written or not. It is remembered, to be
+   * restored if the store goes back in time.
+   * @throws StoreError
+   */
+  async load(chipid: string): Promise<string | undefined> {
+    const { chipids, positions } = this.#batchToLoad();
+    const index = chipids.push(chipid) - 1;
+    const position = (await positions)[index];
+    const pending = this.#appends.findLast(({ entry }) => entry.chipid === chipid)?.entry;
+    const known = this.#known.get(chipid);
+    const noted = pending && (!known || pending.sequence > known.sequence) ? pending : known;
+    if (noted) return noted.position;
+    const entry = position === undefined ? undefined : this.#entryOf(chipid, position);
+    if (entry) this.#remember(entry, true);
+    return position;
+  }
+
+  #batchToLoad(): { chipids: string[]; positions: Promise<(string | undefined)[]> } {
+    const open = this.#loading;
+    if (open && open.chipids.length < MOST.positions) return open;
+    const chipids: string[] = [];
+    const positions = Promise.resolve().then(() => {
+      if (this.#loading?.chipids === chipids) this.#loading = undefined;
+      return this.#options.store.load(chipids);
+    });
+    return (this.#loading = { chipids, positions });
+  }
+
+  /** Everything that is known of a slot. */
+  entriesOf(slot: number): PositionEntry[] {
+    return [...this.#known.values()].filter((entry) => entry.slot === slot);
+  }
+
+  /** Forgets a slot that another member holds. */
+  forget(slot: number): void {
+    for (const { chipid } of this.entriesOf(slot)) {
+      this.#known.delete(chipid);
+      this.#dirty.delete(chipid);
+    }
+    const fenced = this.#appends.filter(({ entry }) => entry.slot === slot);
+    this.#keep(({ entry }) => entry.slot !== slot);
+    for (const { entry, settle } of fenced) settle?.(fencedError(entry));
+  }
+
+  /** Resolves when everything is written, a write has failed, or after a while. */
+  async flush(): Promise<void> {
+    if (!this.#hasWork) return;
+    const flushed = new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.after(FLUSH, resolve);
+      this.#flushing.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+    this.#start();
+    await flushed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#flushed();
+    for (const { settle } of this.#appends.splice(0))
+      settle?.(new StoreError('The cluster was closed.', true));
+  }
+
+  get #hasWork(): boolean {
+    return this.#isWriting || this.#dirty.size > 0 || this.#appends.length > 0;
+  }
+
+  /** Remembers a position, unless a later one is known. */
+  #remember(entry: FencedEntry, isWritten: boolean): void {
+    const known = this.#known.get(entry.chipid);
     if (known && known.sequence > entry.sequence) return;
-    this.#entries.set(entry.chipid, entry);
+    this.#known.set(entry.chipid, entry);
     if (!isWritten) this.#dirty.add(entry.chipid);
   }
 
-  get(chipid: string): FencedEntry | undefined {
-    return this.#entries.get(chipid);
+  #entryOf(chipid: string, position: string): FencedEntry | undefined {
+    const slot = slotOf(chipid);
+    const epoch = this.#options.epochOf(slot);
+    if (epoch === undefined || this.#isClosed) return undefined;
+    return { chipid, position, slot, epoch, sequence: ++this.#sequence };
   }
 
-  ofSlot(slot: number): FencedEntry[] {
-    return [...this.#entries.values()].filter((entry) => entry.slot === slot);
+  #start(): void {
+    if (this.#isWriting || this.#isClosed) return;
+    this.#isWriting = true;
+    // Later, so that the write includes whatever is saved in the same turn.
+    queueMicrotask(() => void this.#write());
   }
 
-  /** Removes and returns positions to be written. @param may whether one may be written now, called for each */
-  drainDirty(may: (entry: FencedEntry) => boolean): FencedEntry[] {
-    const drained: FencedEntry[] = [];
-    for (const chipid of this.#dirty) {
-      const entry = this.#entries.get(chipid);
-      if (entry && !may(entry)) continue;
-      this.#dirty.delete(chipid);
-      if (entry) drained.push(entry);
+  #keep(isKept: (append: Item) => boolean): void {
+    this.#appends = this.#appends.filter(isKept);
+    this.#setWaiting(this.#appends.reduce((sum, { entry }) => sum + sizeOf(entry), 0));
+  }
+
+  #setWaiting(bytes: number): void {
+    this.#waiting = bytes;
+    this.#isFull = this.#waiting >= (this.#isFull ? WAITING.least : WAITING.most);
+  }
+
+  async #write(): Promise<void> {
+    const { clock, written, behind, failed } = this.#options;
+    const batch = this.#nextBatch();
+    const saves = batch.filter(({ settle }) => !settle);
+    if (batch.length === 0) {
+      this.#unacknowledged = undefined;
+      this.#next(0);
+      return;
     }
-    return drained;
-  }
-
-  /** Marks positions that could not be written. There may be later ones by now, or none. */
-  markDirty(entries: readonly FencedEntry[]): void {
-    for (const { chipid } of entries) if (this.#entries.has(chipid)) this.#dirty.add(chipid);
-  }
-
-  forget(slot: number): void {
-    for (const { chipid } of this.ofSlot(slot)) {
-      this.#entries.delete(chipid);
-      this.#dirty.delete(chipid);
-    }
-  }
-}
-
-/**
- * Combines the requests of one turn, since a process that takes over a share requests all its positions at once.
- * @returns reads the position of one device; it rejects with a StoreError
- */
-export function combined(
-  load: (chipids: readonly string[]) => Promise<(string | undefined)[]>,
-): (chipid: string) => Promise<string | undefined> {
-  interface Request {
-    readonly chipid: string;
-    readonly resolve: (position: string | undefined) => void;
-    readonly reject: (error: unknown) => void;
-  }
-  const pending: Request[] = [];
-  const loadAll = async (): Promise<void> => {
-    const requests = pending.splice(0);
-    for (let first = 0; first < requests.length; first += MOST) {
-      const part = requests.slice(first, first + MOST);
-      try {
-        const positions = await load(part.map(({ chipid }) => chipid));
-        for (const [index, { resolve }] of part.entries()) resolve(positions[index]);
-      } catch (error) {
-        for (const { reject } of part) reject(error);
+    const began = clock.monotonic();
+    if (saves.length > 0) this.#unacknowledged ??= began;
+    try {
+      const outcomes = await this.#outcomesOf(batch);
+      this.#isUnknown = false;
+      if (!outcomes.includes(undefined)) {
+        this.#failing = undefined;
+        if (saves.length > 0) this.#unacknowledged = undefined;
       }
+      const isBehind = this.#settle(batch, outcomes);
+      written();
+      if (isBehind) behind();
+      this.#next(isBehind ? RETRY : 0);
+    } catch (error) {
+      this.#failing ??= began;
+      if (clock.monotonic() - this.#failing >= REPORT_AFTER) failed?.(error);
+      this.#isUnknown ||= error instanceof StoreError && error.uncertain;
+      for (const { entry } of saves) this.#markDirty(entry);
+      this.#next(RETRY);
     }
-  };
-  return (chipid) =>
-    new Promise((resolve, reject) => {
-      if (pending.length === 0) queueMicrotask(() => void loadAll());
-      pending.push({ chipid, resolve, reject });
-    });
+  }
+
+  /** Positions first: they are of what was emitted. The position of a device whose uploads wait comes after these. */
+  #nextBatch(): Item[] {
+    let [count, bytes] = [0, 0];
+    const fits = (entry: FencedEntry): boolean => {
+      const size = this.#isUnknown ? 0 : sizeOf(entry);
+      if (count > 0 && (count >= MOST.positions || bytes + size > MOST.bytes)) return false;
+      count++;
+      bytes += size;
+      return true;
+    };
+    const appending = new Set(this.#appends.map(({ entry }) => entry.chipid));
+    const batch: Item[] = [];
+    for (const chipid of this.#dirty) {
+      const entry = this.#known.get(chipid);
+      if (!entry || appending.has(chipid) || !fits(entry)) continue;
+      this.#dirty.delete(chipid);
+      batch.push({ entry });
+    }
+    const end = this.#appends.findIndex(({ entry }) => !fits(entry));
+    return [...batch, ...this.#appends.slice(0, end < 0 ? undefined : end)];
+  }
+
+  /** Writes a batch; or, if that may have happened, reads what has arrived of it. The rest is written after that. */
+  async #outcomesOf(batch: readonly Item[]): Promise<(SaveOutcome | undefined)[]> {
+    const { store, member } = this.#options;
+    const entries = batch.map(({ entry }) => entry);
+    if (!this.#isUnknown) return store.save(member, entries);
+    const arrived = await store.arrived(entries);
+    return arrived.map((hasArrived) => (hasArrived ? 'saved' : undefined));
+  }
+
+  /** @param outcomes undefined: not written. @returns whether the store has gone back in time */
+  #settle(batch: readonly Item[], outcomes: readonly (SaveOutcome | undefined)[]): boolean {
+    const { epochOf, fenced } = this.#options;
+    const done = new Set<Item>();
+    let isBehind = false;
+    for (const [index, item] of batch.entries()) {
+      const { entry, settle } = item;
+      const outcome = outcomes[index];
+      const isHeld = epochOf(entry.slot) === entry.epoch;
+      if (isHeld && (outcome === undefined || outcome === 'behind')) {
+        // It is repeated, unless there is a later position by now.
+        if (!settle) this.#markDirty(entry);
+        isBehind ||= outcome === 'behind';
+        continue;
+      }
+      done.add(item);
+      // Not earlier: restored in another store, the position would count the upload as appended.
+      if (settle && outcome === 'saved' && isHeld) this.#remember(entry, true);
+      settle?.(outcome === 'saved' ? undefined : fencedError(entry));
+      if (outcome === 'fenced' && isHeld) fenced(entry.slot);
+    }
+    this.#keep((append) => !done.has(append));
+    return isBehind;
+  }
+
+  /** A position could not be written. There may be a later one by now, or none. */
+  #markDirty({ chipid }: FencedEntry): void {
+    if (this.#known.has(chipid)) this.#dirty.add(chipid);
+  }
+
+  /** Continues with what has changed, after a pause if the last write failed. */
+  #next(pause: number): void {
+    this.#isWriting = false;
+    // The slots of what could not be written may be lost by now.
+    if (!this.#hasWork) this.#unacknowledged = this.#failing = undefined;
+    if (pause > 0 || !this.#hasWork) this.#flushed();
+    if (this.#isClosed || !this.#hasWork) return;
+    if (pause === 0) {
+      this.#start();
+      return;
+    }
+    this.#isWriting = true;
+    this.#options.clock.after(pause, () => void this.#write());
+  }
+
+  #flushed(): void {
+    for (const flushed of this.#flushing.splice(0)) flushed();
+  }
 }
+
+const sizeOf = ({ position, upload = '' }: FencedEntry): number => position.length + upload.length;
+
+const fencedError = ({ chipid }: FencedEntry): StoreError =>
+  new StoreError(`Device ${chipid} is another process's by now.`, false);

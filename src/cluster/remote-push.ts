@@ -98,7 +98,7 @@ export function remotePush(
     const bytes = typeof body === 'string' ? decodeBase64(body) : undefined;
     const isTime = typeof seconds === 'number' && seconds > 0;
     if (typeof id !== 'string' || !isChipid(chipid) || !bytes || !isTime) {
-      cluster.report('a push of another process was malformed, and ignored', 'push');
+      cluster.report('A push of another process was malformed, and ignored.', 'push');
       return;
     }
     const isServed = serving < MOST && cluster.owns(chipid);

@@ -1,21 +1,24 @@
 import type { Channels } from '../channel/pool';
 import type { Ownership } from '../channel/ownership';
 import type { ChannelPush } from '../channel/push';
-import type { CommandLock } from '../commands/lock';
+import { CALLING, CLOSED } from '../commands/outcome';
+import type { CommandLock } from '../commands/queue';
 import type { OtherLatest } from '../fleet/latest';
 import type { FleetRegistry } from '../fleet/registry';
 import type { WatchShare } from '../fleet/watch/watch-types';
 import type { Deadlines } from '../http/deadline';
 import type { Listen, Listening } from '../recovery/listen';
-import { commandLock } from './command-lock';
-import { createFollowing, type Follow } from './followed';
+import { clusterOf } from './cluster';
+import { remoteLatest, shareWatches } from './fleet';
+import { Following, type Follow } from './followed';
 import { shareListening } from './listening';
-import { clusterOf } from './member';
 import { passUploads } from './passing';
-import { knownUploads, remoteLatest } from './remote-latest';
 import { remotePush } from './remote-push';
-import { shareWatches } from './shared-watches';
 import type { ClusterMember } from './types';
+
+export { Cluster } from './cluster';
+export { openRedisStore } from './redis/redis-store';
+export { StoreError } from './store';
 
 /** What the parts of a client are made with if several processes share its devices. */
 export interface Sharing {
@@ -24,27 +27,21 @@ export interface Sharing {
   readonly lock: CommandLock;
   readonly latest: OtherLatest;
   readonly watches: WatchShare;
-  /** Makes the parts that work over channels of any process. Called once. */
-  readonly over: (local: LocalParts) => SharedParts;
+  /** Makes the parts that work over channels of any process, from the parts of this process alone. Called once. */
+  readonly over: (local: {
+    readonly channels: Channels;
+    readonly listening: Listening;
+    readonly channelPush: ChannelPush;
+    readonly deadlines: Deadlines;
+  }) => {
+    readonly listen: Listen;
+    /** Follows the uploads of a device for a part of the client, in whichever process its channel is. */
+    readonly recover: Follow;
+    /** The same without recovery. */
+    readonly join: Follow;
+    readonly channelPush: ChannelPush;
+  };
   close(): void;
-}
-
-/** The parts of this process alone. */
-export interface LocalParts {
-  readonly channels: Channels;
-  readonly listening: Listening;
-  readonly channelPush: ChannelPush;
-  readonly deadlines: Deadlines;
-}
-
-/** Those parts, over channels of any process. */
-export interface SharedParts {
-  readonly listen: Listen;
-  /** Follows the uploads of a device for a part of the client, in whichever process its channel is. */
-  readonly recover: Follow;
-  /** The same without recovery. */
-  readonly join: Follow;
-  readonly channelPush: ChannelPush;
 }
 
 /**
@@ -62,44 +59,25 @@ export function share(
 ): Sharing {
   const cluster = clusterOf(member);
   const bus = cluster.openBus();
-  const lock = commandLock(cluster.withLock, gap, explain);
-  const latest = remoteLatest(cluster, bus, (chipid) => knownUploads(registry, chipid));
+  const latest = remoteLatest(cluster, bus, registry);
   const watches = shareWatches(cluster, bus);
-  const ends: (() => void)[] = [];
+  const ends = [() => latest.close(), () => watches.close()];
+  let isClosed = false;
 
-  const over = ({ channels, listening, channelPush, deadlines }: LocalParts): SharedParts => {
-    const shared = shareListening(cluster, listening, channels);
-    const endPassing = passUploads(cluster, bus, listening, shared.history);
-    const following = createFollowing(cluster, bus, { listening, channels });
-    // Processes that wait for a device ask its new owner.
-    const moved = (): void => bus.post(undefined, 'moved', {});
-    bus.on('moved', () => {
-      following.requestAll();
-      cluster.lookSoon();
-    });
-    const leave = cluster.listen({
-      onShare() {
-        following.update();
-        moved();
-        // After all listeners: they leave the channels of devices that have gone, and join the channels of new ones.
-        channels.checkAccess();
-      },
-      onState: () => channels.checkAccess(),
-      onResumed: () => channels.checkAccess(),
-      onMembers: () => following.requestAll(),
-    });
-    moved();
-    ends.push(
-      leave,
-      () => shared.close(),
-      endPassing,
-      () => following.close(),
-    );
-    const { follow } = following;
-    return {
-      ...{ listen: shared.listen, recover: follow, join: follow },
-      channelPush: remotePush(cluster, bus, follow, channelPush, deadlines),
+  const lock: CommandLock = (chipid, longest, { signal, progress }, command) => {
+    let hasWaited = false;
+    const run = (): ReturnType<typeof command> => {
+      if (hasWaited) progress?.(CALLING);
+      return command();
     };
+    return cluster.withLock(chipid, longest, run, {
+      gap,
+      onWait() {
+        hasWaited = true;
+        progress?.({ state: 'awaiting-cluster' });
+      },
+      ended: () => (isClosed ? CLOSED : signal?.aborted ? explain(signal) : undefined),
+    });
   };
 
   return {
@@ -108,12 +86,46 @@ export function share(
       mayEmit: (chipid) => cluster.mayEmit(chipid),
       reason: 'CLUSTER',
     },
-    ...{ lock: lock.run, latest, watches, over },
+    ...{ lock, latest, watches },
+    over({ channels, listening, channelPush, deadlines }) {
+      const shared = shareListening(cluster, listening, channels);
+      const endPassing = passUploads(cluster, bus, listening, shared.history);
+      const following = new Following(cluster, bus, listening, channels);
+      // Processes that wait for a device ask its new owner.
+      const moved = (): void => bus.post(undefined, 'moved', {});
+      bus.on('moved', () => {
+        following.requestAll();
+        cluster.lookSoon();
+      });
+      const checkAccess = (): void => channels.checkAccess();
+      const leave = cluster.listen({
+        onShare() {
+          following.update();
+          moved();
+          // After all listeners: they leave the channels of devices that have gone, and join the channels of new ones.
+          checkAccess();
+        },
+        onState: checkAccess,
+        onResumed: checkAccess,
+        onMembers: () => following.requestAll(),
+      });
+      moved();
+      ends.push(
+        leave,
+        () => shared.close(),
+        endPassing,
+        () => following.close(),
+      );
+      const { follow } = following;
+      return {
+        ...{ listen: shared.listen, recover: follow, join: follow },
+        channelPush: remotePush(cluster, bus, follow, channelPush, deadlines),
+      };
+    },
+    /** Ends the waiting commands, too. */
     close() {
-      lock.close();
+      isClosed = true;
       for (const end of ends) end();
-      latest.close();
-      watches.close();
       bus.close();
     },
   };

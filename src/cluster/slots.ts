@@ -1,6 +1,5 @@
 import { hash32 } from '../util/hash32';
-import type { Clock } from './clock';
-import type { BeatReply, Holding, Pool, Share } from './store';
+import type { Clock, BeatReply, Holding, Pool, Share } from './store';
 
 /** Devices are shared by slot, so that the cost of a beat does not depend on their number. */
 export const SLOTS = 256;
@@ -8,7 +7,7 @@ export const SLOTS = 256;
 /** The queue's streams; each is leased like a slot, under a number that follows the last one of the devices. */
 export const PARTITIONS = 64;
 
-/** The slot numbers of each pool: the first, and the first number after it. */
+/** The slot numbers of each pool: the first, and the first number after the last. */
 export const POOLS: Readonly<Record<Pool, readonly [first: number, end: number]>> = {
   devices: [0, SLOTS],
   queue: [SLOTS, SLOTS + PARTITIONS],
@@ -35,34 +34,37 @@ export interface SlotChanges {
   readonly behind: readonly Holding[];
 }
 
+/** How far a slot is held: `unknown` to the store at present, and not used. `leaving`: something of it may be unwritten. */
+type SlotState = 'usable' | 'unknown' | 'leaving' | 'free';
+
+const isIn = (pool: Pool, slot: number): boolean => slot >= POOLS[pool][0] && slot < POOLS[pool][1];
+
 /** The slots of one member as it knows them. */
 export class HeldSlots {
-  /** By slot. A slot that the store does not know at present is not used. */
-  readonly #held = new Map<number, { epoch: number; isUsable: boolean }>();
-  /** No longer used, but not free yet, since something of it may be unwritten: epochs by slot. */
-  readonly #leaving = new Map<number, number>();
-  readonly #free = new Map<number, number>();
+  readonly #slots = new Map<number, { readonly epoch: number; state: SlotState }>();
 
   get holdings(): Holding[] {
-    return [...this.#held].map(([slot, { epoch }]) => ({ slot, epoch }));
+    return [...this.#in('usable'), ...this.#in('unknown')];
   }
 
   /** The slots that the store may assign to others. */
   get released(): Holding[] {
-    return [...this.#free].map(([slot, epoch]) => ({ slot, epoch }));
+    return this.#in('free');
   }
 
   /** The epoch under which a slot is held, or was until it began to be released. */
   epochOf(slot: number): number | undefined {
-    return this.#held.get(slot)?.epoch ?? this.#leaving.get(slot);
+    const held = this.#slots.get(slot);
+    return held?.state === 'free' ? undefined : held?.epoch;
   }
 
   has(slot: number): boolean {
-    return this.#held.has(slot);
+    const state = this.#slots.get(slot)?.state;
+    return state === 'usable' || state === 'unknown';
   }
 
   isUsable(slot: number): boolean {
-    return this.#held.get(slot)?.isUsable === true;
+    return this.#slots.get(slot)?.state === 'usable';
   }
 
   /** @param isConfirmed whether the reply can be trusted to show the present */
@@ -70,25 +72,22 @@ export class HeldSlots {
     const mine = new Map(reply.mine.map(({ slot, epoch }) => [slot, epoch]));
     const missing = new Set(reply.behind);
     const changes = { lost: [] as number[], gained: [] as number[], behind: [] as Holding[] };
-    for (const [slot, held] of this.#held) {
+    for (const [slot, held] of this.#slots) {
       const isMine = mine.get(slot) === held.epoch;
-      if (isMine && isConfirmed) held.isUsable = true;
-      else if (missing.has(slot)) {
-        held.isUsable = false;
+      if (this.has(slot) && isMine && isConfirmed) held.state = 'usable';
+      else if (this.has(slot) && missing.has(slot)) {
+        held.state = 'unknown';
         changes.behind.push({ slot, epoch: held.epoch });
       } else if (!isMine) {
-        this.#held.delete(slot);
-        changes.lost.push(slot);
+        if (this.has(slot)) changes.lost.push(slot);
+        this.#slots.delete(slot);
       }
     }
-    for (const going of [this.#leaving, this.#free])
-      for (const [slot, epoch] of going) if (mine.get(slot) !== epoch) going.delete(slot);
     // Slots that are new to this member may be outdated: only a store that has settled assigns slots.
     if (reply.isSettled)
       for (const [slot, epoch] of mine) {
-        const isGoing = this.#leaving.get(slot) === epoch || this.#free.get(slot) === epoch;
-        if (this.#held.has(slot) || isGoing) continue;
-        this.#held.set(slot, { epoch, isUsable: true });
+        if (this.#slots.has(slot)) continue;
+        this.#slots.set(slot, { epoch, state: 'usable' });
         changes.gained.push(slot);
       }
     return changes;
@@ -99,33 +98,40 @@ export class HeldSlots {
    * @param surplus how many are above the share by the store's count, which includes the slots that are being given up
    */
   above(pool: Pool, surplus: number): number[] {
-    const [first, end] = POOLS[pool];
-    const inPool = (slots: Iterable<number>): number[] =>
-      [...slots].filter((slot) => slot >= first && slot < end);
-    const going = inPool(this.#leaving.keys()).length + inPool(this.#free.keys()).length;
-    const slots = inPool(this.#held.keys()).sort((a, b) => b - a);
-    return slots.slice(0, Math.max(0, surplus - going));
+    const all = [...this.#slots.keys()].filter((slot) => isIn(pool, slot));
+    const held = all.filter((slot) => this.has(slot)).sort((a, b) => b - a);
+    return held.slice(0, Math.max(0, surplus - (all.length - held.length)));
   }
 
   /** Stops using slots, without freeing them yet. @returns the slots that were held */
   giveUp(slots: readonly number[]): Holding[] {
-    const holdings = this.holdings.filter(({ slot }) => slots.includes(slot));
-    for (const { slot, epoch } of holdings) {
-      this.#held.delete(slot);
-      this.#leaving.set(slot, epoch);
-    }
-    return holdings;
+    return this.#set(
+      this.holdings.filter(({ slot }) => slots.includes(slot)),
+      'leaving',
+    );
   }
 
   /** Frees slots that were given up, with the next beat. */
   release(holdings: readonly Holding[]): void {
-    for (const { slot, epoch } of holdings)
-      if (this.#leaving.delete(slot)) this.#free.set(slot, epoch);
+    this.#set(
+      holdings.filter(({ slot }) => this.#slots.get(slot)?.state === 'leaving'),
+      'free',
+    );
   }
 
   /** @returns whether it was held */
   drop(slot: number): boolean {
-    return this.#held.delete(slot);
+    return this.has(slot) && this.#slots.delete(slot);
+  }
+
+  #in(state: SlotState): Holding[] {
+    const all = [...this.#slots].filter(([, held]) => held.state === state);
+    return all.map(([slot, { epoch }]) => ({ slot, epoch }));
+  }
+
+  #set(holdings: Holding[], state: SlotState): Holding[] {
+    for (const { slot, epoch } of holdings) this.#slots.set(slot, { epoch, state });
+    return holdings;
   }
 }
 
@@ -147,7 +153,7 @@ export class DeviceClaims {
   readonly #changed: () => void;
   readonly #users: Record<DeviceUse, number> = { listens: 0, follows: 0 };
   /** Cancel the ends of uses that are over. */
-  readonly #ending = new Map<DeviceUse, () => void>();
+  readonly #ending = new Set<() => void>();
   #isClosed = false;
 
   /** @param changed called when the claim has changed */
@@ -157,41 +163,27 @@ export class DeviceClaims {
   }
 
   get current(): Share[] {
-    if (this.#isUsed('listens')) return ['devices'];
-    return this.#isUsed('follows') ? ['spare devices'] : [];
+    if (this.#users.listens > 0) return ['devices'];
+    return this.#users.follows > 0 ? ['spare devices'] : [];
   }
 
   /** @returns a function that ends the use */
   use(use: DeviceUse): () => void {
-    const isNew = !this.#isUsed(use);
-    this.#users[use]++;
-    this.#cancel(use);
-    if (isNew) this.#changed();
+    if (this.#users[use]++ === 0) this.#changed();
     let isOver = false;
     return () => {
-      if (isOver) return;
+      if (isOver || this.#isClosed) return;
       isOver = true;
-      if (--this.#users[use] > 0 || this.#isClosed) return;
       const cancel = this.#clock.after(KEPT, () => {
-        this.#ending.delete(use);
-        this.#changed();
+        this.#ending.delete(cancel);
+        if (--this.#users[use] === 0) this.#changed();
       });
-      this.#ending.set(use, cancel);
+      this.#ending.add(cancel);
     };
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#cancel('listens');
-    this.#cancel('follows');
-  }
-
-  #isUsed(use: DeviceUse): boolean {
-    return this.#users[use] > 0 || this.#ending.has(use);
-  }
-
-  #cancel(use: DeviceUse): void {
-    this.#ending.get(use)?.();
-    this.#ending.delete(use);
+    for (const cancel of this.#ending) cancel();
   }
 }

@@ -1,5 +1,18 @@
 import type { QueueState, StoreInfo, WrongSetting } from './types';
 
+/** The clocks and timers of this process. Tests and models have their own. */
+export interface Clock {
+  /** Milliseconds since 1970; may be set back or forward at any time. */
+  now(): number;
+  /** Milliseconds since an arbitrary moment; never set, but may stop while the machine sleeps. */
+  monotonic(): number;
+  /** Calls `callback` once after some milliseconds. @returns a function that cancels it */
+  after(ms: number, callback: () => void): () => void;
+}
+
+/** The longest possible lease, in ms. The record of a member with a longer one is invalid. */
+export const LONGEST_LEASE = 60_000;
+
 /** A slot that a member holds, and the epoch of its claim: each claim of a slot has a higher one than those before. */
 export interface Holding {
   readonly slot: number;

@@ -1,5 +1,9 @@
-import { CALLING, type Progress } from './outcome';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallProgress } from '../types';
+import { CALLING, type Progress } from './outcome';
+
+/** Milliseconds that calls are made for in one turn of the event loop: 10,000 take some 300. */
+const IN_A_TURN = 10;
 
 /** Lets some commands run side by side, and the others begin in the order in which they come. */
 export class Semaphore {
@@ -43,13 +47,16 @@ export interface SharedOptions {
 }
 
 /**
- * Calls several devices. All calls are made at once, so that each has its place in the queue of its device, and send
- * their commands a few side by side, in the order in which their turns come.
+ * Calls several devices. The calls are made within a few turns, each at the latest when another command to its device
+ * arrives, so that it has its place in the device's queue. They send their commands a few side by side, in the order in
+ * which their turns come.
+ * @param arrivals to be called with the device of each command that arrives
  * @param progress shows what a call waits for; while one of them runs, only that
  * @returns the result of each, in the order of the devices
  */
-export function callEach<T>(
+export async function callEach<T>(
   chipids: readonly string[],
+  arrivals: Set<(chipid: string) => void>,
   atOnce: number,
   progress: Progress | undefined,
   call: (chipid: string, shared: SharedOptions) => Promise<T>,
@@ -58,5 +65,34 @@ export function callEach<T>(
   const onProgress: Progress | undefined =
     progress && ((now) => progress(now.state === 'waiting' && semaphore.isBusy ? CALLING : now));
   const shared = { [SEMAPHORE]: semaphore, ...(onProgress && { onProgress }) };
-  return Promise.allSettled(chipids.map(async (chipid) => call(chipid, shared)));
+  const calls: Promise<T>[] = [];
+  const unwatched: Promise<T>[] = [];
+  const uncalled = new Map<string, number[]>();
+  for (const [index, chipid] of chipids.entries()) {
+    const before = uncalled.get(chipid);
+    if (before) before.push(index);
+    else uncalled.set(chipid, [index]);
+  }
+  const make = (chipid: string): void => {
+    const indexes = uncalled.get(chipid);
+    if (!indexes) return;
+    uncalled.delete(chipid);
+    for (const index of indexes) {
+      calls[index] = (async () => call(chipid, shared))();
+      unwatched.push(calls[index]);
+    }
+  };
+  arrivals.add(make);
+  let began = performance.now();
+  for (const chipid of uncalled.keys()) {
+    if (performance.now() - began > IN_A_TURN) {
+      // A rejection that nobody awaits would end the process.
+      void Promise.allSettled(unwatched.splice(0));
+      await nextTurn();
+      began = performance.now();
+    }
+    make(chipid);
+  }
+  arrivals.delete(make);
+  return Promise.allSettled(calls);
 }

@@ -1,5 +1,6 @@
 import { DeviceCloudError, ERRORS } from '../errors';
 import type { CallProgress } from '../types';
+import { deviceTitle } from '../util/show';
 import { catchRejection } from '../util/thrown';
 
 /** Shows a caller what its call waits for. It never throws. */
@@ -23,29 +24,37 @@ export function isolatedProgress<P = CallProgress>(
 export const CALLING: CallProgress = { state: 'calling' };
 export const AWAITING_DEVICE: CallProgress = { state: 'awaiting-device' };
 
-/** Completes "was not sent: ". */
+/** Completes "Not sent: ". */
 export const CLOSED = 'the client was closed';
 
-/** The error for a command that never began. @param why completes "was not sent: " */
-export const notSent = (chipid: string, why: string, what = 'command'): DeviceCloudError =>
-  new DeviceCloudError('UNREACHABLE', `The ${what} to device ${chipid} was not sent: ${why}.`);
-
-/** The error for a command that would be one too many. @param already completes "was not sent: " */
-export const queueFull = (
+/**
+ * The error for a command that never began.
+ * @param why completes "Not sent: "
+ * @param device as errors name it
+ */
+export const notSent = (
   chipid: string,
-  already: string,
+  why: string,
+  device = deviceTitle(chipid),
+  what = 'command',
+): DeviceCloudError =>
+  new DeviceCloudError('UNREACHABLE', `Not sent: ${why}. The ${what} to ${device} never began.`);
+
+/** The error for a command that would be one too many. @param waiting a sentence: what waits already */
+export const queueFull = (
+  device: string,
+  waiting: string,
   advice: string = ERRORS.QUEUE_FULL.advice,
   what = 'command',
 ): DeviceCloudError =>
   new DeviceCloudError(
     'QUEUE_FULL',
-    `The ${what} to device ${chipid} was not sent: ${already} already. ${advice}`,
+    `${waiting}. The ${what} to ${device} was not sent. ${advice}`,
   );
 
 /** The error for a command whose device did not show itself. */
-export const expired = (chipid: string, seconds: number): DeviceCloudError =>
+export const expired = (device: string, seconds: number): DeviceCloudError =>
   new DeviceCloudError(
     'EXPIRED',
-    `The command to device ${chipid} was not sent: it waited ${seconds} s for the device and expired. ` +
-      ERRORS.EXPIRED.advice,
+    `Waited ${seconds} s for the device. The command to ${device} was not sent. ${ERRORS.EXPIRED.advice}`,
   );

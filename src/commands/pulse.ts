@@ -1,6 +1,6 @@
-import { DeviceCloudError, isDeviceCloudError } from '../errors';
+import { DeviceCloudError, isDeviceCloudError, withoutCode } from '../errors';
 import { callService, callWithin, type HttpContext } from '../http/call';
-import { abortReason, createDeadlines, onAbort } from '../http/deadline';
+import { abortReason, Deadlines, onAbort } from '../http/deadline';
 import type { Answer, ResultAnswer } from '../types';
 import type { OpenApi } from '../api/open-api';
 
@@ -23,7 +23,7 @@ const opposite = (level: 0 | 1): 0 | 1 => (level === 1 ? 0 : 1);
 function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): DeviceCloudError {
   // UNREACHABLE would say that nothing of the pulse was sent.
   const code = uncertain && error.code === 'UNREACHABLE' ? 'CONNECTION_LOST' : error.code;
-  return new DeviceCloudError(code, `${error.message} ${end}`, error.statusCode, uncertain);
+  return new DeviceCloudError(code, `${withoutCode(error)} ${end}`, error.statusCode, uncertain);
 }
 
 /**
@@ -31,17 +31,20 @@ function withEnd(error: DeviceCloudError, end: string, uncertain: boolean): Devi
  * whatever else happens, since a pin that stays on may drive anything.
  */
 export class Pulses {
+  readonly #http: HttpContext;
+  readonly #api: OpenApi;
+  readonly #explain: (signal: AbortSignal) => string;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   /** Neither the signal of a caller nor the end of the client may end these calls. */
-  readonly #deadlines = createDeadlines();
+  readonly #deadlines = new Deadlines();
 
   /** @param explain why a signal aborted, without secrets */
-  constructor(
-    private readonly http: HttpContext,
-    private readonly api: OpenApi,
-    private readonly explain = abortReason,
-  ) {}
+  constructor(http: HttpContext, api: OpenApi, explain = abortReason) {
+    this.#http = http;
+    this.#api = api;
+    this.#explain = explain;
+  }
 
   /**
    * Carries out a pulse.
@@ -85,7 +88,7 @@ export class Pulses {
       const left = failed || error.uncertain ? 'may have been left' : 'was left';
       const end = `${pin} ${left} at ${name(pulse.level)}.`;
       throw cut
-        ? withEnd(cut, `Setting it back failed: ${error.message} ${end}`, true)
+        ? withEnd(cut, `Setting it back failed: ${withoutCode(error)} ${end}`, true)
         : withEnd(error, end, true);
     }
     // A warning may be about either of the two.
@@ -104,8 +107,8 @@ export class Pulses {
     signal: AbortSignal | undefined,
   ): Promise<{ failed?: DeviceCloudError; warning?: string | undefined }> {
     try {
-      const set = this.api.setGpioEdge(chipid, pin, level);
-      const { warning } = await callService(this.http, set, seconds, signal);
+      const set = this.#api.setGpioEdge(chipid, pin, level);
+      const { warning } = await callService(this.#http, set, seconds, signal);
       return { warning };
     } catch (error) {
       if (!isDeviceCloudError(error)) throw error;
@@ -136,7 +139,7 @@ export class Pulses {
       why &&
       new DeviceCloudError(
         'CONNECTION_LOST',
-        `The pulse on pin ${pin} of device ${chipid} was cut short: ${this.explain(why)}.`,
+        `Cut short: ${this.#explain(why)}. The pulse on pin ${pin} of device ${chipid} ended early.`,
       )
     );
   }
@@ -156,8 +159,8 @@ export class Pulses {
     const deadline = this.#deadlines.start(seconds, late.signal);
     try {
       return await callWithin(
-        this.http,
-        this.api.setGpioEdge(chipid, pin, opposite(level)),
+        this.#http,
+        this.#api.setGpioEdge(chipid, pin, opposite(level)),
         deadline,
       );
     } finally {

@@ -12,6 +12,7 @@
 import type { DeviceCloudError } from '../errors';
 import { abortReason, onAbort } from '../http/deadline';
 import type { Semaphore } from './many';
+import { deviceTitle } from '../util/show';
 import { CALLING, CLOSED, notSent, queueFull, type Progress } from './outcome';
 
 /** The most commands that may wait in the queue of a device; the next one fails with `QUEUE_FULL`. */
@@ -24,6 +25,18 @@ export interface Caller {
   /** Limits how many commands of a call to several devices run side by side. */
   readonly semaphore?: Semaphore | undefined;
 }
+
+/**
+ * Runs a command to a device while no other process sends one to it.
+ * @param longest the most milliseconds that the command takes
+ * @throws DeviceCloudError `UNREACHABLE`: it was not sent
+ */
+export type CommandLock = <T>(
+  chipid: string,
+  longest: number,
+  caller: Caller,
+  command: () => Promise<T>,
+) => Promise<T>;
 
 /** Own code, which never throws: is called with how many commands of a device wait in its queue and run. */
 export type QueueObserver = (chipid: string, waiting: number, running: number) => void;
@@ -78,19 +91,29 @@ const NO_CALLER: Caller = {};
 
 /** The queues of the devices of an application. */
 export class Queues {
+  /** Own code, which never throws: is called with the device of each command that arrives, before it is queued. */
+  readonly arrivals = new Set<(chipid: string) => void>();
   readonly #gap: number;
   readonly #explain: (signal: AbortSignal) => string;
   readonly #observer: QueueObserver | undefined;
+  readonly #titleOf: (chipid: string) => string;
   readonly #queues = new Map<string, DeviceQueue>();
 
   /**
    * @param gap milliseconds between the end of a command and the start of the next one to the device
    * @param explain why a signal aborted, without secrets
+   * @param titleOf what errors call a device
    */
-  constructor(gap: number, explain = abortReason, observer?: QueueObserver) {
+  constructor(
+    gap: number,
+    explain = abortReason,
+    observer?: QueueObserver,
+    titleOf: (chipid: string) => string = deviceTitle,
+  ) {
     this.#gap = gap;
     this.#explain = explain;
     this.#observer = observer;
+    this.#titleOf = titleOf;
   }
 
   /** Devices with a command that runs or is pending, or with a gap to keep. */
@@ -113,6 +136,7 @@ export class Queues {
   async run<T>(command: Command<T>, hold?: (command: Command) => void): Promise<T> {
     const { chipid, caller } = command;
     const { signal } = caller;
+    for (const arrived of this.arrivals) arrived(chipid);
     try {
       this.#checkSignal(command);
       if (!hold && !this.#queues.has(chipid)) {
@@ -122,7 +146,7 @@ export class Queues {
       // First, since the signal may be invalid.
       command.ignoreSignal =
         signal &&
-        onAbort(signal, () => this.refuse(command, notSent(chipid, this.#explain(signal))));
+        onAbort(signal, () => this.refuse(command, this.#notSent(chipid, this.#explain(signal))));
       const outcome = this.#outcomeOf(command);
       if (hold) hold(command);
       else this.add(command);
@@ -148,7 +172,10 @@ export class Queues {
       this.#occupy(command);
       command.onTurn?.();
     } else if (command.isCounted && isFull(queue)) {
-      this.refuse(command, queueFull(chipid, `${MAX_WAITING} commands wait for this device`));
+      this.refuse(
+        command,
+        queueFull(this.#titleOf(chipid), `${MAX_WAITING} commands wait already`),
+      );
     } else {
       queue.pending.push(command);
       command.queue = queue;
@@ -184,7 +211,7 @@ export class Queues {
       clearTimeout(queue.timer);
       const { pending } = queue;
       queue.pending = [];
-      for (const command of pending) this.refuse(command, notSent(chipid, CLOSED));
+      for (const command of pending) this.refuse(command, this.#notSent(chipid, CLOSED));
     }
   }
 
@@ -217,8 +244,12 @@ export class Queues {
     });
   }
 
+  #notSent(chipid: string, why: string): DeviceCloudError {
+    return notSent(chipid, why, this.#titleOf(chipid));
+  }
+
   #checkSignal({ chipid, caller: { signal } }: Command): void {
-    if (signal?.aborted) throw notSent(chipid, this.#explain(signal));
+    if (signal?.aborted) throw this.#notSent(chipid, this.#explain(signal));
   }
 
   /** Gives a command a queue in which it is the first. */

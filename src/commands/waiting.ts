@@ -58,6 +58,8 @@ export interface DeviceCommandsDeps {
   registry: {
     /** The number of commands that wait for a device to show itself has changed. */
     onHeld(chipid: string, held: number): void;
+    /** What errors call a device. */
+    titleOf(chipid: string): string;
     /** A command has failed that its caller did not abort. */
     onError(chipid: string, error: unknown): void;
   };
@@ -147,15 +149,15 @@ export class DeviceCommands {
     this.#isClosed = true;
     for (const { all } of [...this.#devices.values()])
       for (const { command } of [...all])
-        this.#deps.queues.refuse(command, notSent(command.chipid, CLOSED));
+        this.#deps.queues.refuse(command, this.#notSent(command.chipid));
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
   onDue(waiting: WaitingCommand): void {
-    const { timers, queues } = this.#deps;
+    const { timers, queues, registry } = this.#deps;
     const { command, wait, expiresAt } = waiting;
     if (timers.now() >= expiresAt) {
-      queues.refuse(command, expired(command.chipid, wait.expires));
+      queues.refuse(command, expired(registry.titleOf(command.chipid), wait.expires));
     } else {
       timers.set(waiting, expiresAt);
       this.#watch(waiting);
@@ -197,12 +199,12 @@ export class DeviceCommands {
   /** Why one more command cannot wait for a device. */
   #refusalOf({ chipid, all }: Device): DeviceCloudError | undefined {
     const full = (count: number, whom: string): DeviceCloudError =>
-      queueFull(chipid, `${count} commands wait for ${whom}`, FEWER);
-    if (this.#isClosed) return notSent(chipid, CLOSED);
-    if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device');
+      queueFull(this.#deps.registry.titleOf(chipid), `${count} commands wait for ${whom}`, FEWER);
+    if (this.#isClosed) return this.#notSent(chipid);
+    if (all.length >= MAX_WAITING) return full(MAX_WAITING, 'this device already');
     return this.#size < MAX_WAITING_IN_ALL
       ? undefined
-      : full(MAX_WAITING_IN_ALL, 'devices of this application');
+      : full(MAX_WAITING_IN_ALL, 'devices of this application already');
   }
 
   /** A command has begun, or was refused. */
@@ -295,6 +297,10 @@ export class DeviceCommands {
   #isOutdated({ at }: Listing, { lostAt }: Device): boolean {
     const age = Math.min(Math.max(0, this.#deps.now() - at), LONGEST_READING);
     return age >= this.#deps.timers.now() - lostAt;
+  }
+
+  #notSent(chipid: string): DeviceCloudError {
+    return notSent(chipid, CLOSED, this.#deps.registry.titleOf(chipid));
   }
 
   #changed(chipid: string): void {

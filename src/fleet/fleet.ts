@@ -4,7 +4,7 @@ import { invalidInput } from '../errors';
 import type { HttpContext } from '../http/call';
 import { MAX_SECONDS } from '../http/deadline';
 import { parseChipid } from '../input/chipid';
-import type { RecoveryShared } from '../recovery/deps';
+import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
 import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';
@@ -15,23 +15,34 @@ import { ListPoller, type ListUser, type ListReading } from './list-poller';
 import { shortText, type Recent } from './recent';
 import type { FleetRegistry } from './registry';
 import { Watch } from './watch/watch';
-import { readWatchOptions } from './watch/watch-options';
-import type { FleetWatch, WatchListener, WatchOptions, WatchShare } from './watch/watch-types';
+import {
+  readWatchOptions,
+  type FleetWatch,
+  type WatchListener,
+  type WatchOptions,
+  type WatchShare,
+} from './watch/watch-types';
 
-/** What the fleet is made of. */
-interface FleetParts {
+/** What a fleet needs of its application. */
+interface FleetDeps {
   registry: FleetRegistry;
-  poller: ListPoller;
-  /** Undefined without the keys of the open API. */
-  histories: LatestReader | undefined;
-  /** The service's clock, in ms. */
-  serviceNow: () => number;
   /** How histories are written, unless a caller says otherwise. */
   historyOptions: HistoryOptions;
   /** What the other processes know. */
   remote: OtherLatest | undefined;
-  watch: (options: WatchOptions, listener: WatchListener) => FleetWatch;
+  http: HttpContext;
+  /** Seconds that a reading of the list may take. */
+  timeout: number;
+  /** This machine's clock, in ms. */
+  now: () => number;
+  /** Which process emits the events of a watch. */
+  share: WatchShare | undefined;
+  /** What reads the list and the histories; undefined without the appid and the app key. */
+  sources: { listDevices: ListDevices; listening: { readonly shared: RecoveryShared } } | undefined;
 }
+
+/** Not for users of the fleet: the client ends it. */
+const END = Symbol('end');
 
 /**
  * What is known of the devices of an application, from listeners, lists and calls. Only {@link readLatest},
@@ -39,15 +50,22 @@ interface FleetParts {
  * one seen longest ago is forgotten first.
  */
 export class Fleet {
-  readonly #parts: FleetParts;
+  readonly #deps: FleetDeps;
+  readonly #poller: ListPoller;
+  readonly #histories: LatestReader | undefined;
+  readonly #watches = new Set<FleetWatch>();
 
-  constructor(parts: FleetParts) {
-    this.#parts = parts;
+  /** @param poller of the list, which it shares with the commands */
+  constructor(deps: FleetDeps, poller: ListPoller) {
+    this.#deps = deps;
+    this.#poller = poller;
+    this.#histories =
+      deps.sources && new LatestReader(deps.sources.listening.shared, deps.registry);
   }
 
   /** All devices that are known. */
   snapshot(): DeviceSnapshot[] {
-    return this.#parts.registry.snapshot();
+    return this.#deps.registry.snapshot();
   }
 
   /**
@@ -55,7 +73,7 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   device(chipid: Chipid): DeviceSnapshot | undefined {
-    const { registry } = this.#parts;
+    const { registry } = this.#deps;
     return registry.get(parseChipid(chipid))?.snapshot(registry.readAt);
   }
 
@@ -64,7 +82,7 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
-    return this.#parts.registry.get(parseChipid(chipid))?.name;
+    return this.#deps.registry.get(parseChipid(chipid))?.name;
   }
 
   /**
@@ -73,8 +91,8 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   latest(chipid: Chipid): LatestUpload | undefined {
-    const device = this.#parts.registry.get(parseChipid(chipid));
-    return device?.latest?.toLatest(device.chipid, this.#parts.serviceNow());
+    const device = this.#deps.registry.get(parseChipid(chipid));
+    return device?.latest?.toLatest(device.chipid, this.#serviceNow);
   }
 
   /**
@@ -87,11 +105,10 @@ export class Fleet {
    */
   async readLatest(chipid: Chipid, options?: HistoryOptions): Promise<LatestUpload | undefined> {
     const device = parseChipid(chipid);
-    const settings = readHistoryOptions(options, this.#parts.historyOptions);
-    const { histories } = this.#parts;
-    if (!histories) throw openApiMissing();
-    const latest = await histories.read(device, settings);
-    return latest?.toLatest(device, this.#parts.serviceNow());
+    const settings = readHistoryOptions(options, this.#deps.historyOptions);
+    if (!this.#histories) throw openApiMissing();
+    const latest = await this.#histories.read(device, settings);
+    return latest?.toLatest(device, this.#serviceNow);
   }
 
   /**
@@ -100,7 +117,7 @@ export class Fleet {
    * @param charset of text that is not valid UTF-8
    */
   latestText(chipid: string, longest: number, charset: Charset): string | undefined {
-    const latest = this.#parts.registry.get(chipid)?.latest;
+    const latest = this.#deps.registry.get(chipid)?.latest;
     return latest && shortText(latest.base64, !latest.truncated, longest, charset);
   }
 
@@ -111,13 +128,13 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   recent(chipid: Chipid, charset: Charset = 'utf-8'): Recent {
-    return this.#parts.registry.recent.of(parseChipid(chipid), charset);
+    return this.#deps.registry.recent.of(parseChipid(chipid), charset);
   }
 
   /** The latest uploads of all devices that have one. */
   *latestAll(): Generator<LatestUpload> {
-    const now = this.#parts.serviceNow();
-    for (const { chipid, latest } of [...this.#parts.registry.devices()])
+    const now = this.#serviceNow;
+    for (const { chipid, latest } of [...this.#deps.registry.devices()])
       if (latest) yield latest.toLatest(chipid, now);
   }
 
@@ -129,26 +146,26 @@ export class Fleet {
   async findLatest(chipid: Chipid): Promise<LatestUpload | undefined> {
     const device = parseChipid(chipid);
     const known = this.latest(device);
-    const { remote } = this.#parts;
+    const { remote } = this.#deps;
     if (!remote) return known;
     return this.#newest([...(known ? [known] : []), ...(await remote.ask(device))]).get(device);
   }
 
   /** As {@link latestAll}, with what other processes that share the application have received: see {@link findLatest}. */
   async findLatestAll(): Promise<Iterable<LatestUpload>> {
-    if (!this.#parts.remote) return this.latestAll();
-    const remote = await this.#parts.remote.ask();
+    if (!this.#deps.remote) return this.latestAll();
+    const remote = await this.#deps.remote.ask();
     return this.#newest([...this.latestAll(), ...remote]).values();
   }
 
   /** Grows with each change: what {@link changesSince} would answer. */
   get revision(): number {
-    return this.#parts.registry.revision;
+    return this.#deps.registry.revision;
   }
 
   /** The latest 20 errors of calls to devices and of polling the list, the newest first. */
   errors(): ReportedError[] {
-    return this.#parts.registry.errors.map((error) => ({ ...error }));
+    return this.#deps.registry.errors.map((error) => ({ ...error }));
   }
 
   /**
@@ -156,7 +173,7 @@ export class Fleet {
    * @param revision of that answer; 0: all devices
    */
   changesSince(revision: number): FleetChanges {
-    return this.#parts.registry.changesSince(revision);
+    return this.#deps.registry.changesSince(revision);
   }
 
   /**
@@ -166,7 +183,7 @@ export class Fleet {
    * @throws DeviceCloudError as for `devices` of the client
    */
   async readList(maxAge = 0): Promise<ListReading> {
-    return this.#parts.poller.read(maxAge);
+    return this.#poller.read(maxAge);
   }
 
   /**
@@ -187,7 +204,7 @@ export class Fleet {
     if (typeof user !== 'object' || (user as unknown) === null) {
       throw invalidInput(`A user of the list must be an object, but is ${show(user)}.`);
     }
-    return this.#parts.poller.poll(seconds, user);
+    return this.#poller.poll(seconds, user);
   }
 
   /**
@@ -197,12 +214,40 @@ export class Fleet {
    * @throws DeviceCloudError `INVALID_INPUT`, or `NOT_CONFIGURED` without the keys of the open API
    */
   watch(options: WatchOptions, listener: WatchListener): FleetWatch {
-    return this.#parts.watch(options, listener);
+    const { registry, now, share, sources } = this.#deps;
+    const settings = readWatchOptions(options);
+    if (typeof listener !== 'object' || (listener as unknown) === null)
+      throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
+    if (!sources) throw openApiMissing();
+    const { appid } = sources.listening.shared;
+    const source = { appid, registry, poller: this.#poller, now, share };
+    const started = new Watch(source, settings, listener);
+    this.#watches.add(started);
+    return {
+      counts: () => started.counts(),
+      state: () => started.state(),
+      close: () => {
+        this.#watches.delete(started);
+        started.close();
+      },
+    };
+  }
+
+  /** Ends what it reads and watches, with the client. */
+  [END](): void {
+    for (const watch of this.#watches) watch.close();
+    this.#watches.clear();
+    this.#histories?.close();
+  }
+
+  /** The service's clock, in ms. */
+  get #serviceNow(): number {
+    return this.#deps.now() + (this.#deps.http.clock.skew() ?? 0) * 1000;
   }
 
   /** Of each device the newest, by the service's time; of two that are equal the first. */
   #newest(uploads: readonly KnownUpload[]): Map<string, LatestUpload> {
-    const now = this.#parts.serviceNow();
+    const now = this.#serviceNow;
     const newest = new Map<string, LatestUpload>();
     for (const upload of uploads) {
       const before = newest.get(upload.chipid);
@@ -213,27 +258,13 @@ export class Fleet {
   }
 }
 
-interface FleetDeps extends Pick<FleetParts, 'registry' | 'historyOptions' | 'remote'> {
-  http: HttpContext;
-  /** Seconds that a reading of the list may take. */
-  timeout: number;
-  /** This machine's clock, in ms. */
-  now: () => number;
-  /** Which process emits the events of a watch. */
-  share: WatchShare | undefined;
-}
-
-/** Reads the list and the histories; undefined without the appid and the app key. */
-interface Sources {
-  listDevices: ListDevices;
-  listening: { readonly shared: RecoveryShared };
-}
-
-/** What is known of the devices of an application, and what reads more of them: their list, their histories. */
-export function createFleet(
-  { http, registry, timeout, now, historyOptions, remote, share }: FleetDeps,
-  sources: Sources | undefined,
-): { fleet: Fleet; poller: ListPoller; close: () => void } {
+/** What is known of the devices of an application, and the poller of their list. */
+export function createFleet(deps: FleetDeps): {
+  fleet: Fleet;
+  poller: ListPoller;
+  close: () => void;
+} {
+  const { http, registry, timeout, now, sources } = deps;
   const poller = new ListPoller({
     async list(signal) {
       if (!sources) throw openApiMissing();
@@ -243,38 +274,14 @@ export function createFleet(
     onReadError: (error) => registry.onReadError(error),
     now,
   });
-  const serviceNow = (): number => now() + (http.clock.skew() ?? 0) * 1000;
-  const histories = sources && new LatestReader(sources.listening.shared, registry);
-  const watches = new Set<FleetWatch>();
-
-  const watch: FleetParts['watch'] = (options, listener) => {
-    const settings = readWatchOptions(options);
-    if (typeof listener !== 'object' || (listener as unknown) === null) {
-      throw invalidInput(`A listener must be an object with onEvent, but is ${show(listener)}.`);
-    }
-    if (!sources) throw openApiMissing();
-    const { appid } = sources.listening.shared;
-    const started = new Watch({ appid, registry, poller, now, share }, settings, listener);
-    watches.add(started);
-    return {
-      counts: () => started.counts(),
-      state: () => started.state(),
-      close() {
-        watches.delete(started);
-        started.close();
-      },
-    };
-  };
-
+  const fleet = new Fleet(deps, poller);
   return {
-    fleet: new Fleet({ registry, poller, histories, serviceNow, historyOptions, remote, watch }),
+    fleet,
     poller,
     close() {
-      for (const each of watches) each.close();
-      watches.clear();
+      fleet[END]();
       registry.close();
       poller.close();
-      histories?.close();
     },
   };
 }

@@ -75,7 +75,7 @@ function compareIds(before: UploadRecord, after: UploadRecord): number | undefin
 const noBase64 = (chipid: string): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `The latest record in the history of device ${chipid} is not Base64. ` +
+    `The newest record is not Base64. It is in the history of device ${chipid}. ` +
       'Set another encoding of the history in the application.',
   );
 
@@ -94,12 +94,16 @@ export class NewestRecord {
   #first: UploadRecord | undefined;
   #last: UploadRecord | undefined;
 
-  constructor(private readonly chipid: string) {}
+  readonly #chipid: string;
+
+  constructor(chipid: string) {
+    this.#chipid = chipid;
+  }
 
   /** Looks at the next record. @returns false if no more are needed */
   take(record: unknown): boolean {
     this.#count++;
-    if (!isUsable(record, this.chipid)) return true;
+    if (!isUsable(record, this.#chipid)) return true;
     const time = timeOf(record.create_time);
     this.#order.add(time, numberOf(record.id) ?? BEFORE_ALL);
     if (this.#bodies.length < SAMPLE) this.#bodies.push(record.body);
@@ -123,7 +127,7 @@ export class NewestRecord {
     settings: HistorySettings,
     now: number,
   ): Upload | undefined {
-    const { chipid } = this;
+    const chipid = this.#chipid;
     const newest = this.#order.isSeen ? this.#first : this.#last;
     if (!newest) return undefined;
     const setting = settings.encoding;

@@ -69,8 +69,8 @@ function chipidOf(record: DeviceRecord): string | undefined {
 const unusable = (records: number, statusCode: number | undefined): DeviceCloudError =>
   new DeviceCloudError(
     'INVALID_RESPONSE',
-    `Listing the online devices failed: ${records === 1 ? 'its only record has no' : `none of its ${records} records has a`} ` +
-      "valid chip number. Check that the address is the service's.",
+    `${records === 1 ? 'The only record has no' : `None of the ${records} records has a`} valid chip number. ` +
+      "Listing the online devices failed. Check that the address is the service's.",
     statusCode,
   );
 

@@ -1,7 +1,8 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
-import type { RecoveryObserver } from '../recovery/deps';
+import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
+import { deviceTitle } from '../util/show';
 import { thrownText } from '../util/thrown';
 import {
   FleetDevice,
@@ -82,6 +83,11 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   get(chipid: string): FleetDevice | undefined {
     return this.#devices.get(chipid);
+  }
+
+  /** What errors call a device. */
+  titleOf(chipid: string): string {
+    return deviceTitle(chipid, this.#devices.get(chipid)?.name);
   }
 
   devices(): Iterable<FleetDevice> {

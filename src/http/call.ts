@@ -37,69 +37,82 @@ const RETRY_BASE = 200;
 const RETRY_CAP = 2000;
 
 /**
- * One attempt of a call, from its place in the limiter to the answer. A class with plain fields and a single promise,
+ * One attempt of a call, from its place in the limiter to the answer. A class with a single promise,
  * since there may be tens of thousands a second.
  */
 class CallAttempt<T> implements Receiver {
+  readonly #http: HttpContext;
+  readonly #spec: CallSpec<T>;
+  readonly #deadline: Deadline;
+  readonly #clears: boolean;
+  readonly #resolve: (answer: Answer<T>) => void;
+  readonly #reject: (error: unknown) => void;
+
+  /** @param clears whether it clears the deadline when it ends */
   constructor(
-    private readonly http: HttpContext,
-    private readonly spec: CallSpec<T>,
-    private readonly deadline: Deadline,
-    /** Whether it clears the deadline when it ends. */
-    private readonly clears: boolean,
-    private readonly resolve: (answer: Answer<T>) => void,
-    private readonly reject: (error: unknown) => void,
-  ) {}
+    http: HttpContext,
+    spec: CallSpec<T>,
+    deadline: Deadline,
+    clears: boolean,
+    resolve: (answer: Answer<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#http = http;
+    this.#spec = spec;
+    this.#deadline = deadline;
+    this.#clears = clears;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
 
   start(): void {
-    const turn = this.http.limiter.acquire(this.deadline);
+    const turn = this.#http.limiter.acquire(this.#deadline);
     if (turn) {
       turn.then(
-        () => this.send(),
-        (end: unknown) => this.fail(failureOf(end as CallAborted, false)),
+        () => this.#send(),
+        (end: unknown) => this.#fail(failureOf(end as CallAborted, false)),
       );
-    } else this.send();
+    } else this.#send();
   }
 
   readerFor(statusCode: number): BodyReader | undefined {
-    const { reader, succeeds } = this.spec;
+    const { reader, succeeds } = this.#spec;
     return reader && succeeds(statusCode) ? reader : undefined;
   }
 
   onAnswer(answer: HttpAnswer): void {
-    this.http.limiter.release();
-    this.clear();
+    this.#http.limiter.release();
+    this.#clear();
     try {
       const { statusCode } = answer;
-      const body = this.read(answer);
-      const warning = this.spec.warning?.(body);
-      this.resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
+      const body = this.#read(answer);
+      const warning = this.#spec.warning?.(body);
+      this.#resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
     } catch (error) {
-      this.reject(error);
+      this.#reject(error);
     }
   }
 
   onFailure(failure: Failure): void {
-    this.http.limiter.release();
-    this.fail(failure);
+    this.#http.limiter.release();
+    this.#fail(failure);
   }
 
-  private send(): void {
-    const { http, spec, deadline } = this;
-    const { reader } = spec;
-    reader?.restart();
+  #send(): void {
+    const [http, spec] = [this.#http, this.#spec];
+    spec.reader?.restart();
     try {
-      exchange(http.dispatcher, http.origin, spec.build(), deadline, MAX_ANSWER, this);
+      exchange(http.dispatcher, http.origin, spec.build(), this.#deadline, MAX_ANSWER, this);
     } catch (error) {
       http.limiter.release();
-      this.clear();
-      this.reject(error);
+      this.#clear();
+      this.#reject(error);
     }
   }
 
   /** @throws DeviceCloudError unless the answer is a success */
-  private read(answer: HttpAnswer): T {
-    const { http, spec } = this;
+  #read(answer: HttpAnswer): T {
+    const [http, spec] = [this.#http, this.#spec];
     const { statusCode, date, retryAfter } = answer;
     if (date !== undefined) http.clock.saw(date);
     if (spec.succeeds(statusCode)) return readAnswer(spec, answer, http.redact);
@@ -108,14 +121,14 @@ class CallAttempt<T> implements Receiver {
     throw statusError(spec.call, statusCode, said, spec.meaning?.(statusCode, said));
   }
 
-  private fail(failure: Failure): void {
-    this.clear();
-    const { spec, http, deadline } = this;
-    this.reject(transportError(spec.call, failure, http, deadline.seconds));
+  #fail(failure: Failure): void {
+    this.#clear();
+    const { seconds } = this.#deadline;
+    this.#reject(transportError(this.#spec.call, failure, this.#http, seconds));
   }
 
-  private clear(): void {
-    if (this.clears) this.deadline.clear();
+  #clear(): void {
+    if (this.#clears) this.#deadline.clear();
   }
 }
 

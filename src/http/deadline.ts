@@ -75,100 +75,99 @@ export type Extension = () => boolean | string;
 /** Is called when a call ends before its answer. */
 export type EndListener = (end: CallAborted) => void;
 
-/** The deadline of one call: one timer for all its stages, waiting for a connection included. */
-export interface Deadline {
-  /** Seconds the call may take. */
-  readonly seconds: number;
-  readonly ended: CallAborted | undefined;
-  /** Sets the one listener for the end, in place of that of the stage before. Called at once if it has ended. */
-  listen(listener: EndListener | undefined): void;
-  /** Removes the timer and the listeners. Called when the call is over. */
-  clear(): void;
-}
-
 /** The longest time a Node.js timer can hold, in seconds. */
 export const MAX_SECONDS = 2_147_483;
 
-/** The deadlines of all calls of one client, so that closing it can end them. */
-export interface Deadlines {
-  /**
-   * Starts the clock of a call.
-   * @param seconds how long the call may take, all its stages together
-   * @param signal ends the call early
-   * @param extension decides when the time is over whether it starts again
-   */
-  start(seconds: number, signal?: AbortSignal, extension?: Extension): Deadline;
-  /** Ends every running call, and each later one when it starts. */
-  close(): void;
-}
+const onTimeout = (deadline: Deadline): void => deadline.timeout();
 
-const onTimeout = (deadline: RunningDeadline): void => deadline.timeout();
-
-/** A class with plain fields, since there is one for each call. */
-class RunningDeadline implements Deadline {
+/** The deadline of one call: one timer for all its stages, waiting for a connection included. */
+export class Deadline {
+  /** Why it has ended. */
   ended: CallAborted | undefined;
-  private listener: EndListener | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private readonly ignoreSignal: (() => void) | undefined;
+  #listener: EndListener | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #extension: Extension | undefined;
+  /** Called when the call is over. */
+  readonly #over: (deadline: Deadline) => void;
 
+  /** @param seconds the call may take */
   constructor(
     readonly seconds: number,
-    signal: AbortSignal | undefined,
-    private readonly all: Set<RunningDeadline>,
-    explain: (signal: AbortSignal) => string,
-    private readonly extension: Extension | undefined,
+    extension: Extension | undefined,
+    over: (deadline: Deadline) => void,
   ) {
-    this.ignoreSignal = signal && onAbort(signal, () => this.end('aborted', explain(signal)));
-    this.startTimer();
-    all.add(this);
-    if (signal?.aborted) this.end('aborted', explain(signal));
+    this.#extension = extension;
+    this.#over = over;
+    this.#startTimer();
   }
 
+  /** Sets the one listener for the end, in place of the listener of the stage before. Called at once if it has ended. */
   listen(listener: EndListener | undefined): void {
     if (this.ended) listener?.(this.ended);
-    else this.listener = listener;
+    else this.#listener = listener;
   }
 
+  /** Removes the timer and the listeners. Called when the call is over. */
   clear(): void {
-    clearTimeout(this.timer);
-    this.listener = undefined;
-    this.all.delete(this);
-    this.ignoreSignal?.();
-  }
-
-  private startTimer(): void {
-    this.timer = setTimeout(onTimeout, Math.min(this.seconds, MAX_SECONDS) * 1000, this);
+    clearTimeout(this.#timer);
+    this.#listener = undefined;
+    this.#over(this);
   }
 
   timeout(): void {
-    const isExtended = this.extension?.() ?? false;
-    if (isExtended === true) this.startTimer();
+    const isExtended = this.#extension?.() ?? false;
+    if (isExtended === true) this.#startTimer();
     else this.end('timeout', isExtended || undefined);
   }
 
   end(reason: CallAborted['reason'], detail?: string): void {
     if (this.ended) return;
     this.ended = new CallAborted(reason, detail);
-    const { listener } = this;
-    this.listener = undefined;
+    const listener = this.#listener;
+    this.#listener = undefined;
     listener?.(this.ended);
+  }
+
+  #startTimer(): void {
+    this.#timer = setTimeout(onTimeout, Math.min(this.seconds, MAX_SECONDS) * 1000, this);
   }
 }
 
-/** @param explain why a signal aborted, without secrets */
-export function createDeadlines(explain = abortReason): Deadlines {
-  const running = new Set<RunningDeadline>();
-  let closed = false;
-
-  return {
-    start(seconds, signal, extension) {
-      const deadline = new RunningDeadline(seconds, signal, running, explain, extension);
-      if (closed) deadline.end('aborted', CLOSED);
-      return deadline;
-    },
-    close() {
-      closed = true;
-      for (const deadline of running) deadline.end('aborted', CLOSED);
-    },
+/** The deadlines of all calls of one client, so that closing it can end them. */
+export class Deadlines {
+  readonly #running = new Map<Deadline, (() => void) | undefined>();
+  readonly #explain: (signal: AbortSignal) => string;
+  #isClosed = false;
+  readonly #over = (deadline: Deadline): void => {
+    this.#running.get(deadline)?.();
+    this.#running.delete(deadline);
   };
+
+  /** @param explain why a signal aborted, without secrets */
+  constructor(explain = abortReason) {
+    this.#explain = explain;
+  }
+
+  /**
+   * Starts the clock of a call.
+   * @param seconds how long the call may take, all its stages together
+   * @param signal ends the call early
+   * @param extension decides when the time is over whether it starts again
+   */
+  start(seconds: number, signal?: AbortSignal, extension?: Extension): Deadline {
+    // First, since the signal may be invalid.
+    const ignoreSignal =
+      signal && onAbort(signal, () => deadline.end('aborted', this.#explain(signal)));
+    const deadline = new Deadline(seconds, extension, this.#over);
+    this.#running.set(deadline, ignoreSignal);
+    if (signal?.aborted) deadline.end('aborted', this.#explain(signal));
+    if (this.#isClosed) deadline.end('aborted', CLOSED);
+    return deadline;
+  }
+
+  /** Ends every running call, and each later one when it starts. */
+  close(): void {
+    this.#isClosed = true;
+    for (const deadline of [...this.#running.keys()]) deadline.end('aborted', CLOSED);
+  }
 }

@@ -116,44 +116,48 @@ export function errorCode(error: unknown): string {
 }
 
 /**
- * One request and its answer. A class with plain fields, since there is one for each call. The handler sits directly
+ * One request and its answer. A class, since there is one for each call. The handler sits directly
  * on undici's dispatch: `onRequestStart` comes right before the first byte is written, which shows exactly whether a
  * failed request can have reached the service.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  private controller: Dispatcher.DispatchController | undefined;
-  private isSettled = false;
-  private statusCode = 0;
-  private encoding: string | undefined;
-  private date: string | undefined;
-  private retryAfter: number | undefined;
-  private body = NO_BODY;
-  private reader: BodyReader | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isSettled = false;
+  #statusCode = 0;
+  #encoding: string | undefined;
+  #date: string | undefined;
+  #retryAfter: number | undefined;
+  #body = NO_BODY;
+  #reader: BodyReader | undefined;
   /** Bytes that are still to come, if known, or else that are still read. */
-  private rest = Infinity;
+  #rest = Infinity;
   /** Bytes that the reader was given in this turn. */
-  private inTurn = 0;
+  #inTurn = 0;
   /** Ends the reading of a rest that nobody needs. */
-  private restTimer: NodeJS.Timeout | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
   /** Whether the body is collected whole, so that one that is too long is a failure. */
-  private isCollected = false;
+  #isCollected = false;
 
-  constructor(
-    private readonly deadline: Deadline,
-    private readonly maxAnswer: number,
-    private readonly receiver: Receiver,
-  ) {}
+  readonly #deadline: Deadline;
+  readonly #maxAnswer: number;
+  readonly #receiver: Receiver;
+
+  constructor(deadline: Deadline, maxAnswer: number, receiver: Receiver) {
+    this.#deadline = deadline;
+    this.#maxAnswer = maxAnswer;
+    this.#receiver = receiver;
+  }
 
   /** The deadline has ended the call. */
   onEnd(end: CallAborted): void {
-    this.fail(failureOf(end, this.controller !== undefined));
-    this.controller?.abort(end);
+    this.#fail(failureOf(end, this.#controller !== undefined));
+    this.#controller?.abort(end);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // The call may have ended while undici waited for a connection: then nothing is written.
-    if (this.isSettled) controller.abort(this.deadline.ended ?? new Error('ended'));
-    else this.controller = controller;
+    if (this.#isSettled) controller.abort(this.#deadline.ended ?? new Error('ended'));
+    else this.#controller = controller;
   }
 
   onResponseStart(
@@ -162,92 +166,93 @@ class Exchange implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (statusCode < 200) return;
-    this.statusCode = statusCode;
-    this.encoding = contentEncoding(headers['content-encoding']);
-    this.date = headerText(headers.date);
-    if (!isSuccess(statusCode)) this.retryAfter = readRetryAfter(headers, Date.now());
-    else if (this.encoding === undefined) {
-      this.reader = this.receiver.readerFor(statusCode);
-      this.isCollected = !this.reader;
-      this.rest = Number(headers['content-length'] ?? Infinity);
-      if (this.reader) this.reader.announced = this.rest;
+    this.#statusCode = statusCode;
+    this.#encoding = contentEncoding(headers['content-encoding']);
+    this.#date = headerText(headers.date);
+    if (!isSuccess(statusCode)) this.#retryAfter = readRetryAfter(headers, Date.now());
+    else if (this.#encoding === undefined) {
+      this.#reader = this.#receiver.readerFor(statusCode);
+      this.#isCollected = !this.#reader;
+      this.#rest = Number(headers['content-length'] ?? Infinity);
+      if (this.#reader) this.#reader.announced = this.#rest;
     }
-    if (this.isCollected)
-      this.body = new AnswerBody(this.maxAnswer, Number(headers['content-length']));
-    else if (!this.reader) this.body = new AnswerBody(MAX_ERROR_ANSWER);
+    if (this.#isCollected)
+      this.#body = new AnswerBody(this.#maxAnswer, Number(headers['content-length']));
+    else if (!this.#reader) this.#body = new AnswerBody(MAX_ERROR_ANSWER);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // What undici had read before the end is not passed on after it.
-    if (this.isSettled) return;
-    this.rest -= chunk.length;
-    if (this.restTimer) {
-      if (this.rest < 0) this.endEarly(controller);
-    } else if (!this.reader) {
-      if (!this.body.add(chunk)) this.endEarly(controller);
-    } else if (!this.reader.add(chunk)) this.readRest(controller);
+    if (this.#isSettled) return;
+    this.#rest -= chunk.length;
+    if (this.#restTimer) {
+      if (this.#rest < 0) this.#endEarly(controller);
+    } else if (!this.#reader) {
+      if (!this.#body.add(chunk)) this.#endEarly(controller);
+    } else if (!this.#reader.add(chunk)) this.#readRest(controller);
     else {
-      this.inTurn += chunk.length + COST_OF_CHUNK;
-      if (this.inTurn >= IN_A_TURN && this.rest > 0) this.awaitTurn(controller);
+      this.#inTurn += chunk.length + COST_OF_CHUNK;
+      if (this.#inTurn >= IN_A_TURN && this.#rest > 0) this.#awaitTurn(controller);
     }
   }
 
   /** Reads no more before the event loop has turned. */
-  private awaitTurn(controller: Dispatcher.DispatchController): void {
-    this.inTurn = 0;
+  #awaitTurn(controller: Dispatcher.DispatchController): void {
+    this.#inTurn = 0;
     controller.pause();
     setImmediate(() => controller.resume());
   }
 
   /** Ends an answer of which no more is needed, or no more can be collected, and with it the connection. */
-  private endEarly(controller: Dispatcher.DispatchController): void {
-    if (this.isCollected) {
-      this.fail({ kind: 'too-large', sent: true, detail: `${this.maxAnswer / MEBIBYTE} MiB` });
-    } else this.answer();
+  #endEarly(controller: Dispatcher.DispatchController): void {
+    if (this.#isCollected) {
+      this.#fail({ kind: 'too-large', sent: true, detail: `${this.#maxAnswer / MEBIBYTE} MiB` });
+    } else this.#answer();
     controller.abort(new Error('no more of the answer is needed'));
   }
 
   /** Reads a short rest of which nothing is needed, or ends the answer. */
-  private readRest(controller: Dispatcher.DispatchController): void {
+  #readRest(controller: Dispatcher.DispatchController): void {
     // A sink may abort its own reading.
-    if (this.isSettled) return;
-    if (this.rest === Infinity) this.rest = MAX_REST;
-    const end = (): void => this.endEarly(controller);
-    if (this.rest > MAX_REST) end();
+    if (this.#isSettled) return;
+    if (this.#rest === Infinity) this.#rest = MAX_REST;
+    const end = (): void => this.#endEarly(controller);
+    if (this.#rest > MAX_REST) end();
     else {
-      this.restTimer = setTimeout(end, REST_TIME);
-      this.deadline.listen(end);
+      this.#restTimer = setTimeout(end, REST_TIME);
+      this.#deadline.listen(end);
     }
   }
 
   onResponseEnd(): void {
-    this.answer();
+    this.#answer();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: unknown): void {
     // An error status says enough, even if its body was cut off; and so does what a reader needed.
-    if (this.restTimer || (this.statusCode !== 0 && !isSuccess(this.statusCode))) this.answer();
+    if (this.#restTimer || (this.#statusCode !== 0 && !isSuccess(this.#statusCode))) this.#answer();
     else
-      this.fail({ kind: 'error', sent: this.controller !== undefined, detail: errorCode(error) });
+      this.#fail({ kind: 'error', sent: this.#controller !== undefined, detail: errorCode(error) });
   }
 
-  private settle(): boolean {
-    if (this.isSettled) return false;
-    this.isSettled = true;
-    clearTimeout(this.restTimer);
-    this.deadline.listen(undefined);
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    clearTimeout(this.#restTimer);
+    this.#deadline.listen(undefined);
     return true;
   }
 
-  private answer(): void {
-    if (!this.settle()) return;
-    const { statusCode, encoding, date, retryAfter, reader } = this;
-    const body = this.body.read();
-    this.receiver.onAnswer({ statusCode, body, reader, encoding, date, retryAfter });
+  #answer(): void {
+    if (!this.#settle()) return;
+    const [statusCode, encoding, date] = [this.#statusCode, this.#encoding, this.#date];
+    const [retryAfter, reader] = [this.#retryAfter, this.#reader];
+    const body = this.#body.read();
+    this.#receiver.onAnswer({ statusCode, body, reader, encoding, date, retryAfter });
   }
 
-  private fail(failure: Failure): void {
-    if (this.settle()) this.receiver.onFailure(failure);
+  #fail(failure: Failure): void {
+    if (this.#settle()) this.#receiver.onFailure(failure);
   }
 }
 

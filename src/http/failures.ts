@@ -1,11 +1,13 @@
 import { DeviceCloudError, ERRORS, type ErrorCode } from '../errors';
-import { oneLine } from '../util/show';
+import { capitalized, oneLine } from '../util/show';
 import type { Failure } from './exchange';
 
 /** A call as its errors name it. */
 export interface Call {
   /** What the call does and to which device: `Push to device 10000001`. */
   name: string;
+  /** Whether it is a command that can wait for its device. */
+  canWait?: boolean;
   /**
    * Whether the call waits for a `device` to answer; is a `command` that does something but is not known
    * to wait; or only reads in the `cloud`. Only the last is ever repeated.
@@ -43,8 +45,10 @@ function notFoundAdvice({ api, ofDevice }: Call): string {
 /** Section 7: a failure of "the gateway that holds the device connection", whose reason `msg` states. */
 const gatewayAdvice = (call: Call): string =>
   call.reach === 'device'
-    ? 'A gateway of the service reports a failure; the device may be offline.'
+    ? `A gateway of the service reports a failure; the device may be offline.${remedyOf(call)}`
     : ERRORS.GATEWAY.advice;
+
+const remedyOf = ({ canWait }: Call): string => (canWait ? ` ${ERRORS.TIMEOUT.remedy}` : '');
 
 function ofStatus(call: Call, statusCode: number): StatusMeaning {
   if (statusCode >= 300 && statusCode < 400) {
@@ -63,7 +67,7 @@ function ofStatus(call: Call, statusCode: number): StatusMeaning {
 }
 
 /** The uncertainty after a call whose answer is missing or a failure. */
-export const UNKNOWN_OUTCOME: Readonly<Record<Call['reach'], string>> = {
+const UNKNOWN_OUTCOME: Readonly<Record<Call['reach'], string>> = {
   device: ' Whether the device acted is unknown, so the call was not repeated.',
   command: ' Whether it was carried out is unknown, so the call was not repeated.',
   cloud: '',
@@ -77,6 +81,10 @@ const MAY_HAVE_ACTED: Readonly<Record<Call['reach'], string>> = {
 
 const quote = (text: string): string => `"${oneLine(text, MAX_SERVICE_TEXT)}"`;
 
+/** @param said what the service said, without secrets */
+const failed = ({ name }: Call, said?: string): string =>
+  said === undefined || said === '' ? `${name} failed.` : `${name} failed: ${quote(said)}.`;
+
 /**
  * The error for an answer whose status is not a success (section 7).
  * @param said what the service said, without secrets
@@ -89,11 +97,10 @@ export function statusError(
   meaning: StatusMeaning = ofStatus(call, statusCode),
 ): DeviceCloudError {
   const [code, advice] = meaning;
-  const words = said === undefined || said === '' ? '' : ` ${quote(said)}`;
   const outcome = statusCode >= 500 ? UNKNOWN_OUTCOME[call.reach] : '';
   return new DeviceCloudError(
     code,
-    `${call.name} failed: the service answered ${statusCode}${words}. ${advice}${outcome}`,
+    `The service answered ${statusCode}. ${failed(call, said)} ${advice}${outcome}`,
     statusCode,
   );
 }
@@ -108,10 +115,9 @@ export function answerError(
   statusCode: number,
   { said, advice = ERRORS.INVALID_RESPONSE.advice }: { said?: string; advice?: string } = {},
 ): DeviceCloudError {
-  const words = said === undefined || said === '' ? '' : `; the service says ${quote(said)}`;
   return new DeviceCloudError(
     'INVALID_RESPONSE',
-    `${call.name} failed: ${what}${words}.${MAY_HAVE_ACTED[call.reach]} ${advice}`,
+    `${capitalized(what)}. ${failed(call, said)}${MAY_HAVE_ACTED[call.reach]} ${advice}`,
     statusCode,
   );
 }
@@ -133,7 +139,7 @@ export function notAcceptedError(
   const words = said === undefined ? what : `${what} ${quote(said)}`;
   return new DeviceCloudError(
     'NOT_ACCEPTED',
-    `${call.name} was not accepted: the service answered ${statusCode} with ${words}, not with OK or success.` +
+    `The service answered ${statusCode}, but not with OK or success. ${call.name} was answered with ${words}.` +
       UNKNOWN_OUTCOME[call.reach],
     statusCode,
   );
@@ -150,7 +156,7 @@ const SILENCE = 8;
 
 function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): string {
   if (!sent)
-    return `it was not sent within ${seconds} s, since no connection to the service was available.`;
+    return `Not sent within ${seconds} s. ${failed(call)} No connection to the service was available.`;
   const advice = {
     device:
       seconds >= SILENCE
@@ -159,7 +165,8 @@ function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): st
     command: 'Whether it was carried out is unknown.',
     cloud: ERRORS.TIMEOUT.advice,
   };
-  return `${detail ?? `no answer within ${seconds} s`}. ${advice[call.reach]}`;
+  const what = capitalized(detail ?? `no answer in ${seconds} s`);
+  return `${what}. ${failed(call)} ${advice[call.reach]}${remedyOf(call)}`;
 }
 
 /** Where a request goes: scheme, host and port of the service, and of a proxy on the way. */
@@ -168,17 +175,22 @@ export interface Route {
   proxy: string | undefined;
 }
 
-function unreachable({ origin, proxy }: Route, detail: string): string {
+/** Why a request could not be sent: a few words, and the explanation. */
+function unreachable({ origin, proxy }: Route, detail: string): [what: string, why: string] {
   const [, status] = /^PROXY_(\d+)$/.exec(detail) ?? [];
   if (proxy !== undefined && status !== undefined) {
     const why = status === '407' ? 'it asks for a user name and password' : 'it refused';
-    return (
-      `the proxy ${proxy} made no connection to ${origin}: ${why} (${status}). ` +
-      'Check the proxy settings, its user name and password, and what it allows.'
-    );
+    return [
+      `Not sent: the proxy answered ${status}`,
+      `The proxy ${proxy} made no connection to ${origin}: ${why}. ` +
+        'Check the proxy settings, its user name and password, and what it allows.',
+    ];
   }
   const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  return `${origin} could not be reached${through} (${detail}). ` + ERRORS.UNREACHABLE.advice;
+  return [
+    `Not sent (${detail})`,
+    `${origin} could not be reached${through}. ${ERRORS.UNREACHABLE.advice}`,
+  ];
 }
 
 /**
@@ -192,46 +204,26 @@ export function transportError(
   route: Route,
   seconds: number,
 ): DeviceCloudError {
-  const failed = `${call.name} failed: `;
+  const { kind, sent, detail = kind } = failure;
+  const error = (code: ErrorCode, what: string, more = ''): DeviceCloudError =>
+    new DeviceCloudError(code, `${what}. ${failed(call)}${more}`);
   const outcome = UNKNOWN_OUTCOME[call.reach];
-  const detail = failure.detail ?? failure.kind;
-  switch (failure.kind) {
-    case 'timeout':
-      return new DeviceCloudError(
-        'TIMEOUT',
-        failed + timeoutText(call, seconds, failure),
-        undefined,
-        failure.sent,
-      );
-    case 'aborted':
-      return failure.sent
-        ? new DeviceCloudError(
-            'CONNECTION_LOST',
-            `${failed}it was broken off: ${detail}.${outcome}`,
-          )
-        : new DeviceCloudError('UNREACHABLE', `${failed}it was not sent: ${detail}.`);
-    case 'too-large':
-      return new DeviceCloudError(
-        'INVALID_RESPONSE',
-        `${failed}the answer is over ${detail}.${outcome} Ask for less at a time, ` +
-          'such as the uploads of a few days.',
-      );
-    case 'error':
-      if (!failure.sent) {
-        return new DeviceCloudError(
-          'UNREACHABLE',
-          `${failed}it was not sent, since ${unreachable(route, detail)}`,
-        );
-      }
-      if (NOT_HTTP.test(detail)) {
-        return new DeviceCloudError(
-          'INVALID_RESPONSE',
-          `${failed}the answer is not HTTP (${detail}).${outcome}`,
-        );
-      }
-      return new DeviceCloudError(
-        'CONNECTION_LOST',
-        `${failed}the connection broke off before the whole answer came (${detail}).${outcome}`,
-      );
+  if (kind === 'timeout')
+    return new DeviceCloudError('TIMEOUT', timeoutText(call, seconds, failure), undefined, sent);
+  if (kind === 'too-large') {
+    const advice = ' Ask for less at a time, such as the uploads of a few days.';
+    return error('INVALID_RESPONSE', `The answer is over ${detail}`, outcome + advice);
   }
+  if (kind === 'aborted')
+    return sent
+      ? error('CONNECTION_LOST', `Broken off: ${detail}`, outcome)
+      : error('UNREACHABLE', `Not sent: ${detail}`);
+  if (!sent) {
+    const [what, why] = unreachable(route, detail);
+    return error('UNREACHABLE', what, ` ${why}`);
+  }
+  if (NOT_HTTP.test(detail))
+    return error('INVALID_RESPONSE', `The answer is not HTTP (${detail})`, outcome);
+  const when = ' It was sent, and its answer did not come as a whole.';
+  return error('CONNECTION_LOST', `The connection broke off (${detail})`, when + outcome);
 }

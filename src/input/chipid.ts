@@ -1,4 +1,4 @@
-import { DeviceCloudError, invalidInput } from '../errors';
+import { DeviceCloudError, invalidInput, withoutCode } from '../errors';
 import { hash32 } from '../util/hash32';
 import { show } from '../util/show';
 import { readInput } from './values';
@@ -46,7 +46,7 @@ export function parseChipids(value: unknown): string[] {
       try {
         return parseChipid(value[index]);
       } catch (error) {
-        const why = error instanceof DeviceCloudError ? ` ${error.message}` : '';
+        const why = error instanceof DeviceCloudError ? ` ${withoutCode(error)}` : '';
         throw invalidInput(`Nothing was sent, since element ${index} is wrong.${why}`);
       }
     });

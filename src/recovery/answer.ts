@@ -7,7 +7,7 @@ import {
 } from '../history/record';
 import { fromUnix } from '../history/zone';
 import { EdgeMemory, edgeOf, type Edge, type Since } from './ids';
-import type { Budget } from './limits';
+import type { Budget } from './options';
 
 /** Roughly the bytes of memory that a record or an upload needs in addition to its body. */
 export const OVERHEAD = 256;
@@ -60,6 +60,7 @@ export class HistoryAnswer {
   /** Old records in a row, up to now. */
   #old = 0;
   #weight = 0;
+  #since: Since | undefined;
 
   /**
    * @param known undefined for a first reading
@@ -103,7 +104,7 @@ export class HistoryAnswer {
   get needsAll(): boolean {
     const { known, keepsAll } = this;
     if (keepsAll || !known || this.length === 0) return false;
-    return this.#newestId < known.id || (this.#odd > MOST_ODD && this.since().isRestored);
+    return this.#newestId < known.id || (this.#odd > MOST_ODD && this.#compare().isRestored);
   }
 
   /** What was kept, by id, oldest first, each id once. */
@@ -138,6 +139,10 @@ export class HistoryAnswer {
 
   /** The records after the position; in a first reading, all that were kept. Ids increase, unless they start over. */
   since(): Since {
+    return (this.#since ??= this.#compare());
+  }
+
+  #compare(): Since {
     const { known } = this;
     const records = this.#kept;
     if (!known) return { fresh: [...records], isTruncated: false, isRestored: false };

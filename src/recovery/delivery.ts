@@ -1,10 +1,11 @@
 import { arrivalKeys, FORMS, type BodyKeys } from '../history/form';
+import { HistoryRecord } from '../history/record';
 import { isDeviceCloudError } from '../errors';
 import type { Upload } from '../types';
 import { catchRejection, thrownText } from '../util/thrown';
 import { OVERHEAD } from './answer';
-import type { RecoveryDevice, RecoveryShared } from './deps';
-import { MAX_HOLD } from './limits';
+import type { RecoveryDevice, RecoveryShared } from './options';
+import { MAX_HOLD } from './reading';
 import { Progress } from './position';
 
 /** A thrown value as text, for a fault. */
@@ -18,6 +19,9 @@ export const MOST_RECENT = 100;
 
 /** Roughly the bytes of memory that an upload needs. */
 const weighUpload = ({ body }: Upload): number => body.length + OVERHEAD;
+
+/** What is to be emitted: an upload that was missed, or one that was held back. */
+export type Due = HistoryRecord | Upload;
 
 /** What happens to a live upload: it is emitted, held back, or does not fit into what may be held back. */
 type Accepted = 'emitted' | 'held' | 'overflow';
@@ -113,21 +117,12 @@ export class Delivery {
     return isLeft;
   }
 
-  /** Emits part of what a reading has shown, in order. Each missed upload is made just before it is emitted. */
-  emitAll(due: readonly (() => Upload)[]): void {
-    let next = due[0]?.();
-    for (let index = 1; next; index++) {
-      const upload = next;
-      next = due[index]?.();
-      this.#emit(upload, next);
-    }
-    this.#count();
-    this.save();
-  }
-
-  /** Nothing has to be held back any longer. */
-  endHold(): void {
-    this.#endHold();
+  /** Emits what a reading has shown, in order: missed uploads, made from their records, and what was held back. */
+  emitAll(due: readonly Due[], uploadOf: (record: HistoryRecord) => Upload): void {
+    for (const [index, each] of due.entries())
+      if (each instanceof HistoryRecord)
+        this.#replay(uploadOf(each), !(due[index + 1] instanceof HistoryRecord));
+      else this.#emit(each);
     this.#count();
     this.save();
   }
@@ -195,14 +190,16 @@ export class Delivery {
     }
   }
 
-  /** @param next what is emitted right after it: the observer sees only the last of many missed uploads */
-  #emit(upload: Upload, next?: Upload): void {
+  #emit(upload: Upload): void {
+    if (!this.#closed) this.device.listener.onUpload(upload);
+  }
+
+  /** @param isLast whether no other follows: the observer sees only the last of many missed uploads */
+  #replay(upload: Upload, isLast: boolean): void {
     if (this.#closed) return;
-    if (upload.replayed) {
-      this.replayed++;
-      if (!next?.replayed) this.shared.observer?.onReplayed(upload);
-    }
-    this.device.listener.onUpload(upload);
+    this.replayed++;
+    if (isLast) this.shared.observer?.onReplayed(upload);
+    this.#emit(upload);
   }
 
   /** @returns false if it exceeds a limit of the device or of the application */

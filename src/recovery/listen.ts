@@ -13,11 +13,11 @@ import {
   type HistoryForm,
   type HistoryFormSetting,
 } from '../history/form';
-import type { StreamHistory } from '../history/stream-history';
+import type { StreamHistory } from '../history/record-reader';
 import { parseZoneSetting } from '../history/zone';
-import { Budgets, LIMITS } from './limits';
+import { Budgets, LIMITS } from './options';
 import { checkStart, type Position } from './position';
-import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './deps';
+import type { RecoveryDevice, RecoveryObserver, RecoveryShared } from './options';
 import { Recovery } from './recovery';
 import { ReadLimiter } from '../history/read-limiter';
 

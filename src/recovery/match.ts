@@ -7,7 +7,7 @@ import {
   type HistoryForm,
 } from '../history/form';
 import type { HistoryRecord } from '../history/record';
-import type { Arrival } from './arrivals';
+import type { Arrival } from './position';
 import type { Since } from './ids';
 
 /** How many records are compared at once: the event loop must not be blocked. */

@@ -1,5 +1,9 @@
-import type { HistoryFormSetting } from '../history/form';
+import type { HistoryFacts, HistoryFormSetting } from '../history/form';
 import type { Position } from './position';
+import type { IsolatedListener } from '../channel/listener';
+import type { StreamHistory } from '../history/record-reader';
+import type { Upload } from '../types';
+import type { ReadLimiter } from '../history/read-limiter';
 
 /** How uploads are recovered that a channel missed. */
 export interface RecoverOptions {
@@ -30,3 +34,104 @@ export interface RecoverOptions {
 
 /** Where the uploads of a device go if several processes share it: see {@link RecoverOptions}. */
 export type Deliver = 'here' | 'queue';
+
+const MEBIBYTE = 1024 * 1024;
+
+/** An amount that several users share. */
+export class Budget {
+  used = 0;
+
+  constructor(readonly limit: number) {}
+
+  /** Reserves an amount. @returns false if too little is left; then nothing is reserved */
+  reserve(amount: number): boolean {
+    if (this.used + amount > this.limit) return false;
+    this.used += amount;
+    return true;
+  }
+
+  /** Returns an amount to the budget. */
+  release(amount: number): void {
+    this.used -= amount;
+  }
+}
+
+/** What the recoveries of one application keep in memory, all devices together. */
+export class Budgets {
+  /** Bytes of live uploads that are held back. */
+  readonly held = new Budget(64 * MEBIBYTE);
+  /** Bytes of records that are kept while histories are read, and until the channel has caught up. */
+  readonly answers = new Budget(64 * MEBIBYTE);
+  /** Arrivals that are remembered by their keys. */
+  readonly arrived = new Budget(1_000_000);
+}
+
+/** Limits of what is remembered of one device. */
+export interface Limits {
+  /** The most live uploads that are held back while the history is read; beyond that, they are left to the history. */
+  held: number;
+  /** The most bytes of them. */
+  heldBytes: number;
+  /** How many arrivals are remembered before the history is read to advance the position; more if it is long. */
+  arrived: number;
+  /** More arrivals than this mean that the history has been unavailable for too long to recover what was missed. */
+  forgotten: number;
+}
+
+export const LIMITS: Limits = {
+  held: 1000,
+  heldBytes: 8 * 1024 * 1024,
+  arrived: 500,
+  forgotten: 10_000,
+};
+
+/**
+ * Watches all recoveries of an application: a device has one for each listener with recovery. It is this package's
+ * own code, and never throws.
+ */
+export interface RecoveryObserver {
+  /** A recovery begins to read the history after a gap. */
+  onRecovering(chipid: string): void;
+  /** Missed uploads are being emitted; this is the last of them. Called before the listener receives it. */
+  onReplayed(upload: Upload): void;
+  /** A recovery has ended. @param count the missed uploads that it emitted */
+  onRecovered(chipid: string, count: number): void;
+}
+
+/** What the recoveries of an application share. */
+export interface RecoveryShared {
+  appid: string;
+  read: StreamHistory;
+  limiter: Pick<ReadLimiter, 'acquire' | 'cancel' | 'isFailing'>;
+  budgets: Budgets;
+  facts: HistoryFacts;
+  limits: Limits;
+  observer?: RecoveryObserver | undefined;
+  now: () => number;
+  random: () => number;
+}
+
+/** Receives live and missed uploads, states and faults; no callback throws. */
+export type Recipient = Pick<IsolatedListener, 'onUpload' | 'onState' | 'onFault' | 'onGap'>;
+
+/** The device of a recovery, and its listener. */
+export interface RecoveryDevice {
+  readonly chipid: string;
+  readonly encoding: HistoryFormSetting;
+  /** Milliseconds that the history's times are ahead of UTC; undefined if that is to be learned. */
+  readonly zone: number | undefined;
+  /** Where an earlier run left off. */
+  readonly start: Position | undefined;
+  readonly listener: Recipient;
+  /** Calls `flushed` when everything that the peer has sent so far has arrived, or its connection has ended. */
+  flush(flushed: () => void): void;
+  /**
+   * Whether another process may continue from the position. If so, nothing is emitted before there is one, unless the
+   * history cannot be read.
+   */
+  readonly isShared?: boolean;
+  /** Whether `save` is to be called. */
+  readonly saves: boolean;
+  /** Called with the position after each upload that was emitted. @returns perhaps a promise */
+  save(position: Position): unknown;
+}

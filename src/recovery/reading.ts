@@ -1,6 +1,7 @@
 import { isDeviceCloudError, isWorthRetry } from '../errors';
 import type { PacedAttempt } from '../http/adaptive-limiters';
-import type { Reader, ReadLimiter } from '../history/read-limiter';
+import type { ReadLimiter, Reader } from '../history/read-limiter';
+import { backoff } from '../util/backoff';
 
 /** How often a reading is retried before its failure is reported, like every read that only reaches the cloud. */
 export const SILENT_TRIES = 2;
@@ -8,6 +9,33 @@ export const SILENT_TRIES = 2;
 /** Whether another try may succeed: the service, or the way to it, failed or is overloaded. */
 export const isPassing = (error: unknown): boolean =>
   isWorthRetry(error) || (isDeviceCloudError(error) && error.statusCode === 429);
+
+/** The longest time for which live uploads are held back, in ms: they must not stop while the history is down. */
+export const MAX_HOLD = 60_000;
+
+const RETRY_BASE = 500;
+const RETRY_CAP = 30_000;
+/** Well below {@link MAX_HOLD}, so that a history that recovers in time is noticed in time. */
+const HOLDING_CAP = 10_000;
+const FOLLOW_UP_BASE = 2000;
+const FOLLOW_UP_CAP = 30_000;
+
+/** Half fixed, half random, so that devices neither retry at once nor all together. */
+const FIXED = 0.5;
+
+/**
+ * Milliseconds until a failed reading is retried.
+ * @param holding whether live uploads wait for it
+ */
+export const retryDelay = (attempt: number, holding: boolean, random: () => number): number =>
+  backoff(attempt, RETRY_BASE, holding ? HOLDING_CAP : RETRY_CAP, random, FIXED);
+
+/**
+ * Milliseconds until the history is read again because something was left open or was unreadable: one to two
+ * seconds at first, doubling up to thirty.
+ */
+export const followUpDelay = (attempt: number, random: () => number): number =>
+  backoff(attempt, FOLLOW_UP_BASE, FOLLOW_UP_CAP, random, FIXED);
 
 /** Reads a history when its turn has come. */
 export interface ReadingOwner {

@@ -3,15 +3,24 @@ import { isDeviceCloudError } from '../errors';
 import type { PacedAttempt } from '../http/adaptive-limiters';
 import type { Upload } from '../types';
 import { HistoryAnswer } from './answer';
-import { Checkpoint } from './checkpoint';
+import { Checkpoint } from './position';
 import { Delivery, textOf } from './delivery';
-import type { RecoveryDevice, RecoveryShared } from './deps';
-import { FAILED_TRIES, FIRST_TRIES, followUpDelay, INVALID_TRIES, retryDelay } from './limits';
+import type { RecoveryDevice, RecoveryShared } from './options';
 import type { Reader } from '../history/read-limiter';
-import { isPassing, Reading, SILENT_TRIES, type ReadingOwner } from './reading';
-import { LONG, WAITING } from './reports';
-import { Settling } from './settling';
+import {
+  followUpDelay,
+  isPassing,
+  Reading,
+  retryDelay,
+  SILENT_TRIES,
+  type ReadingOwner,
+} from './reading';
+import { FIRST_TRIES, LONG, Settling, WAITING } from './settling';
 
+/** After this many failed readings in a row, live uploads no longer wait for the history of a device. */
+export const FAILED_TRIES = 5;
+/** After this many invalid answers: the next one is unlikely to be better. */
+export const INVALID_TRIES = 2;
 /** How many answers find no room beside those of other devices before that is reported. */
 const WAITING_TRIES = 3;
 /** Milliseconds until an upload that may have been announced late is looked up in the history. */

@@ -1,17 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FORMS, isText, type HistoryForm } from '../history/form';
+import { FORMS, type HistoryForm, isText } from '../history/form';
 import { BEFORE_ALL, HistoryRecord, type RecordId } from '../history/record';
-import { toUnix, USUAL_ZONE, zoneOf, zoneOffset } from '../history/zone';
+import { USUAL_ZONE, toUnix, zoneOf, zoneOffset, zoneText } from '../history/zone';
 import type { Upload } from '../types';
 import type { HistoryAnswer } from './answer';
-import type { Arrival } from './arrivals';
-import { MOST_RECENT, type Delivery } from './delivery';
-import type { RecoveryDevice, RecoveryShared } from './deps';
-import { FIRST_TRIES } from './limits';
-import { edgeOf, lostBefore, type Since } from './ids';
-import { firstTails, PART, Reconciliation, type Part } from './match';
-import * as reports from './reports';
+import type { Arrival } from './position';
+import { type Delivery, type Due, MOST_RECENT } from './delivery';
+import type { RecoveryDevice, RecoveryShared } from './options';
+import { type Lost, type Since, edgeOf, lostBefore } from './ids';
+import { PART, type Part, Reconciliation, firstTails } from './match';
+import { show } from '../util/show';
 
+/** How many first readings may be ambiguous before one is accepted nevertheless. */
+export const FIRST_TRIES = 8;
 /** Once this many arrivals in a row are not found in any form, the history is not understood. */
 const UNPROVEN = 3;
 /** For how many readings records that may be arrivals after all are waited for, about 20 seconds. */
@@ -44,8 +45,9 @@ const OVER: Settled = { kind: 'over' };
 interface Emitted {
   /** Whether it contains uploads that arrived after it was requested. */
   hasOpen: boolean;
-  /** The last part. */
-  due: readonly (() => Upload)[];
+  /** The last part, and how its missed uploads are made. */
+  due: readonly Due[];
+  uploadOf: (record: HistoryRecord) => Upload;
 }
 
 /** Compares the answers of one device's history with what arrived, and emits what was missed. */
@@ -88,8 +90,7 @@ export class Settling {
     isSuspect: () => boolean,
     signal: AbortSignal,
   ): Promise<Settled> {
-    for (const fault of answer.faults)
-      this.#report(reports.badRecord(fault), `bad record: ${fault}`);
+    for (const fault of answer.faults) this.#report(badRecord(fault), `bad record: ${fault}`);
     const { hasPosition } = this.#delivery.progress;
     const since = hasPosition ? answer.since() : this.#begin(answer, tries < FIRST_TRIES);
     if (!since) return { kind: 'no beginning' };
@@ -156,9 +157,8 @@ export class Settling {
     if (isUnproven === this.#isUnproven) return;
     this.#isUnproven = isUnproven;
     const arrival = this.#delivery.progress.arrivals.sure.at(-1)?.keys.text ?? '';
-    if (isUnproven)
-      this.#report(reports.unproven(arrival, records.at(-1)?.body ?? ''), reports.UNPROVEN_KIND);
-    else this.#report(reports.PROVEN, reports.PROVEN_KIND);
+    if (isUnproven) this.#report(unproven(arrival, records.at(-1)?.body ?? ''), UNPROVEN_KIND);
+    else this.#report(PROVEN, PROVEN_KIND);
   }
 
   /** Emits what was missed and what is held back, in order, part by part: each is after the position until then. */
@@ -175,12 +175,13 @@ export class Settling {
     const lost =
       progress.isGapped &&
       lostBefore(since, progress.id ?? BEFORE_ALL, found.gone.length + progress.skip);
+    const uploadOf = this.#maker(found.form);
     const isPlain = progress.skip === 0 && !since.isRestored;
     const pairs: [Arrival, HistoryRecord][] = [];
-    let due: (() => Upload)[] = [];
+    let due: Due[] = [];
     let hasOpen = false;
     let done = 0;
-    this.#emitHeld(found.gone);
+    this.#emitHeld(found.gone, uploadOf);
     for (const part of found.parts()) {
       // Records that may be arrivals after all wait for another reading, but only a few times.
       if (part.doubtful.size > 0 && isPatient) return { kind: 'unclear' };
@@ -192,35 +193,36 @@ export class Settling {
       const isLast = done === found.records.length;
       if (isLast) break;
       if (isPlain) this.#advance(found.records.slice(Math.max(0, done - 2 * PART), done), answer);
-      delivery.emitAll(due);
+      delivery.emitAll(due, uploadOf);
       await nextTurn();
       if (signal.aborted) return OVER;
     }
-    if (lost) this.#report(reports.lost(lost), 'uploads lost');
+    if (lost) this.#report(lostText(lost), 'uploads lost');
     this.#learn(pairs.slice(-LEARNED_FROM), found.form);
-    return { hasOpen, due };
+    return { hasOpen, due, uploadOf };
   }
 
-  /** What a part of the history has to be emitted. */
-  #dueOf({ order, doubtful }: Part, form: HistoryForm): (() => Upload)[] {
+  #maker(form: HistoryForm): (record: HistoryRecord) => Upload {
     const { appid, now } = this.#shared;
     const origin = { appid, chipid: this.#device.chipid, zone: this.zone, now: now() };
+    return (record) => record.upload(form, origin);
+  }
+
+  /** What of a part of the history has to be emitted. */
+  #dueOf({ order, doubtful }: Part, form: HistoryForm): Due[] {
+    const due: Due[] = [];
     const recovered: HistoryRecord[] = [];
-    const due: (() => Upload)[] = [];
-    let left = 0;
     for (const each of order) {
       if (!(each instanceof HistoryRecord)) {
-        const { held } = each;
-        if (held) due.push(() => held);
-      } else if (doubtful.has(each)) left++;
-      else {
-        if (form === 'base64' && each.key(form) === undefined)
-          this.#report(reports.NOT_BASE64, 'no Base64');
+        if (each.held) due.push(each.held);
+      } else if (!doubtful.has(each)) {
         recovered.push(each);
-        due.push(() => each.upload(form, origin));
+        due.push(each);
       }
     }
-    if (left > 0) this.#report(reports.notGivenBack(left), 'not given back');
+    if (form === 'base64' && recovered.some((each) => each.key(form) === undefined))
+      this.#report(NOT_BASE64, 'no Base64');
+    if (doubtful.size > 0) this.#report(notGivenBack(doubtful.size), 'not given back');
     this.#delivery.remember(recovered.slice(-MOST_RECENT).map((each) => each.key(form) ?? ''));
     return due;
   }
@@ -234,10 +236,11 @@ export class Settling {
   }
 
   /** Emits arrivals that are held back, and forgets them. */
-  #emitHeld(arrivals: readonly Arrival[]): void {
+  #emitHeld(arrivals: readonly Arrival[], uploadOf: Emitted['uploadOf']): void {
     if (arrivals.length === 0) return;
     this.#delivery.progress.arrivals.remove(new Set(arrivals));
-    this.#delivery.emitAll(heldOf(arrivals));
+    const held = arrivals.flatMap((each) => (each.held && !each.isDoubtful ? [each.held] : []));
+    this.#delivery.emitAll(held, uploadOf);
   }
 
   /**
@@ -247,7 +250,7 @@ export class Settling {
   #finish(
     answer: HistoryAnswer,
     since: Since,
-    { hasOpen, due }: Emitted,
+    { hasOpen, due, uploadOf }: Emitted,
     isSuspect: boolean,
   ): Settled {
     const delivery = this.#delivery;
@@ -264,7 +267,7 @@ export class Settling {
     if (since.behind === undefined && newest !== undefined)
       progress.moveTo(newest, answer.edge, progress.isGapped || late > 0);
     else progress.moveTo(progress.id ?? BEFORE_ALL, progress.edge, progress.isGapped || late > 0);
-    delivery.emitAll(due);
+    delivery.emitAll(due, uploadOf);
     const hasDoubtful = arrivals.open.some(({ isDoubtful }) => isDoubtful);
     if (isWhole) delivery.stayLive();
     return { kind: 'settled', isWhole, isAmbiguous, hasDoubtful, isTruncated: since.isTruncated };
@@ -284,14 +287,14 @@ export class Settling {
       if (shown !== undefined) facts.sawZone(shown);
     }
     if (pairs.length > 0 && encoding !== 'auto' && form !== encoding && facts.isNews(form))
-      this.#report(reports.wrongForm(encoding, form), 'wrong encoding');
+      this.#report(wrongForm(encoding, form), 'wrong encoding');
     if (
       zone !== undefined &&
       facts.zone !== undefined &&
       zone !== facts.zone &&
       facts.isNews('zone')
     )
-      this.#report(reports.wrongZone(zone, facts.zone), 'wrong zone');
+      this.#report(wrongZone(zone, facts.zone), 'wrong zone');
   }
 
   #reportIds(answer: HistoryAnswer, { isRestored, behind }: Since): void {
@@ -303,10 +306,10 @@ export class Settling {
     // After a record with an id far too high, all ids are odd.
     else if (!isRestored && !isBehind && newest !== this.#oddAt) this.#oddAt = undefined;
     if (!isNews) return;
-    if (isRestored) this.#report(reports.RESTORED, 'ids started over');
+    if (isRestored) this.#report(RESTORED, 'ids started over');
     if (isBehind)
       this.#report(
-        reports.behind(newest, this.#delivery.progress.id ?? BEFORE_ALL, behind),
+        behindText(newest, this.#delivery.progress.id ?? BEFORE_ALL, behind),
         'history behind',
       );
   }
@@ -316,6 +319,57 @@ export class Settling {
   }
 }
 
-/** Those of some arrivals that are held back and will be emitted. */
-const heldOf = (arrivals: readonly Arrival[]): (() => Upload)[] =>
-  arrivals.flatMap(({ held, isDoubtful }) => (held && !isDoubtful ? [() => held] : []));
+/* What is reported to the log. */
+
+export const LONG =
+  'the history is long, and only its newest records were read: a missed upload with an older time than 200 others, such as ' +
+  'one that the device kept for long or made with a wrong clock, would not be recovered. This is reported once';
+
+export const WAITING =
+  'recovery is waiting: the histories of other devices use all of the memory reserved for reading';
+
+/** The kind of the fault that a history does not contain what arrived live: missed uploads are not recovered. */
+export const UNPROVEN_KIND = 'history not understood';
+/** The kind of the report that it does again. */
+export const PROVEN_KIND = 'history understood';
+const PROVEN = 'the history contains what arrived live again: missed uploads are recovered';
+
+/** @param arrived an upload that must be in the history @param record the newest body of the history */
+const unproven = (arrived: string, record: string): string =>
+  'missed uploads are not recovered for now, since the history does not contain what arrived live, in any form that ' +
+  `is known: an upload was ${show(arrived)}, and the newest record is ${show(record)}`;
+
+const notGivenBack = (count: number): string =>
+  `${count} ${count === 1 ? 'record' : 'records'} of the history cannot be told apart from uploads that arrived live, ` +
+  'and were not emitted';
+
+const badRecord = (what: string): string =>
+  `a record of the history could not be used, since ${what}; the others were`;
+
+const NOT_BASE64 =
+  'a body of the history is not Base64, and was taken as text: if the service writes text, set the history encoding ' +
+  'of the application to auto';
+
+const wrongForm = (setting: HistoryForm, shown: HistoryForm): string =>
+  `the history encoding of the application is set to ${setting}, but uploads that came both ways show that the history ` +
+  `is written as ${shown}: set it to ${shown} or auto. Until then it is read as ${shown} all the same`;
+
+/** @param setting milliseconds ahead of UTC, as is `shown` */
+const wrongZone = (setting: number, shown: number): string =>
+  `the time zone of the history is set to ${zoneText(setting)}, but uploads that came both ways show ${zoneText(shown)}: ` +
+  'set it to auto, unless the clocks of the devices are wrong';
+
+const RESTORED =
+  'the ids of the history have started over, as after a restore; missed uploads are now identified by time and body';
+
+/** @param unknown how many records may or may not be new */
+const behindText = (newest: RecordId, position: RecordId, unknown: number): string =>
+  `the newest id of the history, ${newest}, is below ${position}, which was read before: the history lags behind, or ` +
+  'was restored from an older copy' +
+  (unknown === 0
+    ? ''
+    : `; uploads may be lost, since ${unknown} of its records cannot be distinguished from older ones`);
+
+const lostText = ({ after, before }: Lost): string =>
+  `uploads may be lost: the history no longer has anything between the ids ${after} and ${before}, and fewer uploads ` +
+  'than that arrived live';

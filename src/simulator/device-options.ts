@@ -95,18 +95,15 @@ export interface DeviceOptions {
 }
 
 /** A device's options, complete but for what the simulator's own settings give. */
-export interface DeviceSettings {
+export type DeviceSettings = Readonly<
+  Required<Pick<DeviceOptions, 'name' | 'kind' | 'vertype' | 'devkey' | 'clockOffset'>>
+> & {
   readonly chipid: string;
-  readonly name: string | number | null;
-  readonly kind: DeviceKind;
-  readonly vertype: number;
-  readonly devkey: string;
   readonly interval: number | undefined;
   readonly answerDelay: number | undefined;
-  readonly clockOffset: number;
   readonly callbacks: ReadonlyMap<string, unknown>;
   readonly sleep: Readonly<SleepOptions> | undefined;
-}
+};
 
 const FIRST_CHIPID = 10_000_001;
 /** The third has none, as a device of the service may (section 2.1). */

@@ -25,38 +25,14 @@ export interface Received {
 }
 
 /** A device, as the program that runs the simulator sees it. */
-export interface SimulatedDevice {
-  /** Chip number, as digits. */
-  readonly chipid: string;
-  /** The name that it was given, if any. */
-  readonly name: string | number | null;
-  /** Whether it is on, awake, not disabled and not away for a reboot. */
-  readonly online: boolean;
-  /** Whether it sleeps. */
-  readonly asleep: boolean;
-  /** Whether the server API has disabled it. */
-  readonly disabled: boolean;
-  /** The pins' level characters, index = pin. */
-  readonly levels: string;
-  /** The last reading, by name: what it uploads. */
-  readonly reading: Reading;
-  /** The last reading, °C; NaN if it measures none. */
-  readonly temperature: number;
-  /** The last reading, %; NaN if it measures none. */
-  readonly humidity: number;
-  /** Pushes that have reached the device, oldest first. */
-  readonly received: readonly Received[];
-  /** What the service keeps of its uploads, oldest first. */
-  readonly uploads: readonly UploadEntry[];
-  /** What the service keeps of the pushes to it, oldest first. */
-  readonly pushes: readonly PushEntry[];
-  /** How often it has been reset: by a reboot or by being switched on again. */
-  readonly boots: number;
-  /** Device calls it is answering now. */
-  readonly inFlight: number;
-  /** How many device calls it ever was answering at once. */
-  readonly maxInFlight: number;
-}
+export type SimulatedDevice = Readonly<
+  Pick<
+    Device,
+    | ('chipid' | 'name' | 'online' | 'asleep' | 'disabled' | 'levels' | 'boots')
+    | ('reading' | 'temperature' | 'humidity' | 'received' | 'uploads' | 'pushes')
+    | ('inFlight' | 'maxInFlight')
+  >
+>;
 
 /** An upload that a device keeps until it is connected. */
 interface HeldUpload {
@@ -86,14 +62,20 @@ const CALLBACKS: Readonly<
 const sizeOf = ({ bytes }: { readonly bytes: Buffer }): number => 2 * bytes.length;
 
 /** A device, as the simulator itself uses it. It begins switched on; its uploads are the service's affair. */
-export class Device implements SimulatedDevice {
+export class Device {
+  /** Chip number, as digits. */
   readonly chipid: string;
+  /** The name that it was given, if any. */
   name: string | number | null;
   /** A note of interface A. */
   note = '';
+  /** Whether the server API has disabled it. */
   disabled = false;
+  /** Whether it sleeps. */
   asleep = false;
+  /** How often it has been reset: by a reboot or by being switched on again. */
   boots = 0;
+  /** Device calls it is answering now, and how many it ever was answering at once. */
   inFlight = 0;
   maxInFlight = 0;
   /** Milliseconds it takes to answer. */
@@ -158,6 +140,7 @@ export class Device implements SimulatedDevice {
     this.#stayAwake();
   }
 
+  /** Whether it is on, awake, not disabled and not away for a reboot. */
   get online(): boolean {
     const { disabled, asleep } = this;
     return isOnline({
@@ -168,30 +151,37 @@ export class Device implements SimulatedDevice {
     });
   }
 
+  /** The pins' level characters, index = pin. */
   get levels(): string {
     return this.#levels.map((level) => LEVEL_CHARACTERS[level]).join('');
   }
 
+  /** The last reading, by name: what it uploads. */
   get reading(): Reading {
     return this.sensor.reading;
   }
 
+  /** The last reading, °C; NaN if it measures none. */
   get temperature(): number {
     return Number(this.reading['temperature'] ?? NaN);
   }
 
+  /** The last reading, %; NaN if it measures none. */
   get humidity(): number {
     return Number(this.reading['humidity'] ?? NaN);
   }
 
+  /** What the service keeps of its uploads, oldest first. */
   get uploads(): readonly UploadEntry[] {
     return this.uploadHistory.items;
   }
 
+  /** What the service keeps of the pushes to it, oldest first. */
   get pushes(): readonly PushEntry[] {
     return this.pushHistory.items;
   }
 
+  /** Pushes that have reached the device, oldest first. */
   get received(): readonly Received[] {
     return this.#received.items;
   }

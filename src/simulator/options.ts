@@ -42,7 +42,7 @@ export type HistoryOrder = (typeof HISTORY_ORDERS)[number];
 /** The calls that wait for a device, by how long. */
 export type Wait = 'push' | 'call' | 'refresh';
 
-/** What a dialect decides unless an option does. Rows are rows of docs/known-service.md. */
+/** What a dialect decides unless an option does. Rows are rows of docs/use/known-service.md. */
 const DIALECT_DEFAULTS = {
   document: {
     // Mixed case shows a sign that lowercases wrongly.

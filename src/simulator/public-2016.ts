@@ -21,7 +21,7 @@ import { badRequest, isInteger, notFound, RawBody, Refusal } from './http';
 import { decodeGbk, encodeGbk, serverTime, startOfDay } from './encoding';
 import { decoded, formatOf, type Dialect, type Push, type Signed, type State } from './dialect';
 
-// Rows are rows of docs/known-service.md. "S, read only": the
+// Rows are rows of docs/use/known-service.md. "S, read only": the
 // server's published source was read for it, and nobody has seen it run.
 
 const HTML = 'text/html; charset=utf-8';

@@ -45,26 +45,16 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LETTER_E = 0x65;
 
-/* Kinds of bytes outside of strings. All others are 0. */
-const STRING = 1;
-const OPENING = 2;
-const CLOSING = 3;
-const FIELD = 4;
-const DIGIT = 5;
-
-const KINDS = new Uint8Array(256);
-for (const [characters, kind] of [
-  ['"', STRING],
-  ['[{', OPENING],
-  [']}', CLOSING],
-  [':', FIELD],
-  ['0123456789', DIGIT],
-] as const) {
-  for (const byte of Buffer.from(characters)) KINDS[byte] = kind;
-}
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const NINE = 0x39;
 
 /** Every integer that a number cannot hold has this many digits or more. */
 const LONG = 16;
+
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE;
 
 /** White space of JSON. */
 export const isSpace = (byte: number | undefined): boolean =>
@@ -109,23 +99,27 @@ export function checkJson(bytes: Buffer): number[] {
   // To ask a Buffer for its length takes longer than to look at a byte.
   const { length } = bytes;
   for (let at = 0; at < length; at++) {
-    switch (KINDS[bytes[at] as number]) {
-      case STRING:
+    const byte = bytes[at] as number;
+    switch (byte) {
+      case QUOTE:
         at = stringEnd(bytes, at + 1, length);
         break;
-      case OPENING:
+      case OPENING_BRACKET:
+      case OPENING_BRACE:
         if (++depth > MAX_DEPTH) throw tooDeep();
         if (++containers > MAX_CONTAINERS) throw tooMany();
         break;
-      case CLOSING:
+      case CLOSING_BRACKET:
+      case CLOSING_BRACE:
         depth--;
         break;
-      case FIELD:
+      case COLON:
         if (++fields > MAX_FIELDS) throw tooMany();
         break;
-      case DIGIT: {
+      default: {
+        if (!isDigit(byte)) break;
         const first = at;
-        while (at + 1 < length && KINDS[bytes[at + 1] as number] === DIGIT) at++;
+        while (at + 1 < length && isDigit(bytes[at + 1] as number)) at++;
         if (at + 1 - first < LONG) break;
         const start = bytes[first - 1] === MINUS ? first - 1 : first;
         if (isLongInteger(bytes, start, first, at + 1)) places.push(start, at + 1);

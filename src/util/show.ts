@@ -15,6 +15,13 @@ export function oneLine(text: string, max: number): string {
   return text.length > max ? `${clean}…` : clean;
 }
 
+/** What errors call a device. @param name if it has one, from outside */
+export const deviceTitle = (chipid: string, name?: string): string =>
+  name === undefined ? `device ${chipid}` : `device ${oneLine(name, MAX)} (${chipid})`;
+
+/** A sentence of a text that begins with a small letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function kindOf(value: object): string {
   if (Array.isArray(value)) return 'an array';
   if (Buffer.isBuffer(value)) return 'a Buffer';

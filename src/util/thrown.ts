@@ -23,7 +23,7 @@ const MAX_TEXT = 300;
 
 const warn = (thrown: unknown): void =>
   process.emitWarning(
-    `a callback threw: ${oneLine(thrownText(thrown), MAX_TEXT)}`,
+    `A callback threw: ${oneLine(thrownText(thrown), MAX_TEXT)}.`,
     'DeviceCloudWarning',
   );
 

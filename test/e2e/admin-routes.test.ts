@@ -76,6 +76,20 @@ describe('the admin routes behind a log-in and below another root', () => {
       return entries.length > 0 && entries;
     }, `the log has ${event}`);
 
+  it('name the devices that are known, without a call to the service', async () => {
+    const names = async (): Promise<unknown> => JSON.parse((await list(reader, '?names')).text);
+    assert.deepEqual(await names(), []);
+    assert.equal(simulator.requests.length, 0);
+    await list(reader);
+    const calls = simulator.requests.length;
+    const known = (await names()) as { chipid: string; name: string | null }[];
+    assert.deepEqual(known.map(({ chipid }) => chipid).sort(), [ONE, TWO, THREE]);
+    assert.equal(simulator.requests.length, calls);
+    assert.equal((await list({}, '?names')).status, 401);
+    const missing = await ask('missing/devices?names', { headers: reader });
+    assert.deepEqual(JSON.parse(missing.text), []);
+  });
+
   it('exist only below that root', async () => {
     const { origin, pathname } = new URL(red.url);
     assert.equal(pathname, '/admin/x');

@@ -1,4 +1,5 @@
 import { commands } from './examples/commands';
+import { cookbook } from './examples/cookbook';
 import { dashboard } from './examples/dashboard';
 import { errors } from './examples/errors';
 import { filesAndDatabases } from './examples/files-and-databases';
@@ -27,4 +28,5 @@ describe('an example in a real Node-RED', () => {
   mqtt(stage);
   presence(stage);
   fleet(stage);
+  cookbook(stage);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asImported } from './examples/as-imported';
-import { examples, ofType } from './examples/files';
+import { example, examples, ofType } from './examples/files';
 import { useStage } from './examples/stage';
 import { repository } from '../../tooling/repository';
 import { request } from './harness/request';
@@ -66,9 +66,27 @@ describe('the examples', () => {
     });
   }
 
-  it('are listed in docs/examples.md', () => {
-    const table = readFileSync(join(repository, 'docs', 'examples.md'), 'utf8');
-    for (const { name } of examples) assert.ok(table.includes(`| ${name} `), name);
+  it('are listed in docs/use/examples.md, in both languages', () => {
+    for (const page of ['examples.md', 'examples.zh-CN.md']) {
+      const table = readFileSync(join(repository, 'docs', 'use', page), 'utf8');
+      for (const { name } of examples) assert.ok(table.includes(`| ${name} `), name);
+    }
+  });
+
+  it('of the cookbook have a recipe with a picture, and at most eight nodes', () => {
+    const page = readFileSync(join(repository, 'docs', 'use', 'cookbook.md'), 'utf8');
+    const recipes = page.split(/^## /m).slice(1);
+    assert.ok(recipes.length >= 13);
+    for (const recipe of recipes) {
+      const [, number = '', file = ''] =
+        /cookbook-(\d\d)\.png[^]*?examples\/([^)]+)\.json/.exec(recipe) ?? [];
+      const { name, nodes } = example(decodeURI(file));
+      assert.ok(name.startsWith(number), name);
+      const placed = nodes.filter(
+        ({ x, type }) => x !== undefined && !/^(group|comment)$/.test(type),
+      );
+      assert.ok(placed.length <= 8, `${name}: ${placed.length} nodes`);
+    }
   });
 
   describe('in a real Node-RED', () => {

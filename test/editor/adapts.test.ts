@@ -122,11 +122,6 @@ const CHOICES: Record<string, (Choice | Box)[]> = {
       shown: { all: [], list: ['#list-row'] },
     },
     {
-      select: '#node-input-start',
-      rows: ['#state-note'],
-      shown: { none: ['#state-note'], current: [] },
-    },
-    {
       box: 'presence',
       rows: ['#misses-row', '#silence-row'],
       ticked: ['#misses-row', '#silence-row'],

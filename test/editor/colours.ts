@@ -44,7 +44,8 @@ const find = (part: string, text: number): string => `(() => {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const element = node.parentElement;
     if (node.data.trim() === '' || element.getClientRects().length === 0 || element.closest('option, :disabled')) continue;
-    found.push(...judge(element, node.data, getComputedStyle(element).color));
+    const isSmall = element.closest('.device-cloud-note, small, button')?.matches('.device-cloud-note, small') ?? false;
+    found.push(...judge(element, node.data, getComputedStyle(element).color, isSmall ? ${TEXT} : ${text}));
   }
   for (const field of $(form).find('input, select, textarea').toArray()) {
     if (field.getClientRects().length === 0 || field.disabled || field.value === '') continue;

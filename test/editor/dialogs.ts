@@ -34,7 +34,7 @@ function looksAt(nodes: readonly FlowNode[], language: Language): World {
     it(`of ${id} shows every text in full, and saves what it was given`, async () => {
       const before = await exported(here.editor, id);
       await openDialog(here.editor, id);
-      await here.editor.run(`$('#device-cloud-advanced').prop('open', true)`);
+      await here.editor.run(`$('.red-ui-tray .device-cloud-more').prop('open', true)`);
       assert.deepEqual(await untranslated(here.editor), []);
       if (chinese) assert.deepEqual(await untranslatedTexts(here.editor, GIVEN), []);
       assert.deepEqual(await here.editor.run(NAMELESS), [], 'names for screen readers');

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isOurs, saved } from '../e2e/harness/saved';
 import { exported } from '../../tooling/editor/dialog';
+import type { FlowNode } from '../../tooling/node-red/nodes';
+import { repository } from '../../tooling/repository';
 import { world } from './world';
 
 /** Defaults that are others by now, for nodes that are new: what was saved stays as it was. */
@@ -8,6 +12,9 @@ const CHANGED_DEFAULTS: Record<string, object> = {
   'device-cloud-app': { historyEncoding: 'auto' },
   'device-cloud-push': { timeout: 12 },
 };
+
+/** A new node begins with the picker; what a saved one leaves out is `msg.chipid` as before. */
+const PICKER = { chipid: '', chipidType: 'str' };
 
 interface NewNode {
   inputs: number;
@@ -48,8 +55,28 @@ describe('the editor, given flows of version 1.0', () => {
       // A later version may have more properties, and none less.
       const names = Object.keys(then.defaults);
       const shared = Object.fromEntries(names.map((name) => [name, defaults[name]]));
-      const due = { ...then, defaults: { ...then.defaults, ...CHANGED_DEFAULTS[type] } };
+      const picker = 'chipid' in then.defaults ? PICKER : {};
+      const due = { ...then, defaults: { ...then.defaults, ...picker, ...CHANGED_DEFAULTS[type] } };
       assert.deepEqual({ ...rest, defaults: shared }, due, type);
+    }
+  });
+});
+
+describe('the editor, given flows of version 0.9', () => {
+  const nodes = JSON.parse(
+    readFileSync(join(repository, 'test', 'fixtures', 'flows-0.9', 'flows.json'), 'utf8'),
+  ) as FlowNode[];
+  const here = world(() => nodes);
+
+  it('keeps every property of every node, and finds no errors', async () => {
+    const ours = nodes.filter(isOurs);
+    assert.equal(new Set(ours.map(({ type }) => type)).size, 16);
+    for (const node of ours) {
+      assert.equal(node['version'], 1, node.id);
+      assert.deepEqual(await exported(here.editor, node.id), node);
+      const valid = await here.editor.run(`RED.nodes.node('${node.id}').valid`);
+      // Credentials are not in an export.
+      if (!/-(app|cluster)$/.test(node.type)) assert.equal(valid, true, node.id);
     }
   });
 });

@@ -49,25 +49,22 @@ describe('a dialog', () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'reboot');
     const isVisible = (row: string): Promise<boolean> => page.isVisible(row);
-    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [
+    assert.deepEqual(await Promise.all(['#node-input-atOnce', '#when-row'].map(isVisible)), [
       false,
       true,
     ]);
     await fill(here.editor, '#node-input-expires', '0');
     await page.click('#node-input-many');
-    assert.deepEqual(await Promise.all(['#node-input-limit', '#when-row'].map(isVisible)), [
+    assert.deepEqual(await Promise.all(['#node-input-atOnce', '#when-row'].map(isVisible)), [
       true,
       false,
     ]);
-    await fill(here.editor, '#node-input-limit', '10001');
     await fill(here.editor, '#node-input-atOnce', 'all');
     await closeDialog(here.editor);
-    assert.deepEqual(await errors('reboot'), [
-      'At most: must be a whole number from 1 to 10000',
-      'At once: must be a whole number from 1 to 10000',
-    ]);
-    const { many, when } = await exported(here.editor, 'reboot');
-    assert.deepEqual([many, when], [true, 'now']);
+    assert.deepEqual(await errors('reboot'), ['At once: must be a whole number from 1 to 10000']);
+    // The limit has no row any more, and a saved one still holds.
+    const { many, when, limit } = await exported(here.editor, 'reboot');
+    assert.deepEqual([many, when, limit], [true, 'now', '20']);
     await openDialog(here.editor, 'gpio');
     await page.selectOption('#node-input-operation', 'pulse');
     await fill(here.editor, '#node-input-duration', '60001');
@@ -241,7 +238,7 @@ describe('a dialog', () => {
   it('marks an invalid order of pins', async () => {
     const { page } = here.editor;
     await openDialog(here.editor, 'app');
-    await page.evaluate(`$('#device-cloud-advanced').prop('open', true)`);
+    await page.evaluate(`$('.red-ui-tray .device-cloud-more').prop('open', true)`);
     for (const [pins, isWrong] of [
       ['0,1,1', true],
       ['public', true],

@@ -47,8 +47,11 @@ describe('a message to an action node', () => {
     assert.equal(arrivedAt('completed').length, 1);
     assert.equal(arrivedAt('out').length, 1);
     assert.equal(caught.error.source.id, 'push');
-    assert.match(caught.error.message, /^DeviceCloudError: Push to device 10000001 failed: /);
-    assert.match(caught.error.message, /404 "there is no such device"/);
+    assert.match(
+      caught.error.message,
+      /^NOT_FOUND: The service answered 404\. Push to device 10000001 failed: /,
+    );
+    assert.match(caught.error.message, /"there is no such device"/);
     assert.match(caught.error.stack ?? '', /DeviceCloudError/);
     assert.ok(!('cause' in caught.error));
     assert.equal(caught['statusCode'], 404);

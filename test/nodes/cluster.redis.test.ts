@@ -68,9 +68,8 @@ describe('an application with a cluster', () => {
     assert.equal(cluster.problem.setting, 'password');
     assert.match(cluster.problem.message, /WRONGPASS/);
     assert.ok(!JSON.stringify(body).includes('wrong-secret'));
-    await redisCli(
-      ...([locked.port, '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong-secret'] as const),
-    );
+    const open = { port: locked.port, password: 'right' };
+    await redisCli(open, 'CONFIG', 'SET', 'requirepass', 'wrong-secret');
     await shows('listen', '1/1 · 1 process');
   });
 
@@ -199,7 +198,7 @@ describe('an application with a cluster', () => {
     await shows('listen', 'status.awaiting-cluster');
     await until(
       () =>
-        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish$/.test(String(msg))),
+        journal.logs.some(({ msg }) => /missing in its ACL: \+info \+publish\.$/.test(String(msg))),
       'the log names them',
     );
   });
@@ -221,7 +220,7 @@ describe('an application with a cluster', () => {
       assert.equal((await test({})).ok, true);
       assert.equal((await test({ user, password })).code, 'UNREACHABLE');
     } finally {
-      await redisCli(redis.port, '-a', password, 'CONFIG', 'SET', 'requirepass', '');
+      await redisCli({ port: redis.port, password }, 'CONFIG', 'SET', 'requirepass', '');
     }
   });
 

@@ -23,7 +23,10 @@ describe('the time-out of a node that waits for a device', () => {
       cloud.fail('hang');
       await load([cloudApp(cloud, { timeout: '60' }), node(name, { ...properties, timeout: '1' })]);
       const { error } = await fail(name, msg, 'TIMEOUT');
-      assert.match(error.message, /within 1 s.*Whether the device acted is unknown/);
+      assert.match(
+        error.message,
+        /^TIMEOUT: No answer in 1 s\. .*Whether the device acted is unknown/,
+      );
     });
 
     it(`must be a number of seconds: ${name} ${JSON.stringify(properties)}`, async () => {

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import type { NodeMessage } from 'node-red';
 import { DEFAULTS, type EventsConfig } from '../../nodes/events/events.config';
 import { withDefaults } from '../../nodes/common/shared.config';
-import { SavedState } from '../../nodes/events/saved-state';
 import { watchOptions } from '../../nodes/events/events.runtime';
 import type { Simulator } from '../../src/simulator';
-import { configureContextStore } from './support/context';
-import { nodeWith } from './support/context-store';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, shows, statusesOf } from './support/messages';
 import { startCloud, startSilence, useNodeRed } from './support/node-red';
-import { settled, until } from '../../tooling/until';
+import { inEachDialect } from '../../tooling/dialect';
+import { until } from '../../tooling/until';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const HUGE = '12345678901234567890';
@@ -33,7 +30,7 @@ const logged = (): string[] =>
 const emits = (...expected: string[]): Promise<void> =>
   until(() => emitted().join() === expected.join(), `it emits ${expected.join()}`);
 
-describe('the events node', () => {
+inEachDialect('the events node', () => {
   useNodeRed();
   let cloud: Simulator;
 
@@ -118,9 +115,8 @@ describe('the events node', () => {
     assert.ok(logged().some((line) => line.includes('chip number')));
   });
 
-  it('repeats nothing after a deploy, and with a stored context emits what has changed meanwhile', async () => {
+  it('repeats nothing after a deploy, and emits what has changed meanwhile', async () => {
     await load([cloudApp(cloud)]);
-    await configureContextStore();
     await deploy([cloudApp(cloud), watcher()]);
     await shows('events', '3/3');
     await deploy([cloudApp(cloud), watcher({ refresh: '3600' })]);
@@ -162,100 +158,5 @@ describe('the events node', () => {
     await until(() => silence.accepted() > 0, 'it reads');
     await deploy([cloudApp(cloud)]);
     assert.deepEqual(logged(), []);
-  });
-});
-
-describe('the state of an events node in a context store', () => {
-  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
-  afterEach(() => mock.timers.reset());
-
-  it('is written once for simultaneous changes, at most once a second, and when the node closes', async () => {
-    const written: unknown[] = [];
-    let state = 0;
-    const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
-    const saved = new SavedState(node, () => ({ state }), assert.ifError);
-    const change = async (): Promise<void> => {
-      state++;
-      saved.changed();
-      await settled();
-    };
-    for (; state < 5000; state++) saved.changed();
-    await settled();
-    assert.deepEqual(written, [{ state: 5000 }]);
-    await change();
-    assert.equal(written.length, 1);
-    mock.timers.tick(1000);
-    await settled();
-    assert.deepEqual(written.at(-1), { state: 5001 });
-    mock.timers.tick(1000);
-    await settled();
-    mock.timers.tick(60_000);
-    await settled();
-    assert.equal(written.length, 2);
-    await change();
-    await change();
-    await saved.close();
-    assert.deepEqual(written.slice(2), [{ state: 5002 }, { state: 5003 }]);
-  });
-
-  it('is written without a change of the last turn, whose message is dropped by Node-RED', async () => {
-    const written: unknown[] = [];
-    let state = 1;
-    const node = nodeWith({ set: (value, callback) => void (written.push(value), callback(null)) });
-    const saved = new SavedState(node, () => ({ state }), assert.ifError);
-    saved.changed();
-    await settled();
-    state++;
-    saved.changed();
-    await saved.close();
-    await settled();
-    assert.deepEqual(written, [{ state: 1 }]);
-  });
-
-  it('is optional: a broken store is reported once', async () => {
-    const failures: unknown[] = [];
-    let broken = true;
-    const node = nodeWith({
-      get: (callback) => callback(new Error('not connected')),
-      set: (_value, callback) => callback(broken ? new Error('disk full') : null),
-    });
-    const saved = new SavedState(
-      node,
-      () => ({}),
-      (error) => failures.push(error),
-    );
-    const change = async (): Promise<void> => {
-      saved.changed();
-      await settled();
-      mock.timers.tick(1000);
-      await settled();
-    };
-    assert.equal(await saved.read(), undefined);
-    await change();
-    await change();
-    assert.equal(failures.length, 1);
-    broken = false;
-    await change();
-    broken = true;
-    await change();
-    assert.equal(failures.length, 2);
-  });
-
-  it('delays neither the start nor the close if the store never answers', async () => {
-    const failures: unknown[] = [];
-    const saved = new SavedState(
-      nodeWith({}),
-      () => ({}),
-      (error) => failures.push(error),
-    );
-    const reading = saved.read();
-    mock.timers.tick(5000);
-    assert.equal(await reading, undefined);
-    assert.equal(failures.length, 1);
-    saved.changed();
-    await settled();
-    const closing = saved.close();
-    mock.timers.tick(3000);
-    await closing;
   });
 });

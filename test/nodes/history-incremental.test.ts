@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import nodeRed from '@node-red/util';
 import helper from 'node-red-node-test-helper';
+import type { App } from '../../nodes/common/app';
+import type { Kept } from '../../nodes/common/kept';
 import type { Simulator } from '../../src/simulator';
 import { httpService } from '../../tooling/servers/http-service';
-import {
-  configureContextStore,
-  configureSlowContextStore,
-  holdContextStore,
-} from './support/context';
+import { configureSlowContextStore, holdContextStore } from './support/context';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
 import { arrivedAt, call, fail, send } from './support/messages';
-import { startCloud, useNodeRed } from './support/node-red';
+import { isKept, startCloud, useNodeRed } from './support/node-red';
 import { until } from '../../tooling/until';
 
 describe('the history node, for new records only', () => {
@@ -71,7 +69,9 @@ describe('the history node, for new records only', () => {
   });
 
   it('emits no record twice when messages arrive in quick succession', async () => {
-    await start({ split: true });
+    cloud = await startCloud();
+    const app = cloudApp(cloud, { state: 'context' });
+    await load([app, incremental({ split: true }), node('push', { wires: [] })]);
     for (let n = 0; n < 5; n++) cloud.upload(chipid, String(n));
     await configureSlowContextStore();
     const letGo = holdContextStore();
@@ -87,9 +87,8 @@ describe('the history node, for new records only', () => {
     );
   });
 
-  it('continues where it was after a redeploy, with a context store', async () => {
+  it('continues where it was after a redeploy', async () => {
     await start();
-    await configureContextStore();
     cloud.upload(chipid, 'before');
     assert.deepEqual(await read(), ['before']);
     cloud.upload(chipid, 'meanwhile');
@@ -115,7 +114,6 @@ describe('the history node, for new records only', () => {
     await start();
     cloud.upload(chipid, 'a');
     const history = helper.getNode('history')!;
-    const stored = (): unknown => history.context().get('positions');
     nodeRed.hooks.add('onSend.closes', () => void setImmediate(() => void history.close(false)));
     try {
       const { error } = await send('history', { chipid });
@@ -123,7 +121,8 @@ describe('the history node, for new records only', () => {
     } finally {
       nodeRed.hooks.remove('onSend.closes');
     }
-    assert.equal(stored(), undefined);
+    await helper.unload();
+    assert.ok(!isKept('history-positions-history'));
   });
 
   it('emits everything each time if that is off', async () => {
@@ -152,11 +151,11 @@ describe('the history node, for new records only', () => {
       shown = records;
       return read(msg);
     };
-    const stored = (positions?: unknown): unknown => {
-      const context = helper.getNode('history')!.context();
-      if (positions !== undefined) context.set('positions', positions);
-      return context.get('positions');
-    };
+    const kept = (): Promise<Kept> =>
+      (helper.getNode('app') as unknown as App).kept(helper.getNode('history')!, 'positions');
+    const stored = async (): Promise<unknown> => (await kept()).read();
+    const store = async (positions: unknown): Promise<void> =>
+      (await kept()).write(() => positions as object);
     const bodies = (records: object[]) => records.map((each) => (each as { body: string }).body);
 
     it('emits each push once if its id is not a number', async () => {
@@ -211,7 +210,7 @@ describe('the history node, for new records only', () => {
         await serve();
         const long = Array.from({ length: 2000 }, (_, n) => record(idOf(n), n));
         assert.equal((await readAll(long)).length, 2000);
-        assert.ok(JSON.stringify(stored()).length < 20_000);
+        assert.ok(JSON.stringify(await stored()).length < 20_000);
         assert.deepEqual(await readAll([...long].reverse()), []);
         const next = record(idOf(2000), 2000);
         const again = record(idOf(7), 2001);
@@ -248,7 +247,7 @@ describe('the history node, for new records only', () => {
           assert.deepEqual(fresh, bodies(all.slice(end === 900 ? 610 : end - 5, end)));
           assert.deepEqual(await readAll(all.slice(0, end).reverse()), []);
         }
-        assert.ok(JSON.stringify(stored()).length < 60_000);
+        assert.ok(JSON.stringify(await stored()).length < 60_000);
       });
     }
 
@@ -258,12 +257,12 @@ describe('the history node, for new records only', () => {
         ...record(`h${n}z`, 0),
         create_time: undefined,
       }));
-      const size = (): number => JSON.stringify(stored()).length;
+      const size = async (): Promise<number> => JSON.stringify(await stored()).length;
       assert.equal((await readAll(many)).length, 6000);
-      const before = size();
+      const before = await size();
       const extra = { ...record('brandnew', 0), create_time: undefined };
       assert.ok((await readAll([...many, extra])).includes(bodies([extra])[0]));
-      assert.ok(size() < before + 1000, String(size()));
+      assert.ok((await size()) < before + 1000);
       const lines = journal.logs.filter(({ id }) => id === 'history').map(({ msg }) => String(msg));
       const warnings = lines.filter((line) => line.includes('will be emitted again'));
       assert.equal(warnings.length, 1);
@@ -280,20 +279,20 @@ describe('the history node, for new records only', () => {
       ];
       assert.deepEqual(await readAll(odd), bodies(odd));
       assert.deepEqual(await readAll(odd), []);
-      assert.ok(JSON.stringify(stored()).length < 1000);
+      assert.ok(JSON.stringify(await stored()).length < 1000);
     });
 
     it('ignores the position of another history', async () => {
       await serve({ operation: 'pushes' });
-      stored({ [`uploads:${chipid}`]: { keys: [], mark: { time: '', id: '2' } } });
+      await store({ [`uploads:${chipid}`]: { keys: [], mark: { time: '', id: '2' } } });
       const pushed = [record(1, 1), record(2, 2)];
       assert.deepEqual(await readAll(pushed), bodies(pushed));
     });
 
     for (const broken of ['text', 7, { [`uploads:10000001`]: { keys: 'x', mark: 1 } }]) {
-      it(`starts over when the context has ${JSON.stringify(broken)}`, async () => {
+      it(`starts over when what is kept is ${JSON.stringify(broken)}`, async () => {
         await serve();
-        stored(broken);
+        await store(broken);
         assert.deepEqual(await readAll([record(1, 1)]), bodies([record(1, 1)]));
         assert.deepEqual(await readAll([record(1, 1)]), []);
       });

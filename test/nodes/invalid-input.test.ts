@@ -42,6 +42,23 @@ describe('an invalid message', () => {
     });
   }
 
+  it('leads to an error that says which property of the message is missing', async () => {
+    await start([...NODES, node('push', { id: 'other', chipid: 'device.id' })]);
+    const { error } = await fail('push', { payload: 'x' }, 'INVALID_INPUT');
+    assert.match(error.message, /msg\.chipid is missing/);
+    const other = await fail('other', { payload: 'x', chipid }, 'INVALID_INPUT');
+    assert.match(other.error.message, /msg\.device\.id is missing/);
+    // It is not missing, it is something else.
+    const wrong = await fail('push', { payload: 'x', chipid: null }, 'INVALID_INPUT');
+    assert.match(wrong.error.message, /but is null/);
+  });
+
+  it('leads to an error that says that the node has no device yet', async () => {
+    await start([node('push', { chipid: '', chipidType: 'str' })]);
+    const { error } = await fail('push', { payload: 'x' }, 'INVALID_INPUT');
+    assert.match(error.message, /The node has no device/);
+  });
+
   it('leads to a short error on one line', async () => {
     await start();
     const long = `x\r\n\u0000${'y'.repeat(10_000_000)}`;

@@ -1,16 +1,18 @@
+import { mock } from 'node:test';
 import assert from 'node:assert/strict';
-import { OnlineDevices, type SeenStore } from '../../nodes/listen/online';
+import { OnlineDevices } from '../../nodes/listen/online';
 import type { Simulator } from '../../src/simulator';
 import { settled, until } from '../../tooling/until';
-import { configureContextStore } from './support/context';
+import { keptWith } from './support/kept-in-memory';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { arrivedAt, shows } from './support/messages';
 import { startCloud, useNodeRed } from './support/node-red';
+import { inEachDialect } from '../../tooling/dialect';
 
 const [ONE, TWO] = ['10000001', '10000002'] as const;
 const DAY = 24 * 3600_000;
 
-describe('a listener to every online device', () => {
+inEachDialect('a listener to every online device', () => {
   useNodeRed();
   let cloud: Simulator;
 
@@ -53,7 +55,6 @@ describe('a listener to every online device', () => {
 
   it('listens after a restart to the devices that were online before', async () => {
     await start();
-    await configureContextStore();
     await deploy([cloudApp(cloud), listener({ name: 'again' })]);
     await shows('listen', '2/2');
     await isReadAgain(1);
@@ -66,17 +67,20 @@ describe('a listener to every online device', () => {
 });
 
 describe('the devices that were seen online', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
   const world = (saved?: unknown) => {
     let now = 100 * DAY;
     const listening = new Set<string>();
     const [failures, written]: [unknown[], object[]] = [[], []];
     let isFull = false;
-    const store: SeenStore = {
-      read: () => Promise.resolve(saved),
+    const kept = keptWith({
+      read: () => (saved instanceof Error ? Promise.reject(saved) : Promise.resolve(saved)),
       write: (value) => Promise.resolve(void written.push(value)),
-    };
+    });
     const devices = new OnlineDevices({
-      ...{ appid: '10001', store, isWanted: (chipid) => chipid !== '13', now: () => now },
+      ...{ appid: '10001', kept, isWanted: (chipid) => chipid !== '13', now: () => now },
       add: (chipid) => void listening.add(chipid),
       remove: (chipid) => void listening.delete(chipid),
       failed: (error) => void failures.push(error),
@@ -84,7 +88,7 @@ describe('the devices that were seen online', () => {
     });
     const record = (chipid: string) => [chipid, { chipid: Number(chipid) }] as const;
     return {
-      ...{ devices, store, failures, written, isFull: () => isFull },
+      ...{ devices, failures, written, isFull: () => isFull },
       listening: () => [...listening].sort(),
       count: () => listening.size,
       pass: (time: number) => void (now += time),
@@ -164,24 +168,24 @@ describe('the devices that were seen online', () => {
     for (let minute = 0; minute < 59; minute++) {
       pass(60_000);
       read('1');
-      await settled(1);
+      mock.timers.tick(60_000);
+      await settled(3);
     }
     assert.equal(written.length, 1);
     pass(60_000);
     read('1');
     await settled();
     assert.equal(written.length, 2);
-    await devices.close();
+    devices.close();
   });
 
   it('are listened to as the list shows them while the store fails', async () => {
-    const { devices, store, listening, failures, written, read } = world();
-    store.read = () => Promise.reject(new Error('broken'));
+    const { devices, listening, failures, written, read } = world(new Error('broken'));
     const restoring = devices.restore();
     read('1');
     await settled();
     assert.deepEqual([listening(), failures.length, written.length], [['1'], 1, 0]);
-    await devices.close();
+    devices.close();
     await restoring;
   });
 });

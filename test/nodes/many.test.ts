@@ -39,8 +39,8 @@ describe('several devices at once', () => {
     const { _msgid, ...out } = await call('push', { chipid, payload: { on: true }, topic: 't' });
     assert.ok(_msgid);
     const [gateway, , missing] = resultsOf(out);
-    assert.match(gateway?.error?.message ?? '', /10000003.*502/);
-    assert.match(missing?.error?.message ?? '', /10000001.*404/);
+    assert.match(gateway?.error?.message ?? '', /502.*10000003/);
+    assert.match(missing?.error?.message ?? '', /404.*10000001/);
     assert.deepEqual(out, {
       chipid,
       topic: 't',
@@ -105,6 +105,15 @@ describe('several devices at once', () => {
     assert.equal(cloud.requests.length, 0);
     // Their places in the queues are free again.
     await call('push', { chipid: [A, B], payload: 'x' });
+  });
+
+  it('may be 10,000, unless the node was saved with a lower limit', async () => {
+    await start({ limit: '' });
+    const chipid = Array.from({ length: 10_001 }, (_, index) => index);
+    const { error } = await fail('push', { chipid, payload: 'x' }, 'INVALID_INPUT');
+    assert.match(error.message, /10001 chip numbers.*at most 10000/);
+    await call('push', { chipid: [A, ...Array<string>(9999).fill(B)], payload: 'x' });
+    assert.equal(cloud.requests.length, 2);
   });
 
   it('are checked although commands to them wait', async () => {

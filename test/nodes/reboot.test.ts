@@ -27,7 +27,7 @@ describe('the reboot node', () => {
     await load([cloudApp(cloud), node('reboot')]);
     cloud.fail('gateway', { acts: true });
     const caught = await fail('reboot', { chipid: '10000001' }, 'GATEWAY');
-    assert.match(caught.error.message, /10000001.*502 "the gateway failed".*unknown/);
+    assert.match(caught.error.message, /502.*10000001.*"the gateway failed".*unknown/);
     assert.equal(caught['statusCode'], 502);
     assert.equal(cloud.requests.length, 1);
     await until(() => cloud.device('10000001').boots === 1, 'the device has booted');

@@ -54,7 +54,7 @@ describe('inputs that are not available at once', () => {
   it('delay a reading of the history, which is not sent once the node has closed', async () => {
     cloud = await startCloud();
     cloud.upload(chipid, 'x');
-    await load([cloudApp(cloud), node('history', { incremental: true })]);
+    await load([cloudApp(cloud, { state: 'context' }), node('history', { incremental: true })]);
     await configureSlowContextStore();
     const letGo = holdContextStore();
     post('history', { chipid });

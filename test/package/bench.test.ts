@@ -115,7 +115,7 @@ describe('the benchmark', () => {
     const read = (...path: string[]): string => readFileSync(join(repository, ...path), 'utf8');
     const results = readResults(scenarios, RECORDED);
     const page = pageText(read('bench', 'page.md'), scenarios, results);
-    assert.equal(read('docs', 'performance.md'), page, 'Run npm run bench -- --page.');
+    assert.equal(read('docs', 'inside', 'performance.md'), page, 'Run npm run bench -- --page.');
     assert.equal(read('docs', 'images', 'performance.svg'), picture(results));
   });
 });

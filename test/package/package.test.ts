@@ -28,7 +28,7 @@ const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8
 /** What a build and a pack read, and nothing else: neither a dist nor anything that git ignores. */
 const NEEDED = [
   ...['src', 'nodes', 'icons', 'examples', 'build.mjs', 'tsconfig.json', 'tsconfig.editor.json'],
-  ...['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE'],
+  ...['package.json', 'README.md', 'README.zh-CN.md', 'CHANGELOG.md', 'LICENSE'],
   ...['scripts/readme-addresses.mjs', 'scripts/npm.mjs'],
 ];
 
@@ -71,7 +71,7 @@ describe('the package as it is published', () => {
 
   it('contains what a user needs, and nothing else', () => {
     const allowed = [
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+      /^(package\.json|README(\.zh-CN)?\.md|LICENSE|CHANGELOG\.md)$/,
       /^examples\/[^/]+\.json$/,
       /^dist\/src\/.+\.(js|d\.ts)$/,
       /^dist\/nodes\/[^/]+\/(.+\.js|[^/]+\.html|locales\/.+\.(json|html)|icons\/.+\.svg)$/,
@@ -88,22 +88,27 @@ describe('the package as it is published', () => {
     }
   });
 
-  it('has a README whose addresses are those of the release, wherever it is read', async () => {
-    const tarball = join(copy, packed.filename);
-    const { stdout } = await execute('tar', ['-xOzf', tarball, 'package/README.md']);
-    const links = [...stdout.matchAll(/(!?)\[[^\]]*\]\(([^)]+)\)/g)];
-    const tag = `v${manifest.version}`;
-    for (const [all, mark, address = ''] of links) {
-      if (mark) assert.ok(address.startsWith(`${ORIGIN}/raw/${tag}/`), all);
-      else assert.match(address, /^(https:|#)/, all);
-      const [, path] = address.split(`/${tag}/`);
-      if (path) assert.ok(existsSync(join(repository, path.replace(/#.*/, ''))), path);
-    }
-    assert.ok(links.filter(([, mark]) => mark).length >= 5);
-    assert.ok(stdout.includes(`](${ORIGIN}/blob/${tag}/docs/errors.md)`));
-    const kept = readFileSync(join(repository, 'README.md'), 'utf8');
-    assert.equal(text('README.md'), kept, 'the README of the working tree is as it was');
-  });
+  for (const [readme, errors] of [
+    ['README.md', 'errors.md'],
+    ['README.zh-CN.md', 'errors.zh-CN.md'],
+  ] as const) {
+    it(`has a ${readme} whose addresses are those of the release, wherever it is read`, async () => {
+      const tarball = join(copy, packed.filename);
+      const { stdout } = await execute('tar', ['-xOzf', tarball, `package/${readme}`]);
+      const links = [...stdout.matchAll(/(!?)\[[^\]]*\]\(([^)]+)\)/g)];
+      const tag = `v${manifest.version}`;
+      for (const [all, mark, address = ''] of links) {
+        if (mark) assert.ok(address.startsWith(`${ORIGIN}/raw/${tag}/`), all);
+        else assert.match(address, /^(https:|#)/, all);
+        const [, path] = address.split(`/${tag}/`);
+        if (path) assert.ok(existsSync(join(repository, path.replace(/#.*/, ''))), path);
+      }
+      assert.equal(links.filter(([, mark]) => mark).length, 2);
+      assert.ok(stdout.includes(`](${ORIGIN}/blob/${tag}/docs/use/${errors})`));
+      const kept = readFileSync(join(repository, readme), 'utf8');
+      assert.equal(text(readme), kept, 'the README of the working tree is as it was');
+    });
+  }
 
   // Of 2.6 MB unpacked: the client and its declarations 1.3 MB, the nodes and their texts in two languages 1 MB, examples 0.3 MB.
   it('is under 700 kB', () => {
@@ -134,7 +139,7 @@ describe('the package as it is published', () => {
   });
 
   it('lists the licences of what is installed with it', () => {
-    const page = readFileSync(join(repository, 'docs', 'licenses.md'), 'utf8');
+    const page = readFileSync(join(repository, 'docs', 'inside', 'licenses.md'), 'utf8');
     const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { version: string; license?: string }>;
     };

@@ -37,6 +37,12 @@ const workflow = (file: string): Workflow =>
   load(readFileSync(join(folder, file), 'utf8')) as Workflow;
 const jobsOf = (file: string): [string, Job][] => Object.entries(workflow(file).jobs);
 
+/** What the jobs that publish may do, and no other. */
+const PUBLISHING: Record<string, Record<string, string>> = {
+  publish: { 'id-token': 'write' },
+  pages: { 'id-token': 'write', pages: 'write' },
+};
+
 const INSTALLS = /\bnpm (ci|i|install|install-test|test|start|run|exec|pack)\b|\bnpx\b|\bnode\s/;
 
 describe('the workflows', () => {
@@ -53,7 +59,7 @@ describe('the workflows', () => {
       const { permissions, jobs } = workflow(file);
       for (const [name, job] of Object.entries(jobs)) {
         const granted = job.permissions ?? permissions;
-        const wanted = name === 'publish' ? { 'id-token': 'write' } : { contents: 'read' };
+        const wanted = PUBLISHING[name] ?? { contents: 'read' };
         assert.deepEqual(granted, wanted, `${file}: ${name}`);
       }
     }
@@ -87,7 +93,7 @@ describe('the release workflow', () => {
     job.steps.find(({ uses: used }) => used?.startsWith(`actions/${action}@`));
 
   it('gives the token of npm and the identity to a job that installs and runs nothing', () => {
-    assert.deepEqual(Object.keys(jobs), ['build', 'publish']);
+    assert.deepEqual(Object.keys(jobs), ['build', 'publish', 'docs', 'pages']);
     assert.equal(publish.environment, 'npm');
     assert.equal(uses(publish, 'checkout'), undefined);
     for (const script of scripts(publish)) assert.doesNotMatch(script, INSTALLS);
@@ -127,6 +133,21 @@ describe('the release workflow', () => {
   });
 });
 
+describe('the site of the release', () => {
+  const { docs = { steps: [] }, pages = { steps: [] } } = workflow('release.yml').jobs;
+
+  it('is built after the package is published, and deployed by a job that installs and runs nothing', () => {
+    assert.equal(docs.needs, 'publish');
+    assert.ok(docs.steps.some(({ run }) => run?.includes('npm run docs')));
+    assert.doesNotMatch(JSON.stringify(docs), /secrets\.|id-token|"environment"/);
+    assert.deepEqual([pages.needs, pages.environment], ['docs', 'github-pages']);
+    assert.deepEqual(
+      pages.steps.map(({ uses }) => uses),
+      ['actions/deploy-pages@v4'],
+    );
+  });
+});
+
 describe('the updates', () => {
   const { updates } = load(
     readFileSync(join(repository, '.github', 'dependabot.yml'), 'utf8'),
@@ -137,6 +158,7 @@ describe('the updates', () => {
     assert.deepEqual(kinds, ['github-actions', 'npm']);
     const folders = [
       '/',
+      '/docs',
       ...readdirSync(join(repository, 'test')).map((name) => `/test/${name}`),
     ].filter((each) => existsSync(join(repository, each, 'package-lock.json')));
     assert.ok(folders.length > 1);

@@ -45,11 +45,7 @@ function flows(service: ServiceAddress, listener: ListenerSettings): object[] {
   ];
 }
 
-const SETTINGS = {
-  httpAdminRoot: false,
-  // Written at once: what a kill may repeat is what came after the last write.
-  contextStorage: { default: { module: 'localfilesystem', config: { cache: false } } },
-};
+const SETTINGS = { httpAdminRoot: false };
 
 const recordNode = (recordFile: string): string => `
 const { createRecorder } = require(${JSON.stringify(join(__dirname, 'recorder.js'))});
@@ -89,8 +85,8 @@ export function prepareUserDir(
 /** The positions that the listen node has saved, by chip number. */
 export function savedPositions(userDir: string): Record<string, Position> {
   try {
-    const text = readFileSync(join(userDir, 'context', TAB, `${LISTEN}.json`), 'utf8');
-    return (JSON.parse(text) as { positions?: Record<string, Position> }).positions ?? {};
+    const file = join(userDir, 'device-cloud', 'app', `listen-positions-${LISTEN}.json`);
+    return (JSON.parse(readFileSync(file, 'utf8')) as { value: Record<string, Position> }).value;
   } catch {
     return {};
   }

@@ -20,7 +20,7 @@ interface Snippet {
 }
 
 function snippets(name: string): Snippet[] {
-  const page = readFileSync(join(repository, 'docs', name), 'utf8');
+  const page = readFileSync(join(repository, 'docs', 'inside', name), 'utf8');
   const found: Snippet[] = [];
   let title = '';
   let code: string[] | undefined;
@@ -87,7 +87,7 @@ async function run(file: string): Promise<string> {
   }
 }
 
-describe('docs/client.md and docs/simulator.md', () => {
+describe('docs/inside/client.md and docs/inside/simulator.md', () => {
   const [beginning, end, ...rest] = PAGES.flatMap(snippets);
   before(() => mkdirSync(folder, { recursive: true }));
   after(() => runner?.terminate());
@@ -106,7 +106,7 @@ describe('docs/client.md and docs/simulator.md', () => {
   });
 
   it('tell the everyday client on one short page', () => {
-    assert.ok(statSync(join(repository, 'docs', 'client.md')).size <= 25_000);
+    assert.ok(statSync(join(repository, 'docs', 'inside', 'client.md')).size <= 25_000);
   });
 
   for (const [index, { title, code }] of rest.entries()) {

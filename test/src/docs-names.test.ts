@@ -12,7 +12,7 @@ const MOST = 40;
 const named = new Set(
   [
     ...['client.md', 'simulator.md']
-      .map((name) => readFileSync(join(repository, 'docs', name), 'utf8'))
+      .map((name) => readFileSync(join(repository, 'docs', 'inside', name), 'utf8'))
       .join('\n')
       .matchAll(/```js\n[^]*?```|`[^`\n]+`/g),
   ]
@@ -70,7 +70,7 @@ describe('what the package exports, by its declarations', () => {
     assert.ok(ofClient > 20 && ofClient <= MOST, String(ofClient));
   });
 
-  it('is named in docs/client.md or docs/simulator.md, each type, function, option and field', () => {
+  it('is named in docs/inside/client.md or docs/inside/simulator.md, each type, function, option and field', () => {
     assert.ok(exported.length > 50 && members.length > 120);
     const missing = [...exported, ...members]
       .map(({ path }) => path)

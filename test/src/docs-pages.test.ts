@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ERROR_CODES } from '../../src/errors';
 import * as assumptions from '../../src/simulator/assumptions';
 import { repository } from '../../tooling/repository';
+
+/** A page that asks for more at its beginning is not read. */
+const MOST_OF_A_BEGINNING = 130;
 
 const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
 
@@ -21,14 +27,21 @@ const anchors = (text: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
+/** The two halves: how to use it, and what is inside. */
+const HALVES = ['docs/use', 'docs/inside'];
+const FOOT = { english: '[All pages](../README.md)', chinese: '[全部页面](../README.zh-CN.md)' };
+
+const isChinese = (page: string): boolean => page.endsWith('.zh-CN.md');
+
 describe('the pages', () => {
-  const pages = [...folder('.'), ...folder('docs')];
+  const inHalves = HALVES.flatMap(folder);
+  const pages = [...folder('.'), ...folder('docs'), ...inHalves];
 
   for (const page of pages) {
     it(`${page}: every link of its own leads somewhere`, () => {
       for (const [, target = ''] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^[a-z]+:/.test(target)) continue;
-        const [path = '', anchor] = target.split('#');
+        const [path = '', anchor] = decodeURI(target).split('#');
         const file = path === '' ? page : join(dirname(page), path);
         assert.ok(existsSync(join(repository, file)), target);
         if (anchor) assert.ok(anchors(read(file)).includes(anchor), target);
@@ -36,35 +49,79 @@ describe('the pages', () => {
     });
   }
 
-  /** The pages of docs/ in the order of their index, in one language. */
-  const chain = (isChinese: boolean): string[] =>
-    [...read('docs/README.md').matchAll(/\]\(([\w.-]+\.md)\)/g)]
-      .map(([, page = '']) => page)
-      .filter((page) => page.includes('zh-CN') === isChinese);
-
-  it('of docs/ are in its index, each once', () => {
-    const names = folder('docs').map((page) => page.slice('docs/'.length));
-    const listed = [...chain(false), ...chain(true)].sort();
-    assert.deepEqual(listed, names.filter((name) => name !== 'README.md').sort());
+  it('of docs/ are in the index of their language, each once', () => {
+    for (const [index, pages] of [
+      ['docs/README.md', inHalves.filter((page) => !isChinese(page))],
+      ['docs/README.zh-CN.md', inHalves.filter(isChinese)],
+    ] as const) {
+      const rows = [...read(index).matchAll(/^\| \[[^\]]+\]\(([^)]+)\)/gm)];
+      const listed = rows.map(([, page = '']) => join('docs', page));
+      // The Chinese index also names pages that are in English alone.
+      const own = isChinese(index) ? listed.filter(isChinese) : listed;
+      assert.deepEqual(own.sort(), [...pages].sort(), index);
+    }
   });
 
-  it('of docs/ end with a way back to the index and on to the next page', () => {
-    for (const pages of [chain(false), chain(true)]) {
-      pages.forEach((page, index) => {
-        const last = read(`docs/${page}`).trimEnd().split('\n').at(-1) ?? '';
-        const next = pages[index + 1];
-        const targets = [...last.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target);
-        assert.deepEqual(targets, ['README.md', ...(next ? [next] : [])], page);
-      });
+  it('of docs/ end with a way back to the index', () => {
+    for (const page of inHalves) {
+      const last = read(page).trimEnd().split('\n').at(-1);
+      assert.equal(last, isChinese(page) ? FOOT.chinese : FOOT.english, page);
     }
   });
 
   it('of docs/ in two languages lead to each other', () => {
-    for (const page of chain(true)) {
-      const english = page.replace('.zh-CN', '');
-      assert.ok(read(`docs/${english}`).includes(`[中文](${page})`), english);
-      assert.ok(read(`docs/${page}`).includes(`[English](${english})`), page);
+    const both = inHalves.filter(isChinese).map((page) => basename(page));
+    assert.ok(both.length >= 10);
+    for (const name of both) {
+      const english = name.replace('.zh-CN', '');
+      assert.ok(read(`docs/use/${english}`).includes(`[中文](${name})`), english);
+      assert.ok(read(`docs/use/${name}`).includes(`[English](${english})`), name);
     }
+  });
+
+  it('of docs/ that are long begin with what suffices for most, in at most 130 words', () => {
+    for (const page of inHalves.filter((each) => !isChinese(each))) {
+      const text = read(page);
+      if (text.split(/\s+/).length < 1000) continue;
+      const beginning = text.slice(text.indexOf('\n'), text.indexOf('\n## '));
+      const words = beginning
+        .replace(/^\[中文\].*$|^!\[.*$|^\|.*$|<!--.*?-->/gm, '')
+        .replace(/\]\([^)]*\)/g, ']')
+        .split(/\s+/)
+        .filter((word) => /\w/.test(word)).length;
+      assert.ok(words >= 40 && words <= MOST_OF_A_BEGINNING, `${page}: ${words} words`);
+    }
+  });
+
+  it('of the site are laid out without a dead link, with one for each node in both languages', () => {
+    const site = mkdtempSync(join(tmpdir(), 'site-'));
+    try {
+      const script = join(repository, 'scripts', 'docs', 'stage.mjs');
+      const program = `import(${JSON.stringify(pathToFileURL(script).href)}).then(({ stage }) => stage(process.argv[1]))`;
+      execFileSync(process.execPath, ['-e', program, site], { stdio: 'pipe' });
+      const manifest = JSON.parse(read('package.json')) as { 'node-red': { nodes: object } };
+      for (const node of Object.keys(manifest['node-red'].nodes)) {
+        for (const language of ['', 'zh']) {
+          const page = readFileSync(join(site, language, 'use', 'nodes', `${node}.md`), 'utf8');
+          assert.match(page, new RegExp(`^# .+\n\n\`device-cloud-${node}\``));
+        }
+      }
+      for (const page of inHalves.filter((each) => !isChinese(each))) {
+        assert.ok(existsSync(join(site, page.replace('docs/', ''))), page);
+        assert.ok(existsSync(join(site, page.replace('docs/', 'zh/'))), page);
+      }
+    } finally {
+      rmSync(site, { recursive: true });
+    }
+  });
+
+  it('of the repository: the README has at most 1,000 words, in both languages the same headings', () => {
+    const text = read('README.md');
+    const prose = text.replace(/\]\([^)]*\)/g, ']').replace(/^\| *-[-| ]*$/gm, '');
+    const words = prose.split(/[\s|]+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+    assert.ok(words <= 1000, `${words} words`);
+    const headings = (page: string): number => [...read(page).matchAll(/^## /gm)].length;
+    assert.equal(headings('README.zh-CN.md'), headings('README.md'));
   });
 
   it('use each picture of docs/images, none of them large, and show no English one in Chinese', () => {
@@ -74,7 +131,7 @@ describe('the pages', () => {
       names.filter((name) => !text.includes(`images/${name}`)),
       [],
     );
-    for (const page of chain(true)) assert.doesNotMatch(read(`docs/${page}`), /en-US\.png/, page);
+    for (const page of pages.filter(isChinese)) assert.doesNotMatch(read(page), /en-US\.png/, page);
     for (const name of names) {
       const { size } = statSync(join(repository, 'docs', 'images', name));
       assert.ok(size < 600_000, `${name}: ${size} bytes`);
@@ -104,19 +161,21 @@ describe('the pages', () => {
     assert.ok(answers.length >= 5);
     for (const [, path = ''] of answers) assert.ok(existsSync(join(repository, path)), path);
     assert.ok(page.length <= 8192, `CONTRIBUTING has ${page.length} characters`);
-    const text = read('docs/architecture.md');
+    const text = read('docs/inside/architecture.md');
     for (const entry of readdirSync(join(repository, 'src'), { withFileTypes: true })) {
       if (entry.isDirectory()) assert.ok(text.includes(`\`src/${entry.name}/\``), entry.name);
     }
   });
 
-  it('name each error code once in the table of docs/errors.md, and no other', () => {
-    const named = [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code);
+  it('name each error code once in the table of docs/use/errors.md, and no other', () => {
+    const named = [...read('docs/use/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map(
+      ([, code]) => code,
+    );
     assert.deepEqual(named.sort(), [...ERROR_CODES].sort());
   });
 
-  it('name each assumption of the simulator in docs/open-questions.md', () => {
-    const page = read('docs/open-questions.md');
+  it('name each assumption of the simulator in docs/inside/open-questions.md', () => {
+    const page = read('docs/inside/open-questions.md');
     const missing = Object.keys(assumptions).filter((name) => !page.includes(`\`${name}\``));
     assert.deepEqual(missing, []);
   });

@@ -19,9 +19,11 @@ describe('the error of this package', () => {
     const error = new DeviceCloudError('NOT_FOUND', 'no device', 404);
     assert.deepEqual(
       [error.name, error.code, error.message, error.statusCode],
-      ['DeviceCloudError', 'NOT_FOUND', 'no device', 404],
+      ['DeviceCloudError', 'NOT_FOUND', 'NOT_FOUND: no device', 404],
     );
     assert.ok(error instanceof Error);
+    // Node-RED shows this.
+    assert.equal(String(error), 'NOT_FOUND: no device');
     assert.ok(!('statusCode' in new DeviceCloudError('TIMEOUT', 'no answer')));
   });
 

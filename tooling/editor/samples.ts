@@ -71,6 +71,7 @@ const APP: AppConfig = {
   historyEncoding: 'base64',
   historyZone: '-03:30',
   pins: '4,5,12',
+  state: 'context',
   charset: 'gbk',
   postParameters: 'query',
   signCase: 'ascii',

@@ -10,7 +10,7 @@ export const ENGINE = /valkey/i.test(String(spawnSync('redis-server', ['--versio
   ? 'Valkey'
   : 'Redis';
 
-/** A `redis-server` or `redis-sentinel` of this machine, on a free port of loopback and in a folder of its own. */
+/** A server or a Sentinel of this machine, on a free port of loopback and in a folder of its own. */
 export interface RedisProcess {
   readonly port: number;
   readonly child: Child;
@@ -20,17 +20,27 @@ export interface RedisProcess {
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
+interface StartOptions {
+  program?: 'redis-server' | 'valkey-server' | undefined;
+  /** Further arguments. */
+  args?: readonly string[];
+  /** A folder that its files are kept in; default: one that is removed at its end. */
+  kept?: string | undefined;
+}
+
 async function start(
-  program: 'redis-server' | 'valkey-server' | 'redis-sentinel',
   port: number,
   config: readonly string[],
-  kept?: string,
+  { program = 'redis-server', args = [], kept }: StartOptions,
 ): Promise<RedisProcess> {
   const folder = kept ?? temporaryFolder('redis');
   const file = join(folder, 'redis.conf');
   const lines = [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...config];
   writeFileSync(file, `${lines.join('\n')}\n`);
-  const child = keep(program, spawn(program, [file], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const child = keep(
+    program,
+    spawn(program, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
   if (kept === undefined) void child.ended.then(() => removeFolder(folder));
   await child.logged(/Ready to accept connections|Sentinel ID is/);
   const signal = (name: NodeJS.Signals): void => void child.process.kill(name);
@@ -54,8 +64,8 @@ interface RedisOptions {
 }
 
 export async function startRedis(options: RedisOptions = {}): Promise<RedisProcess> {
-  const { port = await freePort(), config = [], folder, program = 'redis-server' } = options;
-  return start(program, port, ['save ""', 'appendonly no', ...config], folder);
+  const { port = await freePort(), config = [], folder: kept, program } = options;
+  return start(port, ['save ""', 'appendonly no', ...config], { program, kept });
 }
 
 /**
@@ -67,10 +77,12 @@ export async function startSentinel(
   config: readonly string[] = [],
 ): Promise<RedisProcess> {
   const port = await freePort();
-  return start('redis-sentinel', port, [
+  const lines = [
     `sentinel monitor primary 127.0.0.1 ${primary} 2`,
     'sentinel down-after-milliseconds primary 500',
     'sentinel failover-timeout primary 2000',
     ...config,
-  ]);
+  ];
+  // Not `redis-sentinel`, another name of the same program, which not every machine with a server has.
+  return start(port, lines, { args: ['--sentinel'] });
 }

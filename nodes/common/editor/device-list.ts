@@ -1,12 +1,15 @@
 import { isVariable } from '../shared.config';
 import { said, t } from './texts';
-import { current, fieldValue } from './form';
-import { deviceName, pickDevice, whenKnown } from './picker';
+import { current, field, fieldValue } from './form';
+import { nameIn } from './devices';
+import { pickDevice, whenKnown } from './picker';
+import { deviceLabel } from './properties';
 import type { EditorNode, PropertyDefinition, ValidatorOptions, Validity } from './red';
 import { chipNumber, type Check } from './fields';
 
 /** The properties of a node whose devices may be a list. */
 interface DeviceListConfig {
+  app: string;
   devices: string;
   chipids: string[];
 }
@@ -54,9 +57,20 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
   const name = $('<small>').appendTo(row);
   const describe = (): void => {
     judge(input);
-    name.text(deviceName(fieldValue(input).trim()));
+    name.text(nameIn(fieldValue(field('app')), fieldValue(input).trim()) ?? '');
   };
   pickDevice(input);
+  input.on('paste', (event) => {
+    const pasted = (event.originalEvent as ClipboardEvent).clipboardData?.getData('text') ?? '';
+    const [first, ...others] = pasted.split(/[\s,;，；、]+/).filter((part) => part !== '');
+    if (first === undefined || others.length === 0) return;
+    event.preventDefault();
+    // Its own row takes the first one, unless something stands there already.
+    const isEmpty = fieldValue(input).trim() === '';
+    if (isEmpty) input.val(first).trigger('change');
+    for (const chipid of isEmpty ? others : [first, ...others])
+      list().editableList('addItem', { chipid });
+  });
   input.on('change keyup paste', () => {
     describe();
     changed();
@@ -66,8 +80,12 @@ function addRow(row: JQuery, _index: number, item: Partial<Item>, changed: () =>
   if (item.chipid === undefined) setTimeout(() => input.trigger('focus'));
 }
 
-/** Makes the editable list of chip numbers. `changed` is called for every change. */
-export function prepareList(chipids: string[], changed: () => void): void {
+/**
+ * Makes the editable list of chip numbers, with an empty row if there are none. Each change of it is one of the field
+ * `devices`, since Node-RED knows no field of the list itself.
+ */
+export function prepareList(chipids: readonly string[] = []): void {
+  const changed = (): void => void field('devices').trigger('change');
   list().editableList<Partial<Item>>({
     addButton: t('common.list.add'),
     addItem: (row, index, item) => addRow(row, index, item, changed),
@@ -76,7 +94,14 @@ export function prepareList(chipids: string[], changed: () => void): void {
     sortable: true,
     height: 'auto',
   });
-  for (const chipid of chipids) list().editableList('addItem', { chipid });
+  for (const chipid of chipids.length > 0 ? chipids : [''])
+    list().editableList('addItem', { chipid });
+}
+
+/** The devices of a list as a label shows them: one by its name where that is known, several by their number. */
+export function listLabel({ app, chipids = [] }: EditorNode<DeviceListConfig>): string {
+  if (chipids.length > 1) return t('common.devices.several', { number: chipids.length });
+  return chipids[0] === undefined ? '' : deviceLabel(app, chipids[0]);
 }
 
 /** The chip numbers in the list, without empty rows and without repetition. */

@@ -1,5 +1,6 @@
 import { isObject } from '../shared.config';
 import { plain, said, t } from './texts';
+import type { EditorNode } from './red';
 import { getRoute } from './routes';
 
 /** An online device, as the admin routes give it. */
@@ -30,20 +31,29 @@ type Known = Map<string, Device[]>;
 /** Each node's editor half is a separate script, so what they know is shared through the page. */
 const SHARED = Symbol.for('device-cloud.devices');
 interface Shared {
-  [SHARED]: { tested: Known; seen: Known } | undefined;
+  [SHARED]: Remembered | undefined;
 }
-/** What a test in the config node's dialog found, and the last list of any kind. */
-const { tested, seen } = ((globalThis as unknown as Shared)[SHARED] ??= {
-  tested: new Map<string, Device[]>(),
-  seen: new Map<string, Device[]>(),
+interface Remembered {
+  tested: Known;
+  seen: Known;
+  names: Names;
+  asked: Set<string>;
+}
+/** Names by chip number, by the id of their config node. */
+type Names = Map<string, Map<string, string>>;
+/** What a test in the config node's dialog found, the last list of any kind, and what a label may show. */
+const { tested, seen, names, asked }: Remembered = ((globalThis as unknown as Shared)[SHARED] ??= {
+  tested: new Map(),
+  seen: new Map(),
+  names: new Map(),
+  asked: new Set(),
 });
 
 let last: { app: string; at: number; list: Promise<DeviceList> } | undefined;
 
 // Another project, or another branch of it, may have an application of the same id with other devices.
 RED.events.on('workspace:clear', () => {
-  tested.clear();
-  seen.clear();
+  for (const known of [tested, seen, names, asked]) known.clear();
   last = undefined;
 });
 
@@ -55,7 +65,7 @@ function text(value: unknown): string {
 export function readDevices(value: unknown): Device[] {
   if (!Array.isArray(value)) return [];
   const now = Date.now();
-  return value.filter(isObject).map((device) => ({
+  return value.filter(isObject).map((device): Device => ({
     chipid: text(device['chipid']),
     name: plain(text(device['name'])),
     latest: plain(text(device['latest'])),
@@ -66,8 +76,45 @@ export function readDevices(value: unknown): Device[] {
 /** Keeps the devices that a test has found, until the first deploy. */
 export function rememberDevices(app: string, devices: Device[]): void {
   tested.set(app, devices);
-  seen.set(app, devices);
+  see(app, devices);
   last = undefined;
+}
+
+/** A list has arrived: labels show the names in it from now on. */
+function see(app: string, devices: Device[]): void {
+  seen.set(app, devices);
+  rememberNames(app, devices);
+}
+
+/** Keeps names, and draws the labels again that show them. */
+function rememberNames(app: string, devices: readonly Pick<Device, 'chipid' | 'name'>[]): void {
+  const known = names.get(app) ?? new Map<string, string>();
+  names.set(app, known);
+  const news = devices.filter(({ chipid, name }) => name !== '' && known.get(chipid) !== name);
+  if (news.length === 0) return;
+  for (const { chipid, name } of news) known.set(chipid, name);
+  RED.nodes.eachNode((node) => {
+    if ((node as EditorNode<{ app: string }>).app !== app) return;
+    Object.assign(node, { dirty: true, resize: true });
+  });
+  RED.view.redraw();
+}
+
+/**
+ * The name of a device, if one is known. The first time that a label wants one, the run time is asked for those that it
+ * knows, which requests nothing of the service.
+ */
+export function nameIn(app: string, chipid: string): string | undefined {
+  const node = RED.nodes.node(app);
+  if (node && !node.changed && !asked.has(app) && RED.user.hasPermission('device-cloud.read')) {
+    asked.add(app);
+    getRoute(`apps/${encodeURIComponent(app)}/devices?names`).then(
+      (devices: unknown) => rememberNames(app, readDevices(devices)),
+      // The number says which device it is, too.
+      () => undefined,
+    );
+  }
+  return names.get(app)?.get(chipid);
 }
 
 /** A device in the last list. It requests none: too many calls may reset devices (section 8). */
@@ -92,10 +139,23 @@ function explain(error: unknown, status: number, needed: Needed): Problem {
     // A code without a text is shown by its message.
     const words = code === '' ? '' : wordsFor(code);
     if (words === '') return { reason: text(error['message']) };
-    return { reason: words, detail: text(error['message']) };
+    return { reason: words, detail: detailOf(code, text(error['message'])) };
   }
   if (status === 401 || status === 403) return { reason: refusal(needed, status) };
   return { reason: t(status === 404 ? 'common.picker.undeployed' : 'common.picker.unanswered') };
+}
+
+/**
+ * The details of an error for the reader, which begin with its code: that can be searched for. The message is in English:
+ * in another language they are the service's own words, which the message quotes, and what to do about the code.
+ */
+export function detailOf(code: string, message: string): string {
+  const advice = t(`common.advice.${code}`, { defaultValue: '' });
+  if (advice === '' || RED.i18n.lang().startsWith('en'))
+    return code === '' || message.startsWith(code) ? message : `${code}: ${message}`;
+  const said = /"([^"]+)"/.exec(message)?.[1];
+  const words = said === undefined ? '' : `${t('common.advice.said', { said })} `;
+  return `${code}: ${words}${advice}`;
 }
 
 /** The service refuses a wrong App ID as it does a wrong key, with 401 or 404 (section 7). */
@@ -124,7 +184,7 @@ async function ask(app: string, changed: boolean): Promise<DeviceList> {
     const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?ages`);
     const list = isObject(answer) && 'devices' in answer ? answer['devices'] : answer;
     const devices = readDevices(list);
-    seen.set(app, devices);
+    see(app, devices);
     return { devices };
   } catch (failure) {
     if (isUndeployed(failure, changed)) return { reason: t('common.picker.undeployed') };

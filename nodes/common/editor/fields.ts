@@ -1,10 +1,19 @@
 import { isVariable } from '../shared.config';
-import { current, field, fieldValue } from './form';
-import type { EditorNode, EditorNodeBase, TypeDefinition, ValidatorOptions, Validity } from './red';
+import { current, field, fieldValue, usual } from './form';
+import type {
+  EditorNode,
+  PropertyDefinition,
+  TypeDefinition,
+  ValidatorOptions,
+  Validity,
+} from './red';
 import { said, t } from './texts';
 
 /** Returns what is wrong with a text, or nothing if it is valid. */
 export type Check = (value: string) => string | undefined;
+
+/** The same where it depends on other properties of the node. */
+export type NodeCheck<T> = (value: string, node: EditorNode<T>) => string | undefined;
 
 type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptions) => Validity;
 
@@ -12,13 +21,18 @@ type Validate<T> = (this: EditorNode<T>, value: unknown, options: ValidatorOptio
 export const chipNumber: Check = (value) =>
   /^[0-9]{1,20}$/.test(value) ? undefined : t('common.error.chipid');
 
+/** The same of a device that the node has to be given. */
+export const deviceNumber: Check = (value) =>
+  value === '' ? t('common.error.no-chipid') : chipNumber(value);
+
 export const notBlank: Check = (value) =>
   value.trim() === '' ? t('common.error.blank') : undefined;
 
 /** For a property that may be empty, or missing in a flow written by hand: the default applies. */
-export function orDefault(check: Check): Check {
-  return (value) => (value === '' ? undefined : check(value));
-}
+const orDefault =
+  <T>(check: NodeCheck<T>): NodeCheck<T> =>
+  (value, node) =>
+    value === '' ? undefined : check(value, node);
 
 export function wholeNumber(min: number, max: number): Check {
   return (value) => {
@@ -48,7 +62,7 @@ function typeValidator(check: Check): (value: string) => Validity {
 
 /** Turns a check into the validator of a property. `needed`: whether the node uses the property. */
 export function validator<T>(
-  check: (value: string, node: EditorNode<T>) => string | undefined,
+  check: NodeCheck<T>,
   needed: (node: EditorNode<T>) => boolean = () => true,
 ): Validate<T> {
   return function (value, options) {
@@ -71,11 +85,44 @@ function typedError(type: string, value: string): string | undefined {
   return validity === false ? t('common.error.value') : validity;
 }
 
-/** The default of a text property, which the run time uses where a flow written by hand leaves it out. */
-function usual(node: EditorNodeBase, property: string): string {
-  const value = RED.nodes.getType(node.type).defaults[property]?.value;
-  return typeof value === 'string' ? value : '';
-}
+/** A property that `check` judges while the node uses it. */
+export const checked = <T, V extends number | string = string>(
+  value: V,
+  label: string,
+  check: NodeCheck<T>,
+  needed?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, V> => ({
+  value,
+  label: t(label),
+  validate: validator<T>(orDefault(check), needed),
+});
+
+/** A property that is one of a few words. */
+export const choice = <T, V extends string = string>(
+  value: V,
+  label: string,
+  ...choices: V[]
+): PropertyDefinition<T, V> => checked<T, V>(value, label, oneOf(...choices));
+
+/** A number of a node, or the text that the editor makes of it. */
+export const number = <T>(
+  value: number | string,
+  label: string,
+  check: Check,
+  needed?: (node: EditorNode<T>) => boolean,
+): PropertyDefinition<T, number | string> =>
+  checked<T, number | string>(value, label, check, needed);
+
+/** The property behind a typedInput, judged by its type: see {@link typedValidator}. */
+export const typed = <T>(
+  value: string,
+  label: string,
+  ...rules: Parameters<typeof typedValidator<T>>
+): PropertyDefinition<T, string> => ({
+  value,
+  label: t(label),
+  validate: typedValidator<T>(...rules),
+});
 
 /**
  * Validates the property behind a typedInput, whose type is in `typeProperty`, `<property>Type`: by the
@@ -83,17 +130,17 @@ function usual(node: EditorNodeBase, property: string): string {
  */
 export function typedValidator<T>(
   typeProperty: keyof T & `${string}Type`,
-  checks: Record<string, (value: string, node: EditorNode<T>) => string | undefined> = {},
+  checks: Record<string, NodeCheck<T>> = {},
   needed?: (node: EditorNode<T>) => boolean,
 ): Validate<T> {
   const validate = validator<T>((value, node) => {
-    const type = current(node, typeProperty) || usual(node, typeProperty);
+    const type = current(node, typeProperty) || String(usual(node.type, typeProperty));
     const own = checks[type];
     return own ? own(value, node) : typedError(type, value);
   }, needed);
   const property = typeProperty.slice(0, -'Type'.length);
   return function (value, options) {
-    return validate.call(this, value ?? usual(this, property), options);
+    return validate.call(this, value ?? usual(this.type, property), options);
   };
 }
 
@@ -129,8 +176,9 @@ function typeName(type: string | TypeDefinition): string {
 /**
  * Makes a typedInput of a property, whose type is in `<property>Type`. A flow written by hand may
  * use another of Node-RED's types: it is offered too, or the dialog would silently change it.
+ * @param name of the property of a message that it begins with when `msg` is chosen
  */
-export function typedInput(property: string, types: (string | TypeDefinition)[]): void {
+export function typedInput(property: string, types: (string | TypeDefinition)[], name = ''): void {
   const saved = fieldValue(field(`${property}Type`));
   const known = saved === '' || types.some((type) => typeName(type) === saved);
   field(property).typedInput({
@@ -138,7 +186,7 @@ export function typedInput(property: string, types: (string | TypeDefinition)[])
     typeField: `#node-input-${property}Type`,
     default: 'msg',
   });
-  forgetNameOfProperty(property);
+  forgetNameOfProperty(property, name);
   nameParts(property);
 }
 
@@ -172,21 +220,22 @@ function nameParts(property: string): void {
  * Node-RED keeps the text when the type changes. The name of a message's property is no number and
  * no text to push: it gives way to what is typed by hand, and comes back with the type.
  */
-function forgetNameOfProperty(property: string): void {
+function forgetNameOfProperty(property: string, usualName: string): void {
   const input = field(property);
   const look = (): { type: string; value: string } => ({
     type: input.typedInput('type'),
     value: input.typedInput('value'),
   });
   let before = look();
-  let name = '';
+  let name = usualName;
   input.on('typedinputtypechange', () => {
     const { type, value } = look();
     const named = type === 'msg' || DYNAMIC.includes(type);
     if (before.type === 'msg' && !named && value === before.value) {
       name = value;
       input.typedInput('value', '');
-    } else if (type === 'msg' && value === '') input.typedInput('value', name);
+    } else if (type === 'msg' && (value === '' || /^[0-9]+$/.test(value)))
+      input.typedInput('value', name);
   });
   input.on('change keyup', () => (before = look()));
 }

@@ -1,4 +1,14 @@
+import { DEVICE } from '../shared.config';
 import type { EditorNode, EditorNodeBase } from './red';
+
+/**
+ * What a property means that a flow written by hand leaves out. That is the default of a new node, but for the
+ * device, which new nodes choose with the picker.
+ */
+export const usual = (type: string, property: string): unknown =>
+  property in DEVICE
+    ? DEVICE[property as keyof typeof DEVICE]
+    : RED.nodes.getType(type).defaults[property]?.value;
 
 function input(node: EditorNodeBase, property: string): JQuery {
   const isConfig = RED.nodes.getType(node.type).category === 'config';
@@ -27,13 +37,40 @@ export function show(rows: string | JQuery, visible: boolean): void {
  * the default of what is left out in a flow written by hand.
  */
 export function opened<T>(node: EditorNode<T>): void {
-  for (const [property, { value }] of Object.entries(RED.nodes.getType(node.type).defaults)) {
+  for (const property of Object.keys(RED.nodes.getType(node.type).defaults)) {
+    const value = usual(node.type, property);
     const element = input(node, property);
     element.closest('form').data('editing', node.id);
     const isText = typeof value === 'number' || (typeof value === 'string' && value !== '');
     if (isText && node[property as keyof T] === undefined) element.val(value);
   }
+  openSections(node);
 }
+
+/** Opens each folded section in which something is set, so that what a saved flow uses is seen at once. */
+function openSections<T>(node: EditorNode<T>): void {
+  for (const section of input(node, 'name').closest('form').find('.device-cloud-more').toArray()) {
+    const fields = $(section).find('input, select').toArray();
+    $(section).prop(
+      'open',
+      fields.some((element) => isSet(node, element)),
+    );
+  }
+}
+
+/** Whether a field shows something unlike the default. */
+function isSet<T>(node: EditorNode<T>, element: HTMLElement): boolean {
+  const property = element.id.replace(/^node-(config-)?input-/, '');
+  const isProperty = property in RED.nodes.getType(node.type).defaults;
+  // A credential is no property of the node.
+  const value = isProperty ? node[property as keyof T] : fieldValue($(element));
+  const text = value === undefined ? '' : String(value);
+  return text !== '' && text !== String(usual(node.type, property));
+}
+
+/** Whether a field is in the open form of a node. */
+export const isOpen = (node: EditorNodeBase, element: JQuery): boolean =>
+  element.length > 0 && element.closest('form').data('editing') === node.id;
 
 /**
  * A property's value as a validator has to judge it: what the form says while it is this node's
@@ -41,9 +78,7 @@ export function opened<T>(node: EditorNode<T>): void {
  */
 export function current<T>(node: EditorNode<T>, property: keyof T & string): string {
   const element = input(node, property);
-  if (element.length > 0 && element.closest('form').data('editing') === node.id) {
-    return fieldValue(element);
-  }
+  if (isOpen(node, element)) return fieldValue(element);
   const saved: unknown = node[property];
   return typeof saved === 'string' || typeof saved === 'number' ? String(saved) : '';
 }
@@ -51,8 +86,7 @@ export function current<T>(node: EditorNode<T>, property: keyof T & string): str
 /** The same of a property that is a tick box. */
 export function ticked<T>(node: EditorNode<T>, property: keyof T & string): boolean {
   const element = input(node, property);
-  const isOpen = element.length > 0 && element.closest('form').data('editing') === node.id;
-  return isOpen ? element.is(':checked') : node[property] === true;
+  return isOpen(node, element) ? element.is(':checked') : node[property] === true;
 }
 
 /** Calls `adapt` now and whenever one of the fields changes. */
@@ -65,4 +99,10 @@ export function onChange(properties: string[], adapt: () => void): void {
 export function isClustered(node: EditorNode<{ app: string }>): boolean {
   const app = RED.nodes.node(current(node, 'app')) as EditorNode<{ cluster: string }> | null;
   return Boolean(app?.cluster);
+}
+
+/** Says below the application that it has no cluster, and so no queue. */
+export function prepareNoCluster(node: EditorNode<{ app: string }>): void {
+  const isChosen = (): boolean => !['', '_ADD_'].includes(fieldValue(field('app')));
+  onChange(['app'], () => show('#no-cluster-note', isChosen() && !isClustered(node)));
 }

@@ -1,4 +1,6 @@
-import { current, field, fieldValue } from './form';
+import { MESSAGE } from '../shared.config';
+import { DYNAMIC, revalidate, stringType, typedInput } from './fields';
+import { current, field, fieldValue, onChange, show } from './form';
 import type { EditorNode } from './red';
 import { t } from './texts';
 
@@ -40,7 +42,7 @@ const size = (bytes: number): string =>
   bytes === 1 ? t('common.note.byte') : t('common.note.bytes', { bytes });
 
 /** Shows the byte count, or what is wrong, under a message typed by hand. */
-export function showMessageNote(): void {
+function showNote(): void {
   const format = fieldValue(field('format'));
   const byHand = fieldValue(field('messageType')) === 'str' && format !== 'msg';
   const payload = payloadOf(field('message').typedInput('value'), format);
@@ -48,4 +50,17 @@ export function showMessageNote(): void {
   $('#message-note')
     .text(byHand ? text : '')
     .toggleClass('device-cloud-wrong', 'error' in payload);
+}
+
+/** Makes the rows of the format and the message work. */
+export function prepareMessage<T extends { format: string }>(node: EditorNode<T>): void {
+  const text = stringType((value) => messageError(value, node));
+  const types = ['msg', text, 'num', 'bool', 'json', 'bin', ...DYNAMIC];
+  typedInput('message', types, MESSAGE.message);
+  onChange(['format'], () => {
+    show('#format-note', fieldValue(field('format')) === 'msg');
+    revalidate('message');
+  });
+  field('message').on('change', showNote).parent().on('input', showNote);
+  showNote();
 }

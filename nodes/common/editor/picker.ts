@@ -87,11 +87,6 @@ export function pickDevice(input: JQuery): void {
   openAtClick(input, () => true);
 }
 
-/** The name of a device, if a list has shown it. */
-export function deviceName(chipid: string): string {
-  return knownDevice(fieldValue(field('app')), chipid)?.name ?? '';
-}
-
 /** What is expected in the device's field, which depends on its type. */
 function placeholder(type: string): string {
   if (type === 'str') return t('common.placeholder.str');

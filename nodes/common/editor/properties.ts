@@ -5,133 +5,144 @@ import {
   MANY,
   MAX_MANY,
   MAX_SECONDS,
+  MESSAGE,
+  NEW_DEVICE,
   WHEN,
-  type DeviceCallConfig,
+  type Datatype,
   type DeviceConfig,
   type ManyConfig,
+  type MessageConfig,
   type WhenConfig,
 } from '../shared.config';
+import { nameIn } from './devices';
 import { prepareExplain } from './explain';
 import {
-  chipNumber,
+  checked,
+  choice,
+  deviceNumber,
   DYNAMIC,
+  number,
   oneOf,
-  orDefault,
   seconds,
+  typed,
   typedInput,
-  typedValidator,
-  validator,
   wholeNumber,
 } from './fields';
 import { current, field, fieldValue, onChange, opened, show, ticked } from './form';
+import { messageError } from './message';
 import { deviceType, prepareDeviceRow } from './picker';
 import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { t } from './texts';
+
+// One for each property, since tools read the names of the properties where a node lists them.
+
+/** The properties of every node. */
+export interface Named {
+  name: string;
+  /** Which version of the package's properties the node was saved with. */
+  version: number;
+}
+
+export const name = { value: '' } as const;
+
+/** Hidden. Flows without it are of version 0.1.0; a later change of a property counts it up. */
+export const version = { value: 1 };
 
 const always = (): boolean => true;
 
 type Applies<T> = (node: EditorNode<T>) => boolean;
 type NumberProperty<T> = PropertyDefinition<T, number | string>;
 
-// One function for each property, since tools read the names of the properties where a node lists them.
+/** The config node. */
+export const app = (): { value: ''; type: string; required: true; label: string } => ({
+  value: '',
+  type: APP_TYPE,
+  required: true,
+  label: t('common.label.app'),
+});
 
-/** The property `many` of a node that may call several devices. */
-export const manyProperty = <T>(): PropertyDefinition<T, boolean> => ({ value: MANY.many });
+/** @param needed whether the node calls one device */
+export const chipid = <T extends DeviceConfig>(
+  needed?: Applies<T>,
+): PropertyDefinition<T, string> =>
+  typed<T>(NEW_DEVICE.chipid, 'common.label.device', 'chipidType', { str: deviceNumber }, needed);
 
-function countProperty<T extends ManyConfig>(
-  value: number | string,
-  label: string,
-  applies: Applies<T>,
-): NumberProperty<T> {
-  const isUsed = (node: EditorNode<T>): boolean => applies(node) && ticked(node, 'many');
-  return { value, label, validate: validator<T>(orDefault(wholeNumber(1, MAX_MANY)), isUsed) };
-}
+export const chipidType = { value: NEW_DEVICE.chipidType };
 
-/** How many devices a message may name. `applies`: whether the node calls devices as it is set. */
-export const limitProperty = <T extends ManyConfig>(
-  applies: Applies<T> = always,
-): NumberProperty<T> => countProperty(MANY.limit, t('common.label.limit'), applies);
+/** Whether the node may call several devices for one message. */
+export const many = { value: MANY.many };
 
-/** How many of them are called side by side. */
-export const atOnceProperty = <T extends ManyConfig>(
-  applies: Applies<T> = always,
-): NumberProperty<T> => countProperty(MANY.atOnce, t('common.label.at-once'), applies);
+/** Has no row: a saved one still holds, and a new node takes as many as it can. */
+export const limit = { value: '' } as const;
 
-/** When a command is sent. `applies`: whether the command may wait as the node is set. */
-export function whenProperty<T extends ManyConfig & WhenConfig>(
+/** How many of several devices are called side by side. @param applies whether the node calls devices as it is set */
+export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): NumberProperty<T> =>
+  number<T>(
+    MANY.atOnce,
+    'common.label.at-once',
+    wholeNumber(1, MAX_MANY),
+    (node) => applies(node) && ticked(node, 'many'),
+  );
+
+/** When a command is sent. @param applies whether the command may wait as the node is set */
+export function when<T extends ManyConfig & WhenConfig>(
   applies: Applies<T> = always,
 ): PropertyDefinition<T, T['when']> {
-  const right = orDefault(oneOf('now', 'online', 'upload'));
-  const whenError = (when: string, node: EditorNode<T>): string | undefined =>
-    right(when) ??
-    (ticked(node, 'many') && when !== 'now' && when !== '' ? t('common.error.when') : undefined);
-  return {
-    value: WHEN.when,
-    label: t('common.label.when'),
-    validate: validator(whenError, applies),
-  };
+  const right = oneOf('now', 'online', 'upload');
+  const whenError = (value: string, node: EditorNode<T>): string | undefined =>
+    right(value) ?? (ticked(node, 'many') && value !== 'now' ? t('common.error.when') : undefined);
+  return checked<T, T['when']>(WHEN.when, 'common.label.when', whenError, applies);
 }
 
 /** How long a command waits. */
-export function expiresProperty<T extends ManyConfig & WhenConfig>(
+export const expires = <T extends ManyConfig & WhenConfig>(
   applies: Applies<T> = always,
-): NumberProperty<T> {
-  const waits = (node: EditorNode<T>): boolean => {
-    const when = current(node, 'when');
-    return applies(node) && when !== '' && when !== 'now';
-  };
-  return {
-    value: WHEN.expires,
-    label: t('common.label.expires'),
-    validate: validator<T>(orDefault(seconds(0.001, MAX_SECONDS)), waits),
-  };
-}
+): NumberProperty<T> =>
+  number<T>(
+    WHEN.expires,
+    'common.label.expires',
+    seconds(0.001, MAX_SECONDS),
+    (node) => applies(node) && !['', 'now'].includes(current(node, 'when')),
+  );
 
-/** Shows the rows of several devices where they apply. @returns what to call when that may have changed */
-export function prepareMany(applies: () => boolean = always): () => void {
-  const adapt = (): void => {
-    const many = field('many').is(':checked');
-    show('#many-row', applies());
-    show('#many-note', many);
-    show('.many-only', applies() && many);
-  };
-  onChange(['many'], adapt);
-  return adapt;
-}
+/** How long the node waits for the answer of a device. */
+export const timeout = <T>(): NumberProperty<T> =>
+  number<T>(DEVICE_CALL.timeout, 'common.label.timeout', seconds(0.001, MAX_SECONDS));
 
-const canWait = (applies: () => boolean): boolean => applies() && !field('many').is(':checked');
+/** In which format a message is pushed. @param check what else may be wrong with it */
+export const format = <T extends MessageConfig>(
+  check: (value: string, node: EditorNode<T>) => string | undefined = () => undefined,
+): PropertyDefinition<T, T['format']> => {
+  const right = oneOf('MSG', 'HEX', 'AT', 'LUA', 'B64', 'msg');
+  return checked<T, T['format']>(
+    MESSAGE.format,
+    'common.label.format',
+    (value, node) => check(value, node) ?? right(value),
+  );
+};
 
-/** Shows the rows of a command that may wait where they apply. @returns as {@link prepareMany} */
-export function prepareWhen(applies: () => boolean = always): () => void {
-  const adapt = (): void => {
-    const wait = canWait(applies);
-    show('#when-row', wait);
-    show('#expires-row', wait && fieldValue(field('when')) !== 'now');
-  };
-  onChange(['many', 'when'], adapt);
-  return adapt;
-}
+export const message = <T extends MessageConfig>(): PropertyDefinition<T, string> =>
+  typed<T>(MESSAGE.message, 'common.label.message', 'messageType', { str: messageError });
 
-/** As `oneditsave`: a choice that is not shown must not stop the node. */
-export function saveWhen(applies: () => boolean = always): void {
-  if (!canWait(applies)) field('when').val('now');
-}
+export const messageType = { value: MESSAGE.messageType };
 
-/** The properties of every node. */
-export interface Named {
-  name: string;
-}
-
-/** The property `app`: the config node. */
-export function appProperty(): { value: ''; type: string; required: true; label: string } {
-  return { value: '', type: APP_TYPE, required: true, label: t('common.label.app') };
-}
+/** How an upload becomes a payload. */
+export const datatype = <T>(): PropertyDefinition<T, Datatype> =>
+  choice<T, Datatype>(
+    'auto-detect',
+    'common.label.datatype',
+    'auto-detect',
+    'buffer',
+    'utf8',
+    'json',
+    'base64',
+  );
 
 /**
  * Selects the only application for a new node, since there is nothing to choose from. Called by
  * Node-RED as `onadd`, when the node comes from the palette.
  */
-export function selectOnlyApp(this: EditorNode<{ app: string }>): void {
+export function onadd(this: EditorNode<{ app: string }>): void {
   const apps: string[] = [];
   RED.nodes.eachConfig(({ id, type, z, d }) => {
     const reachable = z === undefined || z === '' || z === this.z;
@@ -141,44 +152,56 @@ export function selectOnlyApp(this: EditorNode<{ app: string }>): void {
   if (only !== undefined && others.length === 0) this.app = only;
 }
 
-/** The property `chipid`. `needed`: whether the node calls one device. */
-export function chipidProperty<T extends DeviceConfig>(
-  needed?: (node: EditorNode<T>) => boolean,
-): PropertyDefinition<T, string> {
-  return {
-    value: DEVICE.chipid,
-    label: t('common.label.device'),
-    validate: typedValidator<T>('chipidType', { str: chipNumber }, needed),
-  };
-}
-
-/** The property `timeout` of a node that waits for the answer of a device. */
-export const timeoutProperty = <T extends DeviceCallConfig>(): PropertyDefinition<
-  T,
-  number | string
-> => ({
-  value: DEVICE_CALL.timeout,
-  label: t('common.label.timeout'),
-  validate: validator(orDefault(seconds(0.001, MAX_SECONDS))),
-});
-
 /** Makes the application's and the device's row work. Comes first in `oneditprepare`. */
 export function prepareDevice(node: EditorNodeBase): void {
   opened(node);
-  typedInput('chipid', ['msg', deviceType(), ...DYNAMIC]);
+  typedInput('chipid', [deviceType(), 'msg', ...DYNAMIC], DEVICE.chipid);
   prepareDeviceRow();
   prepareExplain(node);
 }
 
-/** The chip number of a node that always calls the same device. */
-export function fixedDevice(node: Partial<DeviceConfig>): string {
-  return node.chipidType === 'str' ? (node.chipid ?? '') : '';
+/** Whether a node calls devices as it is set, and whether its command may wait. */
+interface Applicable {
+  calls?: () => boolean;
+  waits?: () => boolean;
 }
 
-/** A node's label: its name, else what it does and, if that is fixed, to which device. */
-export function labelOf(name: string | undefined, text: string, device = ''): string {
-  if (name) return name;
-  return device === '' ? text : `${text} · ${device}`;
+const canWait = ({ calls = always, waits = always }: Applicable): boolean =>
+  calls() && waits() && !field('many').is(':checked');
+
+/** Shows the rows of *Delivery* where they apply. @returns what to call when that may have changed */
+export function prepareDelivery(applicable: Applicable = {}): () => void {
+  const { calls = always } = applicable;
+  const adapt = (): void => {
+    const isMany = field('many').is(':checked');
+    const wait = canWait(applicable);
+    show('#many-row', calls());
+    show('#many-note', isMany);
+    show('.many-only', calls() && isMany);
+    show('#when-row', wait);
+    show('#expires-row', wait && fieldValue(field('when')) !== 'now');
+  };
+  onChange(['many', 'when'], adapt);
+  return adapt;
+}
+
+/** As `oneditsave`: a choice that is not shown must not stop the node. */
+export function saveDelivery(applicable: Applicable = {}): void {
+  if (!canWait(applicable)) field('when').val('now');
+}
+
+/** A fixed device as a label shows it: by its name where that is known. */
+export const deviceLabel = (appId: string | undefined, number: string): string =>
+  nameIn(appId ?? '', number) || number;
+
+/** The device of a node that always calls the same one, as its label shows it. */
+export const fixedDevice = (node: Partial<DeviceConfig>): string =>
+  node.chipidType === 'str' && node.chipid ? deviceLabel(node.app, node.chipid) : '';
+
+/** A node's label: its name, else what it does, in the palette's word, and the devices that are fixed. */
+export function labelOf(own: string | undefined, text: string, devices = ''): string {
+  if (own) return own;
+  return devices === '' ? text : `${text} · ${devices}`;
 }
 
 /** Node-RED shows a name in italics, and a node's own label upright. */

@@ -131,6 +131,7 @@ interface EditorRed {
     importNodes(nodes: object[], options: { generateIds: boolean }): void;
     /** Shows a node, wherever it is. */
     reveal(id: string): void;
+    redraw(): void;
   };
   /** A text would be taken as HTML. */
   notify(content: JQuery, options: NotificationOptions): { close(): void };

@@ -1,7 +1,7 @@
 import { oneLine } from '../../util/show';
 import { StoreError } from '../store';
 import { causeOf, isReadOnly, isVague, wrongSetting, type Connection } from './connect';
-import type { Script } from './scripts';
+import { script, type Script } from './scripts';
 
 /** The most characters of an engine's error that are repeated. */
 const MAX_TEXT = 200;
@@ -20,7 +20,7 @@ const NOT_READY =
   'it was reached, but is not ready: it is loading its data, answers slowly, or is a Redis Cluster that is incomplete or ' +
   'forbids CLUSTER INFO';
 
-export interface CommandsOptions {
+interface CommandsOptions {
   /** Milliseconds that a small command may take. */
   readonly limit: number;
   /** Removes secrets: an engine may repeat a command that it does not know, such as AUTH with the password. */
@@ -231,4 +231,88 @@ export class Topics {
     this.#listeners.clear();
     this.#connection.disconnect();
   }
+}
+
+/** The prefix of the keys and channels of all applications, as a pattern of an ACL. */
+const PREFIX = '{device-cloud:*';
+
+/** How engines say that the user may not run a command, or that it is disabled. */
+const FORBIDDEN = /NOPERM|user executing the script can't|unknown command/i;
+
+const NOTHING = script('return 1');
+
+type Command = readonly [name: string, ...args: (string | number)[]];
+
+/** Further commands that the scripts and the store run on a key, by the arguments that follow it. */
+const ON_KEY: readonly (readonly [names: string, ...args: (string | number)[]])[] = [
+  ['GET EXISTS HGETALL HKEYS LLEN LPOP XLEN'],
+  ['HGET HMGET HDEL RPUSH SADD SREM', ''],
+  ['HSET HSETNX', '', ''],
+  ['LINDEX', 0],
+  ['LREM', 1, ''],
+  ['SRANDMEMBER', 1],
+  ['XADD', '*', '', ''],
+  ['XRANGE', '-', '+'],
+  ['XDEL', '0-1'],
+];
+
+/** A harmless use of each command that is needed. The key holds a text, so commands that would add to it fail. */
+const usesOf = (key: string, topic: string, database: number): Command[] => [
+  // A user without this right would work in database 0, without an error.
+  ...(database === 0 ? [] : [['SELECT', database] as const]),
+  ['SET', key, '', 'PX', 1000],
+  ['EVAL', NOTHING.text, 1, key],
+  ['EVALSHA', NOTHING.sha, 1, key],
+  ['INFO', 'server'],
+  ['TIME'],
+  ...ON_KEY.flatMap(([names, ...args]) =>
+    names.split(' ').map((name) => [name, key, ...args] as const),
+  ),
+  ['PUBLISH', topic, ''],
+  ['DEL', key],
+];
+
+/** The right that the user lacks; undefined if the command is allowed. */
+function missing(command: string, answer: PromiseSettledResult<unknown>): string | undefined {
+  if (answer.status === 'fulfilled') return undefined;
+  const error: unknown = answer.reason;
+  if (!(error instanceof StoreError && error.isRefusal)) throw error;
+  if (!FORBIDDEN.test(error.message)) {
+    // The engine is full, for example, or has no such database.
+    if (command === 'SET' || command === 'SELECT') throw error;
+    return undefined;
+  }
+  if (/access .*\bchannels?\b/.test(error.message)) return `&${PREFIX}`;
+  if (/access .*\bkeys?\b/.test(error.message)) return `~${PREFIX}`;
+  return `+${command.toLowerCase()}`;
+}
+
+/**
+ * Tries everything that the package needs.
+ * @param subscriber the connection for subscriptions
+ * @param key used for nothing else, as is the topic
+ * @returns the rights that the user lacks, in the syntax of an ACL, such as `+info`
+ * @throws StoreError if it does not answer
+ */
+export async function findForbidden(
+  commands: Commands,
+  subscriber: Commands,
+  key: string,
+  topic: string,
+  database: number,
+): Promise<string[]> {
+  // It may have been opened just for this.
+  await subscriber.ready();
+  const uses = usesOf(key, topic, database);
+  const subscriptions: Command[] = [
+    ['SUBSCRIBE', topic],
+    ['UNSUBSCRIBE', topic],
+  ];
+  const answers = await Promise.allSettled([
+    ...uses.map((command) => commands.call(...command)),
+    ...subscriptions.map((command) => subscriber.call(...command)),
+  ]);
+  const names = [...uses, ...subscriptions].map(([name]) => name);
+  const found = answers.flatMap((answer, index) => missing(names[index] ?? '', answer) ?? []);
+  return [...new Set(found)];
 }

@@ -1,9 +1,98 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { DeviceCloudError } from '../../errors';
+import { DeviceCloudError, notConfigured } from '../../errors';
 import type { TlsSettings } from '../../http/tls';
-import type { Endpoints, HostAndPort } from '../options';
-import type { WrongSetting } from '../types';
+import type { ClusterSettings, WrongSetting } from '../types';
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where an engine is, and the user. */
+interface Endpoints {
+  readonly hosts: readonly HostAndPort[];
+  readonly isTls: boolean;
+  readonly database: number;
+  /** The name of the primary if the hosts are Sentinels; undefined if they are engines. */
+  readonly master: string | undefined;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26_379;
+
+/**
+ * Checks an address. No error repeats it, since it may contain a password.
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function readAddress(address: Partial<ClusterSettings>): Endpoints {
+  const { url = '', sentinels = '', master = '' } = address;
+  const credentials = { user: address.user || undefined, password: address.password || undefined };
+  if (sentinels.trim() !== '') {
+    if (url.trim() !== '')
+      throw notConfigured('The cluster has both a url and sentinels: leave one of them empty.');
+    if (master === '') throw notConfigured('The sentinels need the name of the master.');
+    const hosts = partsOf(sentinels).map(readHost);
+    return { hosts, isTls: false, database: 0, master, ...credentials };
+  }
+  const urls = partsOf(url).map(readUrl);
+  const [first] = urls;
+  if (!first) throw notConfigured('The cluster needs a url, redis:// or rediss://, or sentinels.');
+  if (urls.some(({ protocol }) => protocol !== first.protocol))
+    throw notConfigured('All addresses of the cluster must be redis:// or all rediss://.');
+  const database = Number(first.pathname.slice(1));
+  if (urls.length > 1 && database !== 0)
+    throw notConfigured('A Redis Cluster has no database but 0.');
+  return {
+    hosts: urls.map((each) => hostOf(each, REDIS_PORT)),
+    isTls: first.protocol === 'rediss:',
+    database,
+    master: undefined,
+    user: credentials.user ?? (decode(first.username) || undefined),
+    password: credentials.password ?? (decode(first.password) || undefined),
+  };
+}
+
+const partsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^rediss?:$/.test(url.protocol) || url.hostname === '')
+    throw notConfigured('The url of the cluster must begin with redis:// or rediss:// and a host.');
+  if (!/^(\/\d{0,4})?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    throw notConfigured(
+      'The url of the cluster may have the number of a database after the host, such as /1, and nothing else.',
+    );
+  return url;
+}
+
+function readHost(text: string): HostAndPort {
+  const whole = `redis://${text}`;
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  if (!url || url.hostname === '' || url.username !== '' || !/^\/?$/.test(url.pathname))
+    throw notConfigured('Each of the sentinels must be a host, or a host and a port, host:26379.');
+  return hostOf(url, SENTINEL_PORT);
+}
+
+/** Sockets take IPv6 addresses without the brackets of a URL. */
+const hostOf = ({ hostname, port }: URL, usual: number): HostAndPort => ({
+  host: hostname.replace(/^\[(.*)\]$/, '$1'),
+  port: Number(port || usual),
+});
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw notConfigured('The user and the password in the url of the cluster must be URL-encoded.');
+  }
+}
 
 /** What is used of a connection of `ioredis`. */
 export interface Connection {
@@ -19,7 +108,7 @@ export interface Connection {
   disconnect(reconnect?: boolean): void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly endpoints: Endpoints;
   readonly tls: TlsSettings | undefined;
   /** Milliseconds within which a connection must be made, and a command answered. */
@@ -29,7 +118,7 @@ export interface ConnectionOptions {
 }
 
 /** Opens a connection, which reconnects by itself until it is disconnected. */
-export type Connect = (options: ConnectionOptions) => Connection;
+type Connect = (options: ConnectionOptions) => Connection;
 
 /** The name in the engine's list of clients. */
 const NAME = 'device-cloud';

@@ -1,13 +1,22 @@
 import { redactor } from '../../http/redact';
-import { readAddress, type RedisStoreOptions } from '../options';
-import { partitionOf, PARTITIONS } from '../slots';
-import { queueTopic, type LockOutcome, type SaveOutcome, type Store } from '../store';
-import { Commands, Topics } from './commands';
-import { loadClient } from './connect';
-import { ACKNOWLEDGE, CLAIM, LENGTHS, WAITING } from './queue-scripts';
-import * as replies from './replies';
-import { findForbidden } from './rights';
-import { BEAT, LEAVE, LOCK, RESTORE, SAVE, UNLOCK } from './scripts';
+import { partitionOf, PARTITIONS, POOLS } from '../slots';
+import {
+  queueTopic,
+  type BeatReply,
+  type BeatRequest,
+  type Holding,
+  type LockOutcome,
+  type SaveOutcome,
+  type Share,
+  type Store,
+} from '../store';
+import type { ClusterSettings, StoreInfo } from '../types';
+import { Commands, findForbidden, Topics } from './commands';
+import { loadClient, readAddress } from './connect';
+import { ACKNOWLEDGE, BEAT, CLAIM, LOCK, RESTORE, SAVE, UNLOCK, WAITING } from './scripts';
+
+/** Where an engine is, and the milliseconds that a small command may take, default 1000. */
+export type RedisStoreSettings = Omit<ClusterSettings, 'lease'> & { readonly limit?: number };
 
 /** About the most bytes of the positions that are read at a time. */
 const POSITIONS = 1024 * 1024;
@@ -21,6 +30,9 @@ const INLINE = 16 * 1024;
 
 /** How long it is remembered that a member has left, in ms: longer than any command takes. */
 const LEFT = 120_000;
+
+/** Letters for the claims in members' records. */
+const LETTERS: Readonly<Record<Share, string>> = { devices: 'd', 'spare devices': 's', queue: 'q' };
 
 /**
  * The names of all keys that a cluster uses for one application. All have the same hash tag, the part in braces: scripts
@@ -49,12 +61,13 @@ const keysOf = (prefix: string) => ({
 });
 
 /**
- * Opens a store on Redis or Valkey. The connection is made in the background; until then all commands reject.
+ * Opens a store on Redis or Valkey. The connection is made in the background; until then all commands reject. What the
+ * scripts answer is taken as they are written here; what others may have written is checked where it is used.
  * @throws DeviceCloudError `NOT_CONFIGURED` if the address is wrong or the client library is not installed
  */
-export async function openRedisStore(options: RedisStoreOptions): Promise<Store> {
-  const { tls, application, limit = 1000 } = options;
-  const endpoints = readAddress(options);
+export async function openRedisStore(settings: RedisStoreSettings): Promise<Store> {
+  const { tls, application, limit = 1000 } = settings;
+  const endpoints = readAddress(settings);
   const connect = await loadClient();
   const { user, password, database } = endpoints;
   const limits = { limit, redact: redactor([user, password]) };
@@ -69,62 +82,71 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
   const keys = keysOf(`{device-cloud:${application.replaceAll(/[{}]/g, '_')}}:`);
   const { state, members, slots, positions, attempts, deadLetters } = keys;
 
-  const positionsOf = (chipids: readonly string[]): Promise<unknown> =>
+  const streamKeys = (chipid: string): string[] => {
+    const partition = partitionOf(chipid);
+    return [keys.queue(partition), keys.devices(partition), keys.ids(chipid)];
+  };
+  /** Each is "epoch sequence position". */
+  const positionsOf = async (chipids: readonly string[]): Promise<(string | null)[]> =>
     chipids.length === 0
-      ? Promise.resolve([])
-      : data.read(POSITIONS, 'HMGET', positions, ...chipids);
+      ? []
+      : ((await data.read(POSITIONS, 'HMGET', positions, ...chipids)) as (string | null)[]);
   const forbidden = (): Promise<string[]> =>
-    findForbidden(commands, topics.commands, {
-      ...{ key: keys.trial, topic: keys.topic('trial'), database },
-    });
+    findForbidden(commands, topics.commands, keys.trial, keys.topic('trial'), database);
+  const memberNames = async (): Promise<string[]> =>
+    (await commands.call('HKEYS', members)) as string[];
 
   const store: Store = {
     async beat(request) {
       const all = [state, members, slots, keys.left(request.member)];
-      return replies.readBeat(await commands.run(BEAT, all, [replies.beatArgument(request)]));
+      return readBeat(await commands.run(BEAT, all, [beatArgument(request)]));
     },
 
     async leave(member) {
-      await commands.run(LEAVE, [members, keys.left(member)], [member, LEFT]);
+      await Promise.all([
+        commands.call('SET', keys.left(member), '1', 'PX', LEFT),
+        // Its slots need no change: a slot that no living member holds is free.
+        commands.call('HDEL', members, member),
+      ]);
     },
 
     async restore(member, { slot, epoch }, entries) {
-      const values = entries.flatMap(({ chipid, sequence, position }) => [
-        chipid,
-        sequence,
-        position,
-      ]);
-      const args = [member, slot, epoch, ...values];
+      const values = entries.map(({ chipid, sequence, position }) => [chipid, sequence, position]);
+      const args = [member, slot, epoch, ...values.flat()];
       return (await data.run(RESTORE, [state, slots, positions], args)) === 1;
     },
 
     async save(member, entries) {
       const all = [slots, positions];
       const values = entries.flatMap(({ slot, epoch, chipid, sequence, position, upload }) => {
-        const partition = partitionOf(chipid);
-        if (upload !== undefined)
-          all.push(keys.queue(partition), keys.devices(partition), keys.ids(chipid));
-        const name = upload === undefined ? '' : keys.topic(queueTopic(partition));
+        if (upload !== undefined) all.push(...streamKeys(chipid));
+        const name = upload === undefined ? '' : keys.topic(queueTopic(partitionOf(chipid)));
         return [slot, epoch, chipid, sequence, position, name, upload ?? ''];
       });
-      return replies.readTexts(await data.run(SAVE, all, [member, ...values])) as SaveOutcome[];
+      return (await data.run(SAVE, all, [member, ...values])) as SaveOutcome[];
     },
 
     async arrived(entries) {
-      const values = await positionsOf(entries.map(({ chipid }) => chipid));
-      return replies.readArrived(values, entries);
+      const stored = await positionsOf(entries.map(({ chipid }) => chipid));
+      return entries.map(({ epoch, sequence }, index) => {
+        const [, known, last] = /^(\d+) (\d+) /.exec(stored[index] ?? '') ?? [];
+        return Number(known) === epoch && Number(last) >= sequence;
+      });
     },
 
     async load(chipids) {
-      return replies.readPositions(await positionsOf(chipids));
+      const stored = await positionsOf(chipids);
+      return stored.map((each) => each?.replace(/^\d+ \d+ /, ''));
     },
 
     async owners() {
-      const [held, alive] = await Promise.all([
-        commands.call('HGETALL', slots),
-        commands.call('HKEYS', members),
-      ]);
-      return replies.readOwners(held, new Set(replies.readTexts(alive)));
+      const [held, alive] = await Promise.all([commands.call('HGETALL', slots), memberNames()]);
+      const owners = new Map<number, string>();
+      for (const [slot, record] of pairsOf(held as string[])) {
+        const owner = record.replace(/^\d+ /, '');
+        if (alive.includes(owner)) owners.set(Number(slot), owner);
+      }
+      return owners;
     },
 
     async lock(key, token, ms, again = false) {
@@ -139,35 +161,44 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     async waiting(partitions) {
       const most = Math.ceil(DEVICES / partitions.length);
       const all = [attempts, ...partitions.map(keys.devices)];
-      return replies.readWaiting(await data.run(WAITING, all, [most], DEVICES * DEVICE));
+      const found = await data.run(WAITING, all, [most], DEVICES * DEVICE);
+      return pairsOf(found as string[]).map(([chipid, count]) => ({
+        ...{ chipid, attempts: Number(count) },
+      }));
     },
 
     async claim(chipid, claim, most) {
-      const partition = partitionOf(chipid);
-      const stream = keys.queue(partition);
-      const all = [stream, keys.devices(partition), keys.ids(chipid)];
-      all.push(attempts, deadLetters, keys.deadSize);
+      const all = [...streamKeys(chipid), attempts, deadLetters, keys.deadSize];
       const answer = await data.run(CLAIM, all, [chipid, claim, most, INLINE], INLINE);
-      const { upload, bytes, isBuried } = replies.readClaim(answer);
-      if (!upload || bytes <= INLINE) return { upload, isBuried };
-      const { id } = upload;
-      const text = replies.readUpload(await data.read(bytes, 'XRANGE', stream, id, id));
+      const [buried, id, count, bytes, inline] = answer as [
+        0 | 1,
+        string?,
+        number?,
+        number?,
+        string?,
+      ];
+      const isBuried = buried === 1;
+      if (id === undefined || count === undefined || bytes === undefined || inline === undefined)
+        return { upload: undefined, isBuried };
+      if (bytes <= INLINE) return { upload: { id, attempts: count, text: inline }, isBuried };
+      const read = await data.read(bytes, 'XRANGE', all[0] ?? '', id, id);
+      const text = (read as [id: string, fields: string[]][])[0]?.[1][3];
       // Acknowledged meanwhile: the next claim has the next one.
-      return text === undefined
-        ? store.claim(chipid, claim, most)
-        : { upload: { ...upload, text }, isBuried };
+      if (text === undefined) return store.claim(chipid, claim, most);
+      return { upload: { id, attempts: count, text }, isBuried };
     },
 
     async acknowledge(chipid, id) {
-      const partition = partitionOf(chipid);
-      const all = [keys.queue(partition), keys.devices(partition), keys.ids(chipid), attempts];
-      const left = await data.run(ACKNOWLEDGE, all, [chipid, id]);
-      return typeof left === 'number' && left >= 0 ? left : undefined;
+      const all = [...streamKeys(chipid), attempts];
+      const left = (await data.run(ACKNOWLEDGE, all, [chipid, id])) as number;
+      return left >= 0 ? left : undefined;
     },
 
     async queueState() {
       const streams = Array.from({ length: PARTITIONS }, (_, partition) => keys.queue(partition));
-      return replies.readLengths(await data.run(LENGTHS, [deadLetters, ...streams], []));
+      const lengths = [deadLetters, ...streams].map((stream) => data.call('XLEN', stream));
+      const [dead = 0, ...queued] = (await Promise.all(lengths)) as number[];
+      return { length: queued.reduce((sum, each) => sum + each, 0), deadLetters: dead };
     },
 
     async publish(topic, text) {
@@ -185,12 +216,13 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
         // Hosted engines often forbid it.
         commands.call('CONFIG', 'GET', 'save').catch(() => undefined),
         unless('+time', 'TIME'),
-        lacking.length === 0 ? commands.call('HKEYS', members) : [],
+        lacking.length === 0 ? memberNames() : [],
       ]);
+      const [seconds = NaN, micros = NaN] = (time as string[]).map(Number);
       return {
-        ...replies.readInfo(String(info), saves),
-        time: replies.readTime(time),
-        members: replies.readTexts(alive),
+        ...readInfo(String(info), saves),
+        time: seconds * 1000 + micros / 1000,
+        members: alive,
         forbidden: lacking,
       };
     },
@@ -205,4 +237,64 @@ export async function openRedisStore(options: RedisStoreOptions): Promise<Store>
     },
   };
   return store;
+}
+
+/** A list of texts as pairs. */
+const pairsOf = (texts: readonly string[]): [string, string][] =>
+  texts.flatMap((text, index) => (index % 2 === 0 ? [[text, texts[index + 1] ?? '']] : []));
+
+/** The argument of the script `BEAT`. */
+function beatArgument({ claims, holdings, release, dead, ...rest }: BeatRequest): string {
+  const pairs = (list: readonly Holding[]): number[][] =>
+    list.map(({ slot, epoch }) => [slot, epoch]);
+  return JSON.stringify({
+    ...rest,
+    claims: claims.map((claim) => LETTERS[claim]).join(''),
+    pools: [POOLS.devices, POOLS.queue],
+    holdings: pairs(holdings),
+    release: pairs(release),
+    dead: dead.map(({ member, beat }) => [member, beat]),
+  });
+}
+
+/** The answer of the script `BEAT`. */
+function readBeat(answer: unknown): BeatReply | undefined {
+  if (typeof answer !== 'string') return undefined;
+  const { mine, behind, members, ...rest } = JSON.parse(answer) as Omit<
+    BeatReply,
+    'mine' | 'behind' | 'members'
+  > & { mine: Record<string, number>; behind: object; members: Record<string, string> };
+  return {
+    ...rest,
+    mine: Object.entries(mine).map(([slot, epoch]) => ({ slot: Number(slot), epoch })),
+    // An empty list of Lua is an object.
+    behind: Object.values(behind) as number[],
+    // A member's record is "beat claims lease".
+    members: Object.entries(members).map(([member, record]) => {
+      const [beat, , lease] = record.split(' ');
+      return { member, beat: Number(beat), lease: Number(lease) };
+    }),
+  };
+}
+
+/**
+ * What the Test button shows of the engine itself.
+ * @param text the answer to INFO: lines of name and value
+ * @param saves the answer to CONFIG GET save; undefined if that may not be read
+ */
+function readInfo(text: string, saves: unknown): Omit<StoreInfo, 'time' | 'members' | 'forbidden'> {
+  const lines = text.split(/\r?\n/).map((line) => line.split(':'));
+  const info = new Map(lines.map(([name = '', ...value]) => [name, value.join(':')]));
+  const [valkey, redis] = [info.get('valkey_version'), info.get('redis_version')];
+  const replicas = info.get('connected_slaves');
+  const log = info.get('aof_enabled');
+  const save: unknown = Array.isArray(saves) ? saves[1] : undefined;
+  const without = typeof save !== 'string' ? undefined : save === '' ? 'none' : 'snapshots';
+  return {
+    product: valkey !== undefined ? 'Valkey' : redis !== undefined ? 'Redis' : '',
+    version: valkey ?? redis ?? '',
+    persistence: log === undefined ? undefined : log === '1' ? 'log' : without,
+    eviction: info.get('maxmemory_policy'),
+    replicas: replicas === undefined ? undefined : Number(replicas),
+  };
 }

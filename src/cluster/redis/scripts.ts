@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
-import { LONGEST_LEASE } from '../clock';
+import { LONGEST_LEASE } from '../store';
 
-/** A script for the engine: everything in it happens in one step, and nothing of another client in between. */
-export interface Script {
-  readonly text: string;
-  /** By which the engine knows it once it has seen it. */
-  readonly sha: string;
-}
+/** A script for the engine, and the hash by which it knows it: everything in a script happens in one step. */
+export type Script = Readonly<Record<'text' | 'sha', string>>;
 
-export function script(text: string): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
-}
+export const script = (text: string): Script => ({
+  text,
+  sha: createHash('sha1').update(text).digest('hex'),
+});
 
 /**
  * The incarnation of the store: a name that is lost with its content, and the engine's run, which is another one
@@ -110,15 +107,13 @@ end
 
 -- Anything but a record is removed, or it would count as a member forever; with a longer lease than there is, it
 -- would take devices that nobody serves. A later version may take shares of more pools.
-local alive, list, claimants = {}, {}, { d = {}, s = {}, q = {} }
+local alive, claimants = {}, { d = {}, s = {}, q = {} }
 local records = redis.call('HGETALL', members)
 for i = 1, #records, 2 do
   local name, record = records[i], records[i + 1]
   local lease = tonumber(string.match(record, '^%d+ %a* (%d+)$') or '')
   if lease and lease <= ${LONGEST_LEASE} then
-    alive[name] = true
-    list[#list + 1] = name
-    list[#list + 1] = record
+    alive[name] = record
     for pool, names in pairs(claimants) do
       if string.find(record, '^%d+ %a*' .. pool) then names[#names + 1] = name end
     end
@@ -167,27 +162,15 @@ if #changed > 0 then redis.call('HSET', slots, unpack(changed)) end
 
 local mine, behind = {}, {}
 for slot, owner in pairs(owners) do
-  if owner == me then mine[#mine + 1] = string.format('%d:%d', slot, epochs[slot]) end
+  if owner == me then mine[tostring(slot)] = epochs[slot] end
 end
 if not settled then
   for _, held in ipairs(request.holdings) do
-    if (epochs[held[1]] or 0) < held[2] then behind[#behind + 1] = string.format('%d', held[1]) end
+    if (epochs[held[1]] or 0) < held[2] then behind[#behind + 1] = held[1] end
   end
 end
-return { name, settled and 1 or 0, table.concat(mine, ','), table.concat(behind, ','),
-  surplus[1], surplus[2], list }
-`);
-
-/**
- * Ends a membership. Its slots need no change: a slot that no living member holds is free.
- *
- * KEYS: members, the mark of a member that has left. ARGV: member, how long the mark is kept, in ms.
- */
-export const LEAVE = script(`
-redis.call('HDEL', KEYS[1], ARGV[1])
--- Longer than any beat of it can still be on its way.
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
-return 1
+return cjson.encode({ incarnation = name, isSettled = settled and true or false, mine = mine, behind = behind,
+  members = alive, surplus = { devices = surplus[1], queue = surplus[2] } })
 `);
 
 /**
@@ -277,4 +260,104 @@ return 'locked'
 export const UNLOCK = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
+`);
+
+/*
+ * The uploads of all devices of a partition are in its stream. A list of each device has the ids of its own, so that
+ * the first one is found without a look at the others, and a set has the devices whose list is not empty. How often
+ * the first upload of a device was claimed is kept as "id count claim".
+ */
+
+/** The most dead letters, and their bytes. Older ones are removed, or they would fill the engine in the end. */
+const DEAD = { letters: 10_000, bytes: 64 * 1024 * 1024 };
+
+const ATTEMPTS = `
+local function attemptsOf(attempts, chipid)
+  return string.match(redis.call('HGET', attempts, chipid) or '', '^(%S+) (%d+) (.*)$')
+end
+`;
+
+/**
+ * Claims the first upload of a device, which counts as an attempt to handle it, unless it was so often before that it
+ * becomes a dead letter. A large one is read separately, since this would have to be repeated if it took too long.
+ *
+ * KEYS: stream, devices, the device's ids, attempts, dead letters, the size of these. ARGV: chip number, claim, most
+ * attempts, most bytes.
+ */
+export const CLAIM = script(`
+${ATTEMPTS}
+local stream, devices, ids, attempts, dead, size = unpack(KEYS)
+local chipid, claim, most, inline = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local function bury(upload, count)
+  local bytes = redis.call('XLEN', dead) > 0 and tonumber(redis.call('GET', size) or '') or 0
+  redis.call('XADD', dead, '*', 'chipid', chipid, 'upload', upload, 'attempts', count)
+  bytes = bytes + #upload
+  while redis.call('XLEN', dead) > (bytes > ${DEAD.bytes} and 1 or ${DEAD.letters}) do
+    local oldest = redis.call('XRANGE', dead, '-', '+', 'COUNT', 1)[1]
+    redis.call('XDEL', dead, oldest[1])
+    bytes = bytes - #(oldest[2][4] or '')
+  end
+  redis.call('SET', size, string.format('%d', bytes))
+end
+
+local buried = 0
+while true do
+  local id = redis.call('LINDEX', ids, 0)
+  if not id then
+    redis.call('SREM', devices, chipid)
+    redis.call('HDEL', attempts, chipid)
+    return { buried }
+  end
+  local entry = redis.call('XRANGE', stream, id, id)[1]
+  if entry then
+    local upload = entry[2][4]
+    local last, count, by = attemptsOf(attempts, chipid)
+    count = last == id and tonumber(count) or 0
+    if last ~= id or by ~= claim then count = count + 1 end
+    if count <= most then
+      redis.call('HSET', attempts, chipid, string.format('%s %d ', id, count) .. claim)
+      return { buried, id, count, #upload, #upload <= inline and upload or '' }
+    end
+    bury(upload, string.format('%d', count - 1))
+    redis.call('XDEL', stream, id)
+    buried = 1
+  end
+  redis.call('LPOP', ids)
+end
+`);
+
+/**
+ * Removes an upload.
+ *
+ * KEYS: stream, devices, the device's ids, attempts. ARGV: chip number, id.
+ */
+export const ACKNOWLEDGE = script(`
+${ATTEMPTS}
+local stream, devices, ids, attempts = unpack(KEYS)
+local chipid, id = ARGV[1], ARGV[2]
+if redis.call('XDEL', stream, id) == 0 then return -1 end
+redis.call('LREM', ids, 1, id)
+if attemptsOf(attempts, chipid) == id then redis.call('HDEL', attempts, chipid) end
+local left = redis.call('LLEN', ids)
+if left == 0 then redis.call('SREM', devices, chipid) end
+return left
+`);
+
+/**
+ * The devices that have uploads, each followed by how often its first one was claimed.
+ *
+ * KEYS: attempts, then the devices of each partition. ARGV: the most devices of a partition.
+ */
+export const WAITING = script(`
+${ATTEMPTS}
+local found = {}
+for i = 2, #KEYS do
+  for _, chipid in ipairs(redis.call('SRANDMEMBER', KEYS[i], ARGV[1])) do
+    local _, count = attemptsOf(KEYS[1], chipid)
+    found[#found + 1] = chipid
+    found[#found + 1] = count or '0'
+  end
+end
+return found
 `);

@@ -2,7 +2,7 @@ import { DeviceCloudError, ERRORS, isDeviceCloudError, isSilence } from '../../e
 import type { CallAborted, Deadline } from '../../http/deadline';
 import type { Answer, Datatype, PushAnswer } from '../../types';
 import { PatternFailed } from '../../util/bounded-pattern';
-import { oneLine } from '../../util/show';
+import { capitalized, oneLine } from '../../util/show';
 import { thrownText } from '../../util/thrown';
 import type { Matcher, UploadReading } from './matcher';
 import type { Reply } from './types';
@@ -63,8 +63,14 @@ class Tally {
 const count = (uploads: number): string => (uploads === 1 ? '1 upload' : `${uploads} uploads`);
 
 /** The error for a request whose push was accepted, and whose reply did not come. */
-const noReply = (name: string, why: string): DeviceCloudError =>
-  new DeviceCloudError('NO_REPLY', `${name} was accepted, but ${why}`);
+const noReply = (name: string, { what, more }: Ending): DeviceCloudError =>
+  new DeviceCloudError('NO_REPLY', `${capitalized(what)}. ${name} was accepted. ${more}`.trim());
+
+/** Why no upload can be the reply any more: a few words, and sentences that explain it. */
+interface Ending {
+  readonly what: string;
+  readonly more: string;
+}
 
 /**
  * A request whose push is being sent, or has been. It ends once the outcome of the push is known and either an upload has
@@ -81,8 +87,7 @@ export class PendingRequest {
   readonly #sentAt = performance.now();
   #push: { answer: Answer<PushAnswer> } | { error: unknown } | undefined;
   #match: { reading: UploadReading; payload: unknown } | undefined;
-  /** Why no upload can be the reply any more, to end the sentence "the push was accepted, but …". */
-  #over: string | undefined;
+  #over: Ending | undefined;
   #aborted: string | undefined;
   /** Ends the judgement that is under way. */
   #endJudgement: (() => void) | undefined;
@@ -166,7 +171,7 @@ export class PendingRequest {
   /** The push failed: for certain, or it is unknown whether it arrived. */
   pushFailed(error: unknown): void {
     this.#push = { error };
-    if (!isUnknown(error)) this.#over ??= '';
+    if (!isUnknown(error)) this.#over ??= { what: '', more: '' };
     if (this.#over !== undefined) this.#close();
     else this.#settle();
   }
@@ -174,9 +179,8 @@ export class PendingRequest {
   /** Its time is over. */
   expire(): void {
     const { matcher, datatype, replyTimeout } = this.#wanted;
-    this.#end(
-      `no upload answered it within ${replyTimeout} s. ${this.#tally.text(matcher.wanted, datatype)}`,
-    );
+    const came = this.#tally.text(matcher.wanted, datatype);
+    this.#end(`no upload answered in ${replyTimeout} s`, came);
   }
 
   /** The caller, or the client's close, ends it. */
@@ -188,7 +192,7 @@ export class PendingRequest {
   #await(verdict: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        this.#end(`its condition did not answer within ${PATIENCE / 1000} s for one upload.`);
+        this.#end(`the condition did not answer in ${PATIENCE / 1000} s for one upload`);
       }, PATIENCE);
       const settle = (matches: boolean): void => {
         clearTimeout(timer);
@@ -204,15 +208,15 @@ export class PendingRequest {
   }
 
   #failed(thrown: unknown): false {
-    if (thrown instanceof PatternFailed) this.#end(`${thrown.message}.`);
+    if (thrown instanceof PatternFailed) this.#end(thrown.message);
     this.#tally.failed++;
     this.#tally.failure = thrownMessage(thrown);
     return false;
   }
 
-  #end(why: string): void {
+  #end(what: string, more = ''): void {
     if (!this.isOpen) return;
-    this.#over = why;
+    this.#over = { what, more };
     this.#close();
   }
 
@@ -235,7 +239,7 @@ export class PendingRequest {
     } else if (this.#match) {
       this.#resolve(this.#replyOf(this.#match, push));
     } else {
-      this.#reject(noReply(name, this.#over ?? ''));
+      this.#reject(noReply(name, this.#over ?? { what: '', more: '' }));
     }
   }
 
@@ -257,7 +261,7 @@ export class PendingRequest {
 const abandoned = (name: string, why: string): DeviceCloudError =>
   new DeviceCloudError(
     'CONNECTION_LOST',
-    `${name} was sent and accepted, but its reply is no longer awaited: ${why}.`,
+    `The reply is no longer awaited: ${why}. ${name} was sent and accepted.`,
   );
 
 /** JSONata throws objects with a message of their own, which are no errors. */

@@ -1,14 +1,13 @@
 import { KeptSubscriptions } from '../../channel/pool';
 import type { ChannelListener, ChannelState } from '../../channel/listener';
-import { DeviceCloudError } from '../../errors';
+import { DeviceCloudError, ERRORS } from '../../errors';
 import type { Deadline, Deadlines } from '../../http/deadline';
 import type { Listening, RecoveringChannel } from '../../recovery/listen';
 import type { RecoverOptions } from '../../recovery/options';
 import type { Answer, Charset, PushAnswer, Upload } from '../../types';
 import { TurnLimit } from '../../util/turn-limit';
-import type { CommandLock } from '../lock';
 import { notSent, queueFull } from '../outcome';
-import { MAX_WAITING, type Queues } from '../queue';
+import { MAX_WAITING, type CommandLock, type Queues } from '../queue';
 import { UploadReading } from './matcher';
 import { PendingRequest, type Wanted } from './pending-request';
 import type { Reply, RequestProgress } from './types';
@@ -105,7 +104,7 @@ class DeviceRequests implements ChannelListener {
       this.#waiting.push(resolve);
       deadline.listen(({ reason, detail = '' }) => {
         this.#waiting = this.#waiting.filter((waiting) => waiting !== resolve);
-        if (reason === 'aborted') reject(notSent(this.#chipid, detail, 'request'));
+        if (reason === 'aborted') reject(notSent(this.#chipid, detail, undefined, 'request'));
         else reject(notConnected(this.#chipid, deadline.seconds, this.#channel.channel.reason));
       });
     });
@@ -245,7 +244,12 @@ export class Requests {
     );
     try {
       if (device.running++ > MAX_WAITING)
-        throw queueFull(chipid, `${MAX_WAITING} requests wait for this device`, FEWER, 'request');
+        throw queueFull(
+          `device ${chipid}`,
+          `${MAX_WAITING} requests wait already`,
+          FEWER,
+          'request',
+        );
       const pending = await this.#send(device, request);
       if (pending.isAwaiting) request.onProgress({ state: 'awaiting-reply' });
       return await pending.reply;
@@ -307,7 +311,7 @@ function notConnected(
   const why = reason === undefined ? '' : ` (${reason})`;
   return new DeviceCloudError(
     'NOT_CONNECTED',
-    `The request to device ${chipid} was not sent: its channel, on which the reply would come, did not ` +
-      `connect within ${seconds} s${why}. Check the keys, the address and the network.`,
+    `The channel did not connect in ${seconds} s${why}. The request to device ${chipid} was not sent, since its ` +
+      `reply would come on the channel. ${ERRORS.NOT_CONNECTED.advice}`,
   );
 }

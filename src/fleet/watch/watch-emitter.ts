@@ -1,11 +1,11 @@
 import { isolated } from '../../util/thrown';
-import type { WatchSettings } from './watch-options';
 import {
   EVENTS,
   type FleetEvent,
   type FleetEventName,
   type WatchListener,
   type WatchPlace,
+  type WatchSettings,
   type WatchShare,
 } from './watch-types';
 import type { WatchedDevice } from './watched-devices';

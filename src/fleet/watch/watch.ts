@@ -10,9 +10,11 @@ import {
   watchKey,
   type SavedDevice,
   type SavedState,
+  type FleetWatch,
+  type WatchListener,
   type WatchSettings,
-} from './watch-options';
-import type { FleetWatch, WatchListener, WatchShare } from './watch-types';
+  type WatchShare,
+} from './watch-types';
 import { WatchedDevices, type WatchedDevice } from './watched-devices';
 
 /** What a watch observes. */

@@ -9,6 +9,7 @@ import { IMPORTED_DIALECT } from '../../../tooling/dialect';
 import type { FlowNode } from '../../../tooling/node-red/nodes';
 import { comesToHold, until } from '../../../tooling/until';
 import { atPort, startBroker } from '../../../tooling/servers/broker';
+import { linesTo, startLineServer } from '../../../tooling/servers/lines';
 import { examples, named, ofType } from './files';
 import { onSimulator } from './scene';
 import type { Stage } from './stage';
@@ -63,6 +64,8 @@ const FIRST: Record<string, { button: string; shows: string }> = {
     button: 'Write a script',
     shows: 'Where it is',
   },
+  // Once it sleeps, no push reaches it.
+  '38 Switch a device that sleeps': { button: 'Sleep for 10 s', shows: 'It sleeps' },
 };
 
 /** The built-in simulator in another dialect, which no config node can choose; undefined for its own. */
@@ -78,16 +81,29 @@ export function asImported(stage: Stage): void {
   const where = onDialect(IMPORTED_DIALECT);
   for (const example of examples.filter(({ nodes }) => !needsCluster(nodes))) {
     it(`${example.name}: works as imported, every button and every debug node${where}`, async () => {
-      const broker =
-        ofType(example.nodes, 'mqtt-broker').length > 0 ? await startBroker() : undefined;
-      const nodes = broker ? atPort(example.nodes, broker.port) : example.nodes;
+      const server = await startNeeded(example.nodes);
       try {
-        await worksAsImported(stage, example.name, nodes, IMPORTED_DIALECT);
+        await worksAsImported(stage, example.name, server.nodes, IMPORTED_DIALECT);
       } finally {
-        await broker?.close();
+        await server.close();
       }
     });
   }
+}
+
+/** Starts the broker or the database that an example writes to, and has it write there. */
+async function startNeeded(
+  nodes: FlowNode[],
+): Promise<{ nodes: FlowNode[]; close(): Promise<void> }> {
+  if (ofType(nodes, 'mqtt-broker').length > 0) {
+    const { port, close } = await startBroker();
+    return { nodes: atPort(nodes, port), close };
+  }
+  if (ofType(nodes, 'http request').length > 0) {
+    const { url, close } = await startLineServer();
+    return { nodes: linesTo(nodes, url), close };
+  }
+  return { nodes, close: () => Promise.resolve() };
 }
 
 /** Whether an example needs a server that not every machine has. */

@@ -45,10 +45,11 @@ export function dashboard(stage: Stage): void {
     const page = await openPage('uploads', 700);
     try {
       await listening(scene, 3);
-      for (const chipid of [ONE, TWO]) {
+      const names = { [ONE]: 'Greenhouse', [TWO]: 'Cold store' };
+      for (const [chipid, name] of Object.entries(names)) {
         for (const temperature of [21.5, 24, 22]) simulator.upload(chipid, { temperature });
         simulator.upload(chipid, 'has no temperature');
-        await page.getByText(`${chipid}: 22 °C`).waitFor();
+        await page.getByText(`${name}: 22 °C`).waitFor();
       }
       for (const color of [first!, second!]) {
         await page.waitForFunction(`${PIXELS(rgb(color))} > 50`);

@@ -162,7 +162,7 @@ describe('the explanation of a node in the editor', () => {
     const bad = { chipid: '../x', payload: 'x' };
     const caught = await fail('push', { ...bad } as NodeMessage, 'INVALID_INPUT');
     const { code, message } = await refusal({ id: 'app', node: tested, msg: bad });
-    assert.equal(`${code} DeviceCloudError: ${message}`, `INVALID_INPUT ${caught.error.message}`);
+    assert.equal(`${code} ${message}`, `INVALID_INPUT ${caught.error.message}`);
     const uploads = { id: 'app', node: node('server', { operation: 'uploads' }) };
     assert.match((await refusal(uploads)).message, /query is empty/);
     const wrong = { ...tested, chipid: '$sum(', chipidType: 'jsonata' };

@@ -28,7 +28,7 @@ async function withClient(
 
 const throwing = row(
   'a listener that throws',
-  "`the listener's onUpload threw: RangeError: Maximum call stack size exceeded.`",
+  "`The listener's onUpload threw: RangeError: Maximum call stack size exceeded.`",
   `the channel stays open, ${ARRIVES}`,
   async () => {
     const cloud = await listening({ recover: 'off' });

@@ -36,7 +36,7 @@ const breaking = (fault: string, name: FaultName, reason: string): Row =>
 
 const missed = row(
   'invalid JSON, with `recover`',
-  '`a frame is not JSON.`',
+  '`A frame is not JSON.`',
   `the upload that it was comes from the history, the channel stays open, ${ARRIVES}`,
   async () => {
     const cloud = await listening();
@@ -54,7 +54,7 @@ const missed = row(
 
 const tooLarge = row(
   'frame over 16 MiB',
-  '`an upload is larger than 16 MiB, the limit for a frame.`',
+  '`An upload is larger than 16 MiB, the limit for a frame.`',
   `opened again, the spoilt upload comes from the history, ${ARRIVES}`,
   async () => {
     const cloud = await listening();
@@ -68,15 +68,15 @@ const tooLarge = row(
 );
 
 export const CHANNEL_FRAMES: readonly Row[] = [
-  leftOut('invalid JSON', 'bad-json', '`a frame is not JSON.`'),
+  leftOut('invalid JSON', 'bad-json', '`A frame is not JSON.`'),
   missed,
   breaking('invalid UTF-8', 'bad-utf8', 'WS_ERR_INVALID_UTF8'),
-  leftOut('invalid Base64', 'bad-base64', "`an upload's body is not Base64.`"),
-  leftOut('missing fields', 'missing-fields', '`an upload has no body.`'),
+  leftOut('invalid Base64', 'bad-base64', "`An upload's body is not Base64.`"),
+  leftOut('missing fields', 'missing-fields', '`An upload has no body.`'),
   tooLarge,
-  leftOut('binary frame', 'binary', '`a frame is binary.`'),
+  leftOut('binary frame', 'binary', '`A frame is binary.`'),
   leftOut('unknown type', 'unknown-type', NOTHING),
-  leftOut("another device's chipid", 'other-chipid', "`an upload is another device's.`"),
+  leftOut("another device's chipid", 'other-chipid', "`An upload is another device's.`"),
   breaking('masked frame', 'masked-frame', 'WS_ERR_UNEXPECTED_MASK'),
   breaking('RSV frame', 'rsv-frame', 'WS_ERR_UNEXPECTED_RSV_1'),
   breaking('invalid close code', 'bad-close-code', 'WS_ERR_INVALID_CLOSE_CODE'),

@@ -84,7 +84,7 @@ const held = row(
 
 const unreadable = row(
   'unreadable frames faster than the history answers',
-  '`a frame is not JSON.`',
+  '`A frame is not JSON.`',
   `an upload among them arrives, they come from the history: once; ${ARRIVES}`,
   async () => {
     const cloud = await listening();
@@ -119,7 +119,7 @@ const TINY = Buffer.from([0x81, 3, 0x61, 0x62, 0x63]);
 
 const flood = row(
   'frames of 3 bytes at full speed',
-  '`a frame is not a JSON object.`',
+  '`A frame is not a JSON object.`',
   `the admin API answers, ${ARRIVES} on another service`,
   async () => {
     const cloud = await startCloud();
@@ -131,7 +131,7 @@ const flood = row(
       node('listen', { id: 'other', app: 'app2', chipids: [CHIPID] }),
     ]);
     await shows('other', 'status.connected');
-    const line = '`a frame is not a JSON object.`';
+    const line = '`A frame is not a JSON object.`';
     await until(() => said().includes(line), 'the flood is read');
     for (let count = 1; count <= 5; count++) {
       const { status } = await helper.request().post('/device-cloud/apps/test').send({});

@@ -121,7 +121,8 @@ const unlisted = row(
   },
 );
 
-const failed = (why: string): string => `\`Listing the online devices failed: ${why}\``;
+const failed = (what: string, advice: string, said = ''): string =>
+  `\`${what}. Listing the online devices failed${said}. ${advice}\``;
 const CHECK_KEYS =
   'Check the app key and the application id of the configuration, and the clock of this machine; the ' +
   'application may have been deleted.';
@@ -133,19 +134,20 @@ export const FLEET: readonly Row[] = [
   unread(
     'list fails',
     'unauthorized',
-    failed(`the service answered 401 "sign is wrong". ${CHECK_KEYS}`),
+    failed('UNAUTHORIZED: The service answered 401', CHECK_KEYS, ': "sign is wrong"'),
   ),
   unread(
     'list of garbage',
     'array',
-    failed(`the answer is not an array of JSON objects. ${CHECK_ADDRESS}`),
+    failed('INVALID_RESPONSE: The answer is not an array of JSON objects', CHECK_ADDRESS),
   ),
-  unread('list that hangs', 'hang', failed(`no answer within 1 s. ${WAIT}`)),
+  unread('list that hangs', 'hang', failed('TIMEOUT: No answer in 1 s', WAIT)),
   withoutNumbers(
     'list of records without chip numbers',
     [[{ chip_id: 1 }, { chip_id: 2 }, { chip_id: 3 }]],
     failed(
-      "none of its 3 records has a valid chip number. Check that the address is the service's.",
+      'INVALID_RESPONSE: None of the 3 records has a valid chip number',
+      "Check that the address is the service's.",
     ),
     '`unknown`, nobody is offline; `known` with the next list',
     ['unknown', 'known'],
@@ -153,7 +155,10 @@ export const FLEET: readonly Row[] = [
   withoutNumbers(
     'the same, alternating with failures',
     [[{ chip_id: 1 }], 'fails'],
-    failed("its only record has no valid chip number. Check that the address is the service's."),
+    failed(
+      'INVALID_RESPONSE: The only record has no valid chip number',
+      "Check that the address is the service's.",
+    ),
     '`unknown`, nobody is offline; `known` with the next list',
     ['unknown', 'known'],
   ),

@@ -21,8 +21,8 @@ const rewritten = (fault: string, line: string, rewrite: HistoryRewrite): Row =>
     return saidOfHistory();
   });
 
-const failedWith = (why: string): string =>
-  `\`uploads could not be recovered: Reading the uploads of device ${CHIPID} failed: ${why}\``;
+const failedWith = (what: string, advice: string): string =>
+  `\`uploads could not be recovered: ${what}. Reading the uploads of device ${CHIPID} failed. ${advice}\``;
 const unusable = (what: string): string =>
   `\`a record of the history could not be used, since ${what}; the others were.\``;
 const NO_BODY = unusable('its body is not text');
@@ -144,8 +144,8 @@ const LIMIT = 32 * 1024 * 1024;
 const large = row(
   'a record of over 32 MiB, and then none',
   failedWith(
-    'the answer is a list with a record of more than 32 MiB. No upload that arrives live has such a record: check ' +
-      'what the service keeps of this device.',
+    'INVALID_RESPONSE: The answer is a list with a record of more than 32 MiB',
+    'No upload that arrives live has such a record: check what the service keeps of this device.',
   ),
   ONCE,
   async () => {
@@ -162,7 +162,7 @@ const large = row(
 
 const unanswered = row(
   'a history that never answers',
-  `${failedWith('no answer within 15 s. Try again later, or set a longer time-out.')}, \`the history could not be read in time: missed uploads will come late.\``,
+  `${failedWith('TIMEOUT: No answer in 15 s', 'Try again later, or set a longer time-out.')}, \`the history could not be read in time: missed uploads will come late.\``,
   `after a minute live uploads go on; what was missed comes late, once; ${ARRIVES}`,
   async () => {
     const cloud = await listening({ ping: 0 });

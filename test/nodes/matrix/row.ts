@@ -29,7 +29,7 @@ export interface Outcome {
   then: string;
 }
 
-/** A line of the table in docs/reliability.md: a fault, and what has to come of it. */
+/** A line of the table in docs/inside/reliability.md: a fault, and what has to come of it. */
 export interface Fault {
   area: Area;
   fault: string;

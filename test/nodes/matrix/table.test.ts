@@ -6,7 +6,7 @@ import { FILES } from './rows';
 import { NOTHING, type Fault } from './row';
 import { WRONG_SECRET } from './wrong-secret';
 
-const PAGE = join(repository, 'docs', 'reliability.md');
+const PAGE = join(repository, 'docs', 'inside', 'reliability.md');
 const BEGIN = '<!-- fault-matrix:begin -->';
 const END = '<!-- fault-matrix:end -->';
 
@@ -59,7 +59,7 @@ function matrix(): string {
     .join('\n\n');
 }
 
-describe('the fault matrix of docs/reliability.md', () => {
+describe('the fault matrix of docs/inside/reliability.md', () => {
   it('has each fault of the tests: npm run fault-matrix writes it', () => {
     const text = readFileSync(PAGE, 'utf8');
     const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import helper from 'node-red-node-test-helper';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
 import { closeJournal, journal, startJournal, stopJournal } from './journal';
 import { CANARIES } from './secrets';
+import { currentDialect } from '../../../tooling/dialect';
 import { startSilentServer, type SilentServer } from '../../../tooling/servers/silent-server';
+import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
+
+const userDir = temporaryFolder('nodes');
+
+/** Whether the application `app` has a file for a kept value. */
+export const isKept = (name: string): boolean =>
+  existsSync(join(userDir, 'device-cloud', 'app', `${name}.json`));
 
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */
 const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
@@ -12,7 +22,10 @@ const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
 /** A service for one test: quiet devices that answer at once, and keys that would be seen if leaked. */
 export async function startCloud(options: SimulatorOptions = {}): Promise<Simulator> {
   const quick = { interval: 0, answerDelay: 0, offlineAfter: 100, rebootTime: 0 };
-  const cloud = await startSimulator({ ...quick, ...CANARIES, ...options });
+  const cloud = await startSimulator({
+    ...{ ...quick, ...CANARIES, dialect: currentDialect() },
+    ...options,
+  });
   clouds.push(cloud);
   return cloud;
 }
@@ -43,6 +56,8 @@ async function checkNothingLeft(): Promise<void> {
 /** Runs the tests of a `describe` in Node-RED, and checks after each what holds of all of them. */
 export function useNodeRed(): void {
   before(async () => {
+    // The types of the helper leave this out.
+    (helper as unknown as { settings(settings: object): void }).settings({ userDir });
     await helper.startServer();
     startJournal();
   });
@@ -52,6 +67,7 @@ export function useNodeRed(): void {
       await checkNothingLeft();
     } finally {
       for (const cloud of clouds.splice(0)) await cloud.close();
+      rmSync(join(userDir, 'device-cloud'), { recursive: true, force: true });
       closeJournal();
     }
   });

@@ -5,7 +5,8 @@ import { secretSearch } from '../../../tooling/secret-search';
 
 /** Keys that are nowhere else, so that one of them in an error, a status or a log is a leak. */
 export const CANARIES = {
-  appkey: 'Canary-AppKey-4F1D',
+  // In lower case, as the public server takes it: row 1b of docs/known-service.md.
+  appkey: 'canary-appkey-4f1d',
   serverKey: 'Canary-ServerKey-7B2C',
   serverPassword: 'Canary-ServerPassword-9E0A',
 } as const;

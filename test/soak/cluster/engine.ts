@@ -29,14 +29,14 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** As docs/cluster.md recommends it. */
+/** As docs/use/cluster.md recommends it. */
 const KEPT = ['appendonly yes', 'appendfsync everysec', 'maxmemory-policy noeviction'];
 
 const without = (what: string) => () => Promise.reject(new Error(`This engine has no ${what}.`));
 
 /** The length of all streams. */
 async function queuedIn(port: number): Promise<number> {
-  const keys = await redisCli(port, '--scan', '--pattern', '*}:queue:*');
+  const keys = await redisCli(port, 'KEYS', '*}:queue:*');
   const lengths = keys
     .split('\n')
     .filter(Boolean)

@@ -13,7 +13,7 @@ export interface ClusterOptions {
   lease: number;
   /** Repeats the uploads. */
   seed: string;
-  /** Whether docs/cluster.md gets the rows that were run whole. */
+  /** Whether docs/inside/cluster.md gets the rows that were run whole. */
   record: boolean;
   /** Whether the processes run the client library alone: only for rows with one Redis and a listener. */
   library: boolean;

@@ -6,13 +6,13 @@ import { repository } from '../../../tooling/repository';
 import type { Result } from './result';
 
 /*
- * The table of docs/cluster.md. A row is replaced when it has been run whole; the others stay as they are, and
+ * The table of docs/inside/cluster.md. A row is replaced when it has been run whole; the others stay as they are, and
  * those that were never run say so.
  */
 
 const BEGIN = '<!-- cluster-soak:begin -->';
 const END = '<!-- cluster-soak:end -->';
-const PAGE = join(repository, 'docs', 'cluster.md');
+const PAGE = join(repository, 'docs', 'inside', 'cluster.md');
 
 const FORMATTER = join(repository, 'node_modules', 'oxfmt', 'bin', 'oxfmt');
 
@@ -51,7 +51,7 @@ function cellsOf({ uploads, lost, doubled, goals, minutes, load }: Result): Cell
 /** The text of a page with some rows replaced. @param titles of all rows, in order */
 export function pageWith(text: string, titles: readonly string[], measured: Result): string {
   const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error('docs/cluster.md lacks its two markers.');
+  if (begin < 0 || end < begin) throw new Error('docs/inside/cluster.md lacks its two markers.');
   const rows = rowsIn(text.slice(begin, end));
   rows.set(measured.title, cellsOf(measured));
   const lines = [

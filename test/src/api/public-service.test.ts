@@ -86,7 +86,7 @@ describe('a service that answers as the public server of 2016', () => {
     service.gateway = false;
     for (let call = 0; call < 2; call++) {
       const { message } = await failure(one.devices(), 'INVALID_RESPONSE');
-      assert.match(message, /the service says "网关错误"/);
+      assert.match(message, /failed: "网关错误"/);
     }
     service.gateway = true;
     assert.equal((await one.devices()).body.length, 1);

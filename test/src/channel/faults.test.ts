@@ -118,7 +118,7 @@ describe('a frame that is not what section 6 describes', () => {
       });
       const listener = listen(clientOf(service.baseUrl));
       await until(() => listener.uploads.length === 1);
-      const fault = ['an upload came in more than 16,384 parts, the limit'];
+      const fault = ['An upload came in more than 16,384 parts, the limit.'];
       assert.deepEqual(listener.faults, fault);
       const reasons = disconnects(listener).map(({ reason }) => reason);
       assert.deepEqual(reasons, ['WS_ERR_TOO_MANY_BUFFERED_PARTS']);

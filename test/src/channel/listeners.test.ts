@@ -67,7 +67,7 @@ describe('a listener that throws', () => {
       for (const text of ['a', 'b']) service.upload(CHIPID, text);
       await until(() => other.uploads.length === 2 && faults.length === 2);
       assert.deepEqual([uploads, other.texts(), other.faults], [['a', 'b'], ['a', 'b'], []]);
-      const said = "the listener's onUpload threw: RangeError: Maximum call stack size exceeded";
+      const said = "The listener's onUpload threw: RangeError: Maximum call stack size exceeded.";
       assert.deepEqual(faults, [said, said]);
       assert.deepEqual([escaped, service.channels()], [[], 1]);
     });
@@ -101,7 +101,7 @@ describe('a listener that throws', () => {
       await settled();
       assert.deepEqual(escaped, []);
       assert.equal(faults.length, 1);
-      assert.match(faults[0] ?? '', /^the listener's onUpload threw: (Range|Type)Error: /);
+      assert.match(faults[0] ?? '', /^The listener's onUpload threw: (Range|Type)Error: /);
     });
   }
 

@@ -18,7 +18,7 @@ async function tlsThatNeverComesAbout(): Promise<void> {
   );
   const client = clientOf(service.baseUrl.replace('http:', 'https:'), { connections });
   const calls = [1, 2, 3].map((chipid) => client.reboot(chipid, { timeout: 100 }));
-  for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /not sent/);
+  for (const { message } of await failures(calls, 'TIMEOUT')) assert.match(message, /Not sent/);
   await failure(client.reboot(1, { timeout: 25_000 }), 'UNREACHABLE');
 }
 
@@ -28,7 +28,7 @@ async function tunnelThatIsNeverMade(): Promise<void> {
   const client = clientOf(service.baseUrl, { proxy: { url: through.url }, connections: 1 });
   for (let call = 0; call < 2; call++) {
     const { message } = await failure(client.push(1, 'x', { timeout: 100 }), 'TIMEOUT');
-    assert.match(message, /not sent/);
+    assert.match(message, /Not sent/);
   }
   through.behaviour = 'tunnel';
   assert.deepEqual((await client.uploadHistory(1, { timeout: 25_000 })).body, []);

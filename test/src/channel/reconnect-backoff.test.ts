@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ReconnectBackoff } from '../../../src/channel/reconnect-backoff';
+import { ReconnectBackoff } from '../../../src/channel/channel';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -15,9 +15,7 @@ function emptyStore() {
   const store = new MemoryStore(() => time.now);
   /** Joins without using any device. */
   const join = (member: string, lease = 5): Cluster => {
-    const cluster = new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
-    cluster.start();
-    return cluster;
+    return new Cluster({ store, lease, member, clock: new Process(time, 1).clock });
   };
   const start = (member: string, lease?: number): Cluster => {
     const cluster = join(member, lease);
@@ -51,7 +49,7 @@ describe('a cluster', () => {
     await time.runTo(1000);
     assert.deepEqual(faults, []);
     await time.runTo(30_000);
-    assert.deepEqual(faults, ['the cluster cannot be reached: WRONGPASS.']);
+    assert.deepEqual(faults, ['The cluster cannot be reached: WRONGPASS.']);
     isAway = false;
     await time.runTo(120_000);
     assert.deepEqual([cluster.state, faults.length], ['member', 1]);
@@ -141,7 +139,7 @@ describe('a cluster', () => {
     only.savePosition('1', 'p');
     await time.runTo(3 * LEASE);
     assert.deepEqual([only.state, only.mayEmit('1')], ['awaiting', false]);
-    assert.deepEqual(faults, ['the cluster answers, but does not work: Refused: WRONGTYPE.']);
+    assert.deepEqual(faults, ['The cluster answers, but does not work: Refused: WRONGTYPE.']);
     isWrong = false;
     await time.runTo(4 * LEASE);
     assert.deepEqual([only.state, only.mayEmit('1')], ['member', true]);

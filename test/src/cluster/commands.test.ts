@@ -52,7 +52,7 @@ describe('commands with a cluster', () => {
     const [{ client, line }] = await processes(world.baseUrl);
     line.isCut = true;
     const error = await failure(client.push('10000001', 'x'), 'UNREACHABLE');
-    assert.match(error.message, /not sent: the cluster cannot be reached/);
+    assert.match(error.message, /Not sent: the cluster cannot be reached/);
     assert.equal(error.uncertain, false);
     await failure(client.reboot('10000001'), 'UNREACHABLE');
     assert.ok(!world.requests.some(({ method }) => method === 'POST'));
@@ -74,7 +74,7 @@ describe('commands with a cluster', () => {
     );
     await until(() => progress.includes('awaiting-cluster'));
     abort.abort('enough');
-    assert.match((await aborted).message, /not sent: enough/);
+    assert.match((await aborted).message, /Not sent: enough/);
     const second = failure(b.client.push(1, 'x', { onProgress, timeout: 100 }), 'TIMEOUT');
     await until(() => progress.filter((state) => state === 'awaiting-cluster').length === 2);
     await a.client.close();

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Position } from '../../../src/recovery/position';
 import { IsolatedListener } from '../../../src/channel/listener';
-import { Gate } from '../../../src/cluster/gate';
-import type { Place } from '../../../src/cluster/gate';
+import { Gate, type Place } from '../../../src/cluster/listening';
 import { settled } from '../../../tooling/until';
 
 const position = (id: string): Position => ({ id, live: 0 }) as unknown as Position;

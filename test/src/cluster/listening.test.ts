@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { until } from '../../../tooling/until';
-import { clusterOf, joinOn } from '../../../src/cluster/member';
+import { Cluster, clusterOf } from '../../../src/cluster/cluster';
 import { MemoryStore } from './memory-store';
 import type { ClusterJob, Upload } from '../../../src/for-nodes';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -291,7 +291,7 @@ describe('listening with a cluster', () => {
 
   it('needs the option recover, and a membership', async () => {
     const { baseUrl } = await simulator();
-    const member = joinOn(new MemoryStore());
+    const member = new Cluster({ store: new MemoryStore() });
     atEnd(() => member.close());
     const client = clientOf(baseUrl, { cluster: member });
     thrown(() => client.listen('1', {}), 'INVALID_INPUT');

@@ -49,7 +49,6 @@ export class MemberModel {
     const { clock } = this.process;
     this.cluster = new Cluster({ store: this.store, lease: 5, clock, random, member: name });
     this.cluster.use('listens');
-    this.cluster.start();
     this.look();
   }
 
@@ -64,7 +63,7 @@ export class MemberModel {
 
   /** Sends a command that takes some time, with the lock of its device. */
   command(chipid: string, ms: number): void {
-    const sent = this.cluster.withLock(chipid, { call: 10_000, patience: 10_000 }, async () => {
+    const sent = this.cluster.withLock(chipid, 10_000, async () => {
       const end = this.world.began(this, chipid);
       await new Promise<void>((resolve) => void this.process.clock.after(ms, resolve));
       end();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { clusterOf, joinOn } from '../../../src/cluster/member';
+import { Cluster, clusterOf } from '../../../src/cluster/cluster';
 import { MemoryStore } from './memory-store';
 import { StoreError } from '../../../src/cluster/store';
 import { uploadToText } from '../../../src/cluster/messages';
@@ -20,7 +20,7 @@ const UPLOAD: Upload = {
 };
 
 function joinOne(store = new MemoryStore()): { store: MemoryStore; member: ClusterMember } {
-  const member = joinOn(store, { lease: 0.5 });
+  const member = new Cluster({ store, lease: 0.5 });
   atEnd(() => member.close());
   return { store, member };
 }

@@ -1,4 +1,4 @@
-import { LONGEST_LEASE } from '../../../src/cluster/clock';
+import { LONGEST_LEASE } from '../../../src/cluster/store';
 import { POOLS } from '../../../src/cluster/slots';
 import type {
   BeatReply,

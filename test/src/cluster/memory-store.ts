@@ -1,3 +1,4 @@
+import { uploadToText } from '../../../src/cluster/messages';
 import { partitionOf } from '../../../src/cluster/slots';
 import { applyBeat, isSettled, type MembersState } from './memory-beat';
 import {
@@ -249,3 +250,7 @@ export class MemoryStore implements Store {
     return Promise.resolve();
   }
 }
+
+/** An upload of the queue with a text. */
+export const entryOf = (text: string): string =>
+  uploadToText({ chipid: '1', appid: '9', timestamp: 1, body: Buffer.from(text) });

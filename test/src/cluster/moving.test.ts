@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { clusterOf } from '../../../src/cluster/member';
+import { clusterOf } from '../../../src/cluster/cluster';
 import { WANTED } from '../../../src/cluster/messages';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { until } from '../../../tooling/until';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAddress } from '../../../src/cluster/options';
+import { readAddress } from '../../../src/cluster/redis/connect';
 import { isDeviceCloudError } from '../../../src/errors';
 import { repository } from '../../../tooling/repository';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { clusterOf } from '../../../src/cluster/member';
+import { clusterOf } from '../../../src/cluster/cluster';
 import { until } from '../../../tooling/until';
 import { simulator } from '../support/client';
 import { failure } from '../support/failure';

@@ -32,7 +32,6 @@ describe('processes that work on a queue on a real server', () => {
     const cluster = new Cluster({ store, lease: 2 });
     atEnd(() => cluster.close());
     cluster.use('listens');
-    cluster.start();
 
     const file = join(__dirname, 'working-process.js');
     const all: Child[] = [];

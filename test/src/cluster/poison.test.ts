@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Cluster } from '../../../src/cluster/cluster';
 import { partitionOf } from '../../../src/cluster/slots';
-import { MemoryStore } from './memory-store';
+import { entryOf, MemoryStore } from './memory-store';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE } from './world';
 
@@ -35,7 +35,8 @@ class Workers {
     cluster.listen({ onFault: (fault) => this.faults.push(fault) });
     cluster.use('listens');
     cluster.work({
-      deliver: ({ upload, token, isRedelivered }) => {
+      deliver: ({ upload: { body }, token, redelivered: isRedelivered }) => {
+        const upload = String(body);
         this.delivered.push({ upload, isRedelivered, at: time.now });
         const acknowledge = (): void => {
           this.acknowledged.add(upload);
@@ -44,7 +45,6 @@ class Workers {
         this.handle(upload, acknowledge, process);
       },
     });
-    cluster.start();
     return { cluster, process };
   }
 
@@ -64,7 +64,9 @@ const devices = (count: number, from: number, isOne?: (chipid: string) => boolea
 async function append(cluster: Cluster, chipids: readonly string[], each: number): Promise<void> {
   for (let number = 1; number <= each; number++)
     await Promise.all(
-      chipids.map((chipid) => cluster.append(chipid, String(number), `${chipid}/${number}`)),
+      chipids.map((chipid) =>
+        cluster.append(chipid, String(number), entryOf(`${chipid}/${number}`)),
+      ),
     );
 }
 
@@ -128,7 +130,7 @@ describe('uploads that are not acknowledged', () => {
     for (let number = 1; number <= 2; number++)
       for (const chipid of chipids) {
         const owner = running.find(({ cluster }) => cluster.mayEmit(chipid));
-        void owner?.cluster.append(chipid, String(number), `${chipid}/${number}`);
+        void owner?.cluster.append(chipid, String(number), entryOf(`${chipid}/${number}`));
       }
     // A process that died is started again.
     const end = time.now + 6 * 60 * SECOND;

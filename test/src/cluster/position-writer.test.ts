@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MemoryStore } from './memory-store';
-import { PositionWriter } from '../../../src/cluster/position-writer';
+import { PositionWriter } from '../../../src/cluster/positions';
 import { slotOf } from '../../../src/cluster/slots';
 import { StoreError, type FencedEntry, type SaveOutcome } from '../../../src/cluster/store';
 import { settled } from '../../../tooling/until';

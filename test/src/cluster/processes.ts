@@ -1,4 +1,4 @@
-import { joinOn } from '../../../src/cluster/member';
+import { Cluster } from '../../../src/cluster/cluster';
 import { MemoryStore } from './memory-store';
 import { StoreError, type Store } from '../../../src/cluster/store';
 import type {
@@ -55,7 +55,7 @@ export class ProcessModel {
     private readonly simulator: Pick<Simulator, 'baseUrl'>,
     private readonly options: Partial<ClientOptions> = {},
   ) {
-    this.member = joinOn(through(this.line, store), { lease: LEASE });
+    this.member = new Cluster({ store: through(this.line, store), lease: LEASE });
     this.client = this.newClient();
     this.member.listen({ onFault: (fault) => this.faults.push(fault) });
     atEnd(() => this.member.close());

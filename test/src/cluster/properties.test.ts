@@ -150,14 +150,14 @@ describe('a cluster whose processes and connections fail', () => {
       const { time, random, members } = world;
       await world.runTo(2 * LEASE);
       world.takeCopy();
-      for (let count = 0; count < 10; count++) {
+      for (let count = 0; count < 6; count++) {
         // Some take longer than the store needs to settle.
         const ms = random() * 8000;
         time.after(random() * 2 * LEASE, () => members[count % 3]!.command('20', ms));
       }
       await world.runTo(time.now + LEASE);
       apply(world, { kind, after: 0, member: 0, lasts: 0 });
-      await world.runTo(time.now + 6 * LEASE);
+      await world.runTo(time.now + 11 * LEASE);
       // All of those may have met a store that was settling: this one has to be sent.
       const before = world.commands;
       members[0]!.command('20', 0);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MemoryStore } from './memory-store';
+import { entryOf, MemoryStore } from './memory-store';
 import { holds } from '../support/fuzz';
 import { faultyStore, type Line } from './faulty-store';
 import { Process, VirtualTime } from './virtual-time';
 import { LEASE, randomFrom } from './world';
 import { Cluster } from '../../../src/cluster/cluster';
+import { uploadFromText } from '../../../src/cluster/messages';
 
 /** A store that remembers what is acknowledged. */
 class WatchedStore extends MemoryStore {
@@ -13,7 +14,8 @@ class WatchedStore extends MemoryStore {
 
   override acknowledge(chipid: string, id: string): Promise<number | undefined> {
     const entry = this.uploads.find((each) => each.id === id);
-    if (entry) this.acknowledged.add(`${entry.chipid}/${entry.upload}`);
+    const upload = entry && uploadFromText(chipid, entry.upload);
+    if (upload) this.acknowledged.add(`${chipid}/${String(upload.body)}`);
     return super.acknowledge(chipid, id);
   }
 }
@@ -46,17 +48,16 @@ class QueueWorld {
     const member = `m${this.members.length}`;
     const cluster = new Cluster({ store: faulty, lease: 5, clock, random, member });
     cluster.work({
-      redeliver: 5,
+      redeliver: 5000,
       // None of them is poison: what was in the hands of a process that died, or was forgotten, comes again.
       attempts: 1000,
-      deliver: ({ chipid, upload, token, isRedelivered }) => {
-        this.deliver(chipid, upload, isRedelivered);
+      deliver: ({ chipid, upload, token, redelivered }) => {
+        this.deliver(chipid, String(upload.body), redelivered);
         if (random() < 0.05) return;
         clock.after(random() * 500, () => void cluster.acknowledge(token).catch(() => undefined));
       },
     });
     cluster.use('listens');
-    cluster.start();
     this.members.push({ process, line, cluster });
   }
 
@@ -88,7 +89,7 @@ class QueueWorld {
     this.appending.add(key);
     const [position = '0'] = await this.store.load([chipid]);
     const next = String(Number(position) + 1);
-    await cluster.append(chipid, next, next).catch(() => undefined);
+    await cluster.append(chipid, next, entryOf(next)).catch(() => undefined);
     this.appending.delete(key);
   }
 }

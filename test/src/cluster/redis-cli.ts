@@ -1,10 +1,19 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
 
-const run = promisify(execFile);
-
-/** The answer of an engine to one command, on a separate connection. */
-export async function redisCli(port: number, ...command: string[]): Promise<string> {
-  const { stdout } = await run('redis-cli', ['-p', String(port), ...command]);
-  return stdout;
+/** The answer of an engine to one command, on a separate connection: its texts and numbers, a line each. */
+export async function redisCli(
+  at: number | { port: number; password: string },
+  command: string,
+  ...args: string[]
+): Promise<string> {
+  const { port, ...login } = typeof at === 'number' ? { port: at } : at;
+  const redis = new Redis({ host: '127.0.0.1', port, ...login, retryStrategy: null });
+  // The answer of the command, or its error, is what counts.
+  redis.on('error', () => undefined);
+  try {
+    const answer = [await redis.call(command, ...args)].flat(Infinity);
+    return answer.map((each) => `${String(each)}\n`).join('');
+  } finally {
+    redis.disconnect();
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { openBus } from '../../../src/cluster/messages';
-import { remoteLatest } from '../../../src/cluster/remote-latest';
+import { Bus } from '../../../src/cluster/messages';
+import { remoteLatest } from '../../../src/cluster/fleet';
 import type { KnownUpload } from '../../../src/fleet/latest';
 import { MemoryStore } from './memory-store';
 import { atEnd } from '../../../tooling/servers/at-end';
@@ -27,13 +27,21 @@ const all: KnownUpload[] = Array.from({ length: COUNT }, (_, index) => ({
   body: Buffer.alloc(8 * 1024, index),
 }));
 
+/** A device as the registry has it. */
+const deviceOf = (upload: KnownUpload) => ({
+  chipid: upload.chipid,
+  latest: { timestamp: upload.timestamp, toLatest: () => ({ ...upload, age: 0 }) },
+});
+
 describe('the latest uploads of all devices', () => {
   it('come from another process in pieces, one after another, however long that takes', async () => {
     const store = new SlowStore();
     const members = ['a', 'b'];
     const [asking] = members.map((member) => {
-      const bus = openBus({ store, member, malformed: () => assert.fail('malformed') });
-      const latest = remoteLatest({ member, members }, bus, () => (member === 'b' ? all : []));
+      const bus = new Bus(store, member, () => assert.fail('malformed'));
+      const devices = member === 'b' ? all.map(deviceOf) : [];
+      const registry = { devices: () => devices, get: () => undefined };
+      const latest = remoteLatest({ member, members }, bus, registry);
       atEnd(() => latest.close());
       return latest;
     });

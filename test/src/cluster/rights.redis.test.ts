@@ -14,9 +14,9 @@ import { storeContract } from './store-contract';
 
 /** What the page gives a user: the words of `ACL SETUSER` after the name and the password. */
 function documented(): string[] {
-  const page = readFileSync(join(repository, 'docs', 'cluster.md'), 'utf8');
+  const page = readFileSync(join(repository, 'docs', 'use', 'cluster.md'), 'utf8');
   const [, words] = /^ACL SETUSER device-cloud reset on '>PASSWORD' ([^`]+)```/m.exec(page) ?? [];
-  assert.ok(words !== undefined, 'docs/cluster.md has an ACL');
+  assert.ok(words !== undefined, 'docs/use/cluster.md has an ACL');
   return words.replaceAll(/[\\']/g, ' ').trim().split(/\s+/);
 }
 
@@ -127,13 +127,12 @@ describe('a user of the engine with few rights', () => {
     atEnd(() => cluster.close());
     const faults: string[] = [];
     cluster.listen({ onFault: (fault) => faults.push(fault) });
-    cluster.start();
     return { cluster, faults };
   }
   const without = (right: string): Promise<string> =>
     allow(documented().filter((each) => each !== right));
   const saysMissing = (faults: readonly string[], right: string): Promise<void> =>
-    until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}`)));
+    until(() => faults.some((fault) => fault.endsWith(`missing in its ACL: ${right}.`)));
 
   it('has missing rights logged, whether the cluster works or not', async () => {
     for (const right of ['+subscribe', '+info']) {

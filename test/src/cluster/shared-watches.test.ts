@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { ClusterListener } from '../../../src/cluster/types';
-import { shareWatches } from '../../../src/cluster/shared-watches';
+import { shareWatches } from '../../../src/cluster/fleet';
 import type { WatchPlace } from '../../../src/fleet/watch/watch-types';
 
 /** The messages of watches, as `to kind chipids`, and the changes of the cluster that are reported to them. */

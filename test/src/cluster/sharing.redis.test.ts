@@ -4,7 +4,6 @@ import { atEnd } from '../../../tooling/servers/at-end';
 import { startRedis, type RedisProcess } from '../../../tooling/servers/redis';
 import { until } from '../../../tooling/until';
 import { simulator } from '../support/client';
-import { failure } from '../support/failure';
 import { Processes, type ProcessModel } from './processes';
 
 describe('clients that share devices through a real server', () => {
@@ -49,20 +48,5 @@ describe('clients that share devices through a real server', () => {
       const expected = each === chipid ? ['1', '{"id":7}', '2', '3'] : ['1', '2', '3'];
       assert.deepEqual(world.texts(each), expected);
     }
-  });
-
-  it('emit nothing and send nothing while the server is stopped, and all of it once afterwards', async () => {
-    const [first] = world.all as [ProcessModel];
-    redis.stop();
-    await until(() => world.all.every(({ member }) => member.state === 'awaiting'));
-    world.uploadAll('2');
-    await failure(first.client.push('10000001', 'x'), 'UNREACHABLE');
-    assert.ok(world.chipids.every((chipid) => world.isServed(chipid)));
-    assert.ok(world.chipids.every((chipid) => world.texts(chipid).length === 1));
-    redis.cont();
-    await world.receivedAll(2);
-    world.uploadAll('3');
-    await world.receivedAll(3);
-    for (const chipid of world.chipids) assert.deepEqual(world.texts(chipid), ['1', '2', '3']);
   });
 });

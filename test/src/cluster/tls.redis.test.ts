@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { RedisStoreOptions } from '../../../src/cluster/options';
-import { openRedisStore } from '../../../src/cluster/redis/redis-store';
+import { openRedisStore, type RedisStoreSettings } from '../../../src/cluster/redis/redis-store';
 import type { Store } from '../../../src/cluster/store';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { certificateFiles, ELSEWHERE, LOCALHOST, LOOPBACK } from '../../../tooling/servers/certs';
@@ -26,10 +25,10 @@ function shows(name: 'loopback' | 'localhost', port: number, clients: 'no' | 'ye
 
 /** What a server behind these options answers in the end. */
 async function answer(
-  options: Omit<RedisStoreOptions, 'application'>,
+  options: Omit<RedisStoreSettings, 'application'>,
   expected: RegExp,
 ): Promise<void> {
-  const store: Store = await openRedisStore({ ...options, application: '1', limit: 2000 });
+  const store: Store = await openRedisStore({ ...options, application: '1', limit: 500 });
   atEnd(() => store.close());
   const ask = (): Promise<string> => store.load(['1']).then(() => 'an answer', String);
   let said = '';

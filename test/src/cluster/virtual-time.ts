@@ -1,5 +1,5 @@
 import { settled } from '../../../tooling/until';
-import type { Clock } from '../../../src/cluster/clock';
+import type { Clock } from '../../../src/cluster/store';
 
 interface Event {
   at: number;
@@ -56,7 +56,17 @@ export class Process {
   readonly clock: Clock = {
     now: () => 1e12 + this.step + this.time.now * this.rate,
     monotonic: () => 5e6 + this.time.now * this.rate,
-    after: (ms, callback) => this.time.after(ms / this.rate, () => this.run(callback)),
+    // Node.js runs no timer that was cleared, also if it was due before that.
+    after: (ms, callback) => {
+      let isCancelled = false;
+      const cancel = this.time.after(ms / this.rate, () =>
+        this.run(() => isCancelled || callback()),
+      );
+      return () => {
+        isCancelled = true;
+        cancel();
+      };
+    },
   };
 
   get isPaused(): boolean {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Clock } from '../../../src/cluster/clock';
-import { MemoryStore } from './memory-store';
+import type { Clock } from '../../../src/cluster/store';
+import { entryOf, MemoryStore } from './memory-store';
 import { PARTITIONS, partitionOf, slotOf, slotOfPartition } from '../../../src/cluster/slots';
 import type { Claim } from '../../../src/cluster/store';
-import { QueueShare } from '../../../src/cluster/queue';
-import type { Job } from '../../../src/cluster/worker';
+import { Queue } from '../../../src/cluster/queue';
+import type { ClusterJob } from '../../../src/cluster/types';
 import { atEnd } from '../../../tooling/servers/at-end';
 import { settled } from '../../../tooling/until';
 
@@ -37,8 +37,8 @@ const CHIPIDS = Array.from({ length: PARTITIONS }, (_, partition) => {
 });
 
 /** A process's share of the queue. */
-const shareOf = (store: CountingStore): QueueShare =>
-  new QueueShare(
+const shareOf = (store: CountingStore): Queue =>
+  new Queue(
     store,
     still,
     () => true,
@@ -48,7 +48,7 @@ const shareOf = (store: CountingStore): QueueShare =>
 /** A worker on all partitions, in each of which there are two uploads of one device. */
 async function world(
   inFlight: number,
-): Promise<{ store: CountingStore; queue: QueueShare; jobs: Job[] }> {
+): Promise<{ store: CountingStore; queue: Queue; jobs: ClusterJob[] }> {
   const store = new CountingStore();
   const beat = { member: 'm', lease: LEASE, claims: ['devices'], generation: 'g' } as const;
   const none = { holdings: [], release: [], dead: [] };
@@ -58,12 +58,12 @@ async function world(
   for (const sequence of [1, 2]) {
     const entries = CHIPIDS.map((chipid) => {
       const slot = slotOf(chipid);
-      const upload = `${chipid}/${sequence}`;
+      const upload = entryOf(`${chipid}/${sequence}`);
       return { chipid, slot, epoch: epochs.get(slot) ?? 0, sequence, position: '', upload };
     });
     await store.save('m', entries);
   }
-  const jobs: Job[] = [];
+  const jobs: ClusterJob[] = [];
   const queue = shareOf(store);
   queue.work({ inFlight, deliver: (job) => jobs.push(job) });
   atEnd(() => queue.close());
@@ -82,7 +82,7 @@ describe('a worker on many devices', () => {
       await by.acknowledge(job.token);
       await settled();
       assert.deepEqual(store.claims, [job.chipid]);
-      assert.deepEqual(jobs.at(-1)?.upload, `${job.chipid}/2`);
+      assert.deepEqual(String(jobs.at(-1)?.upload.body), `${job.chipid}/2`);
       jobs.pop();
       jobs.pop();
     }
@@ -98,7 +98,7 @@ describe('a worker on many devices', () => {
     const uploads = (sequence: number): string[] =>
       CHIPIDS.map((chipid) => `${chipid}/${sequence}`);
     assert.deepEqual(
-      jobs.map(({ upload }) => upload),
+      jobs.map(({ upload }) => String(upload.body)),
       [...uploads(1), ...uploads(2)],
     );
   });

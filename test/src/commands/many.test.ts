@@ -6,10 +6,11 @@ import { clientOf, simulator } from '../support/client';
 import { failure } from '../support/failure';
 import { settled, until } from '../../../tooling/until';
 import { Semaphore } from '../../../src/commands/many';
+import { inEachDialect } from '../../../tooling/dialect';
 
 const [A, B, C] = ['10000001', '10000002', '10000003'] as const;
 
-describe('calls to several devices', () => {
+inEachDialect('calls to several devices', () => {
   let service: Simulator;
   let client: DeviceCloudClient;
   const texts = (chipid: string) => service.device(chipid).received.map(({ text }) => text);
@@ -37,6 +38,23 @@ describe('calls to several devices', () => {
     await Promise.all([later, more]);
     assert.deepEqual(texts(A), ['first', 'more']);
     assert.deepEqual(texts(B), ['first', 'later', 'more']);
+  });
+
+  it('are made in several turns, each before a later command to its device', async () => {
+    await start(5);
+    const made: string[] = [];
+    const slow = (chipid: string, options: CallOptions): Promise<unknown> => {
+      made.push(chipid);
+      for (const began = performance.now(); performance.now() - began < 15;);
+      return client.push(chipid, 'first', options);
+    };
+    const all = client.callEach([A, B, C, C], slow);
+    assert.deepEqual(made, [A]);
+    const later = client.push(C, 'later');
+    assert.deepEqual(made, [A, C, C]);
+    await Promise.all([all, later]);
+    assert.deepEqual(made, [A, C, C, B]);
+    assert.deepEqual(texts(C), ['first', 'first', 'later']);
   });
 
   it('send at most atOnce side by side, and those that fail do not end the others', async () => {
@@ -103,7 +121,7 @@ describe('calls to several devices', () => {
     controller.abort('enough');
     const [first, second] = await batch;
     assert.equal(code(first), 'UNREACHABLE');
-    assert.match(String((first as PromiseRejectedResult).reason), /not sent: enough/);
+    assert.match(String((first as PromiseRejectedResult).reason), /Not sent: enough/);
     assert.ok(['UNREACHABLE', 'CONNECTION_LOST'].includes(String(code(second))));
     await before;
     await client.push(A, 'y');
@@ -164,7 +182,7 @@ describe('calls to several devices', () => {
     await failure(client.callEach([A], push('x'), options), 'INVALID_INPUT');
     inherited.atOnce = 1;
     const [result] = await client.callEach([A], push('x'), options);
-    assert.match(String((result as PromiseRejectedResult).reason), /not sent: enough/);
+    assert.match(String((result as PromiseRejectedResult).reason), /Not sent: enough/);
   });
 
   it('have no gap after one that was not sent', async () => {

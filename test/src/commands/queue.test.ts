@@ -64,7 +64,7 @@ describe('the queue of a device', () => {
     const unwanted = run('1', 'b', controller.signal);
     const last = run('1', 'c');
     controller.abort();
-    assert.match((await failure(unwanted, 'UNREACHABLE')).message, /not sent/);
+    assert.match((await failure(unwanted, 'UNREACHABLE')).message, /Not sent/);
     await end('a');
     assert.deepEqual(started, ['a', 'c']);
     await end('c');

@@ -7,6 +7,7 @@ import type { DeviceCloudClient } from '../../../src/client';
 import type { Simulator } from '../../../src/simulator';
 import type { CallProgress, CommandOptions, Upload } from '../../../src/types';
 import { until } from '../../../tooling/until';
+import { inEachDialect } from '../../../tooling/dialect';
 
 const texts = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `command ${index}`);
@@ -41,7 +42,7 @@ function wake(service: Simulator): void {
   service.upload(CHIPID, 'I am awake');
 }
 
-describe('a command for a device that sleeps', () => {
+inEachDialect('a command for a device that sleeps', () => {
   it('is the first message that the device receives when it wakes, and releases its channel', async () => {
     const { service, client } = await asleep();
     const progress: CallProgress[] = [];
@@ -157,7 +158,7 @@ describe('a command for a device that sleeps', () => {
       ),
       'EXPIRED',
     );
-    for (const { message } of errors) assert.match(message, /not sent/);
+    for (const { message } of errors) assert.match(message, /was not sent/);
     assert.equal(commandsTo(service), 0);
     assert.equal(client.fleet.device(CHIPID)?.lastError?.code, 'EXPIRED');
   });
@@ -170,7 +171,7 @@ describe('a command for a device that sleeps', () => {
     await connected(client);
     await Promise.all([
       failures(all, 'UNREACHABLE').then((errors) => {
-        for (const { message } of errors) assert.match(message, /not sent: the client was closed/);
+        for (const { message } of errors) assert.match(message, /Not sent: the client was closed/);
       }),
       client.close(),
     ]);

@@ -103,6 +103,7 @@ export function waitingWorld(gap = 0) {
   const registry = {
     onHeld: (chipid: string, held: number): void => void loads.push(`${chipid}:${held}`),
     onError: (): void => undefined,
+    titleOf: String,
   };
   const commands = new DeviceCommands({ channels, queues, timers, list, now, registry });
   const started: string[] = [];

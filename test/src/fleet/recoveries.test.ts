@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RecoveryObserver } from '../../../src/recovery/deps';
+import type { RecoveryObserver } from '../../../src/recovery/options';
 import { createSubject } from '../recovery/subject';
 import { settled } from '../../../tooling/until';
 

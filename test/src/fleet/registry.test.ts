@@ -141,7 +141,7 @@ describe('the registry of devices', () => {
     registry.onError('1', new DeviceCloudError('TIMEOUT', 'no answer'));
     const { waiting, running, lastError } = device('1');
     assert.deepEqual([waiting, running], [2, 1]);
-    assert.deepEqual(lastError, { code: 'TIMEOUT', message: 'no answer', at: START });
+    assert.deepEqual(lastError, { code: 'TIMEOUT', message: 'TIMEOUT: no answer', at: START });
     registry.onError('1', 'odd');
     assert.equal(device('1').lastError?.code, 'ERROR');
   });

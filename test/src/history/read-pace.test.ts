@@ -9,7 +9,7 @@ import {
 } from '../../../src/http/adaptive-limiters';
 import { ReadLimiter } from '../../../src/history/read-limiter';
 import { Reading } from '../../../src/recovery/reading';
-import { retryDelay } from '../../../src/recovery/limits';
+import { retryDelay } from '../../../src/recovery/reading';
 import { settled } from '../../../tooling/until';
 import { numbers } from '../http/simulated-service';
 

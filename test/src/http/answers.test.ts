@@ -96,7 +96,7 @@ describe('a success with an unexpected body', () => {
       client.uploadHistory(1),
     ]) {
       const { message } = await failure(call, 'INVALID_RESPONSE');
-      assert.match(message, /the answer is not .*; the service says "no such thing.as \*\*\*"\. /);
+      assert.match(message, /The answer is not .* failed: "no such thing.as \*\*\*"\. /);
     }
   });
 
@@ -152,12 +152,20 @@ describe('a push with an answer other than OK or success', () => {
       const service = await httpService(json(body));
       const client = clientOf(service.baseUrl);
       const one = await failure(client.push(10000001, 'x'), 'NOT_ACCEPTED');
-      assert.ok(one.message.startsWith('Push to device 10000001 was not accepted: '), one.message);
-      assert.ok(one.message.includes(`answered 200 with ${shown}, not with OK`), one.message);
+      assert.ok(
+        one.message.startsWith(
+          'NOT_ACCEPTED: The service answered 200, but not with OK or success. ',
+        ),
+        one.message,
+      );
+      assert.ok(
+        one.message.includes(`Push to device 10000001 was answered with ${shown}.`),
+        one.message,
+      );
       assert.match(one.message, /Whether the device acted is unknown/);
       assert.equal(one.statusCode, 200);
       const all = await failure(client.pushToApp('x'), 'NOT_ACCEPTED');
-      assert.match(all.message, /^Push to all online devices was not accepted: /);
+      assert.match(all.message, / Push to all online devices was answered with /);
       assert.equal(service.requests.length, 2, 'each goes out once');
     });
   }

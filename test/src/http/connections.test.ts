@@ -41,7 +41,7 @@ describe('the connections of a client', () => {
     await until(() => service.requests.length === CONNECTIONS);
     const waiting = client.push(4, 'x', { timeout: 100 });
     const { message } = await failure(waiting, 'TIMEOUT');
-    assert.match(message, /not sent within 0\.1 s/);
+    assert.match(message, /Not sent within 0\.1 s/);
     assert.equal(service.requests.length, CONNECTIONS);
     controller.abort();
     await hung;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { mock } from 'node:test';
-import { abortReason, createDeadlines, onAbort } from '../../../src/http/deadline';
+import { abortReason, Deadlines, onAbort } from '../../../src/http/deadline';
 
 describe('the deadline of a call', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
@@ -10,7 +10,7 @@ describe('the deadline of a call', () => {
   it('calls back once, with its reason', () => {
     const reasons: string[] = [];
     const controller = new AbortController();
-    const deadline = createDeadlines().start(2, controller.signal);
+    const deadline = new Deadlines().start(2, controller.signal);
     deadline.listen((end) => reasons.push(end.reason));
     mock.timers.tick(1999);
     assert.deepEqual(reasons, []);
@@ -21,13 +21,13 @@ describe('the deadline of a call', () => {
 
   it('calls back at once if it has ended before', () => {
     const reasons: string[] = [];
-    const deadline = createDeadlines().start(2, AbortSignal.abort());
+    const deadline = new Deadlines().start(2, AbortSignal.abort());
     deadline.listen((end) => reasons.push(end.reason));
     assert.deepEqual(reasons, ['aborted']);
   });
 
   it('ends all calls, and every later one, when the client is closed', () => {
-    const deadlines = createDeadlines();
+    const deadlines = new Deadlines();
     const reasons: string[] = [];
     deadlines.start(2).listen((end) => reasons.push(end.reason));
     deadlines.close();
@@ -37,7 +37,7 @@ describe('the deadline of a call', () => {
 
   it('does not call back when the call is over', () => {
     const controller = new AbortController();
-    const deadlines = createDeadlines();
+    const deadlines = new Deadlines();
     const deadline = deadlines.start(2, controller.signal);
     deadline.listen(() => assert.fail('it called back'));
     deadline.clear();
@@ -48,7 +48,7 @@ describe('the deadline of a call', () => {
   });
 
   it('may be later than a timer can be, and never ends the call early', () => {
-    const deadline = createDeadlines().start(1e12);
+    const deadline = new Deadlines().start(1e12);
     mock.timers.tick(24 * 60 * 60 * 1000);
     assert.equal(deadline.ended, undefined);
     deadline.clear();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { CallAborted, createDeadlines, type Deadline } from '../../../src/http/deadline';
-import { createLimiter } from '../../../src/http/limiter';
+import { CallAborted, Deadlines, type Deadline } from '../../../src/http/deadline';
+import { Limiter } from '../../../src/http/limiter';
 import { held } from '../support/garbage';
 import { settled } from '../../../tooling/until';
 
 describe('the limiter of calls', () => {
   const started: Deadline[] = [];
   const start = (signal?: AbortSignal): Deadline => {
-    const deadline = createDeadlines().start(60, signal);
+    const deadline = new Deadlines().start(60, signal);
     started.push(deadline);
     return deadline;
   };
@@ -17,7 +17,7 @@ describe('the limiter of calls', () => {
   });
 
   it('runs as many calls as there are connections; the others follow in order', async () => {
-    const limiter = createLimiter(2);
+    const limiter = new Limiter(2);
     assert.equal(limiter.acquire(start()), undefined);
     assert.equal(limiter.acquire(start()), undefined);
     const turns: string[] = [];
@@ -34,7 +34,7 @@ describe('the limiter of calls', () => {
   });
 
   it('loses no place to a call that was aborted while it waited', async () => {
-    const limiter = createLimiter(1);
+    const limiter = new Limiter(1);
     const controller = new AbortController();
     assert.equal(limiter.acquire(start()), undefined);
     const waiting = limiter.acquire(start(controller.signal));
@@ -45,7 +45,7 @@ describe('the limiter of calls', () => {
   });
 
   it('keeps the order of the others when calls are aborted, from any place', async () => {
-    const limiter = createLimiter(1);
+    const limiter = new Limiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     const turns: number[] = [];
     const controllers = Array.from({ length: 8 }, () => new AbortController());
@@ -64,7 +64,7 @@ describe('the limiter of calls', () => {
   });
 
   it('refuses a call whose deadline has ended, and keeps its place free', async () => {
-    const limiter = createLimiter(1);
+    const limiter = new Limiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     await assert.rejects(
       limiter.acquire(start(AbortSignal.abort())) ?? Promise.resolve(),
@@ -75,8 +75,8 @@ describe('the limiter of calls', () => {
   });
 
   it('forgets calls that have ended, even while one always waits', async () => {
-    const limiter = createLimiter(1);
-    const deadlines = createDeadlines();
+    const limiter = new Limiter(1);
+    const deadlines = new Deadlines();
     const calls: WeakRef<Deadline>[] = [];
     const call = (): Promise<void> | undefined => {
       const deadline = deadlines.start(60);
@@ -98,12 +98,12 @@ describe('the limiter of calls', () => {
   });
 
   it('forgets calls that were aborted while no place was free', async () => {
-    const limiter = createLimiter(1);
+    const limiter = new Limiter(1);
     assert.equal(limiter.acquire(start()), undefined);
     const calls: WeakRef<Deadline>[] = [];
     for (let count = 0; count < 1000; count++) {
       const controller = new AbortController();
-      const deadline = createDeadlines().start(60, controller.signal);
+      const deadline = new Deadlines().start(60, controller.signal);
       calls.push(new WeakRef(deadline));
       const turn = limiter.acquire(deadline);
       controller.abort();

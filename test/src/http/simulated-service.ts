@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import { type PacedAttempt, AdaptiveLimiter } from '../../../src/http/adaptive-limiters';
-import { ReconnectBackoff } from '../../../src/channel/reconnect-backoff';
+import { ReconnectBackoff } from '../../../src/channel/channel';
 
 /** The outcome of an attempt: after some milliseconds it opens, or fails for a reason. */
 export interface Outcome {

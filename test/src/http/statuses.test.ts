@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ErrorCode } from '../../../src/errors';
-import { clientOf, KEYS } from '../support/client';
-import { failure } from '../support/failure';
+import { clientOf, KEYS, simulator } from '../support/client';
+import { CHIPID } from '../support/listener';
+import { failure, failures } from '../support/failure';
 import { httpService, json, raw, type Script } from '../../../tooling/servers/http-service';
 
 const CODES: [status: number, code: ErrorCode, advice: RegExp][] = [
@@ -28,12 +29,37 @@ describe('a status that is no success', () => {
       const service = await httpService(json({ msg: 'because of this' }, status));
       const error = await failure(clientOf(service.baseUrl).push(10000001, 'x'), code);
       assert.equal(error.statusCode, status);
-      assert.match(error.message, /^Push to device 10000001 failed: /);
+      assert.ok(error.message.startsWith(`${code}: The service answered ${status}. Push to device 10000001 failed`), error.message); // prettier-ignore
       if (status !== 204) assert.match(error.message, /"because of this"/);
       assert.match(error.message, advice);
       assert.equal(service.requests.length, 1, 'a command goes out once');
     });
   }
+
+  it('names the device, and the remedy of a command that can wait for it, and only of that', async () => {
+    const cloud = await simulator({ devices: 1 });
+    const client = clientOf(cloud.baseUrl);
+    await client.devices();
+    cloud.fail('gateway');
+    const remedy = /Send: when the device is online/;
+    const title =
+      /^GATEWAY: The service answered 502\. \w.* device Greenhouse \(10000001\) failed: "/;
+    const calls = [
+      client.push(CHIPID, 'x'),
+      client.setGpioEdge(CHIPID, 5, 1),
+      client.reboot(CHIPID),
+    ];
+    for (const { message } of await failures(calls, 'GATEWAY')) {
+      assert.match(message, remedy);
+      assert.match(message, title);
+    }
+    const read = await failure(client.gpioStatus(CHIPID), 'GATEWAY');
+    assert.doesNotMatch(read.message, remedy);
+    cloud.heal();
+    cloud.fail('hang');
+    const silent = await failure(client.reboot(CHIPID, { timeout: 50 }), 'TIMEOUT');
+    assert.match(silent.message, remedy);
+  });
 
   for (const status of [301, 302, 303, 307, 308]) {
     it(`${status} is REDIRECT and never followed`, async () => {
@@ -77,7 +103,10 @@ describe('a status that is no success', () => {
     for (const body of ['', '<html>', '[]', 'null', '{"msg":1}', '{"msg":""}', '{"a":1}', '{']) {
       const service = await httpService(raw(body, 400));
       const error = await failure(clientOf(service.baseUrl).push(1, 'x'), 'BAD_REQUEST');
-      assert.match(error.message, /the service answered 400\. Check/);
+      assert.match(
+        error.message,
+        /^BAD_REQUEST: The service answered 400\. Push to device 1 failed\. Check/,
+      );
     }
   });
 
@@ -180,7 +209,12 @@ describe('an error of the server API, whose form is not shown', () => {
   for (const [body, shown] of bodies) {
     it(`is repeated on one line: ${shown}`, async () => {
       const said = await message(raw(body, 400));
-      assert.ok(said.includes(`the service answered 400 "${shown}". Check`), said);
+      assert.ok(
+        said.includes(
+          `The service answered 400. Reading the record of device a failed: "${shown}". Check`,
+        ),
+        said,
+      );
     });
   }
 
@@ -202,7 +236,10 @@ describe('an error of the server API, whose form is not shown', () => {
 
   it('is the status alone if the answer is empty or compressed', async () => {
     for (const script of [raw('', 400), raw('x', 400, { 'content-encoding': 'gzip' })]) {
-      assert.match(await message(script), /the service answered 400\. Check/);
+      assert.match(
+        await message(script),
+        /^BAD_REQUEST: The service answered 400\. .* failed\. Check/,
+      );
     }
   });
 });

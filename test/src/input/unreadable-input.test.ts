@@ -91,7 +91,7 @@ describe('a value that throws when it is read', () => {
         throw new Error(`${method}: ${what}`, { cause: error });
       },
     );
-    assert.match(message, /^(The|A|B64|HEX) [^]*\.$/, `${method}: ${what}`);
+    assert.match(message, /^INVALID_INPUT: (The|A|B64|HEX) [^]*\.$/, `${method}: ${what}`);
     assert.doesNotMatch(message, /Canary/, `${method}: ${what}`);
     return message;
   };

@@ -8,14 +8,14 @@ import { jsonText } from './json-text';
 
 /** Every fault there is: none has anything in it that came from outside. */
 const FAULTS = [
-  'a frame is not JSON',
-  'a frame is not a JSON object',
-  'a frame is too short to have a type',
-  'a frame has no type',
-  'an upload has no body',
-  "an upload's body is not Base64",
-  'an upload has no valid chipid',
-  "an upload is another device's",
+  'A frame is not JSON.',
+  'A frame is not a JSON object.',
+  'A frame is too short to have a type.',
+  'A frame has no type.',
+  'An upload has no body.',
+  "An upload's body is not Base64.",
+  'An upload has no valid chipid.',
+  "An upload is another device's.",
 ];
 
 const CHIPIDS = ['0', '10000001', '18446744073709551615', '18446744073709552000', '7'];

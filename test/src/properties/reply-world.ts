@@ -1,6 +1,6 @@
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError } from '../../../src/errors';
-import { createDeadlines } from '../../../src/http/deadline';
+import { Deadlines } from '../../../src/http/deadline';
 import { Queues } from '../../../src/commands/queue';
 import type { RecoveringChannel } from '../../../src/recovery/listen';
 import type { RecoverOptions } from '../../../src/recovery/options';
@@ -49,7 +49,7 @@ export class ReplyWorld {
   /** Those whose push was sent, in this order. */
   readonly sent: Asked[] = [];
   uploads = 0;
-  readonly #deadlines = createDeadlines();
+  readonly #deadlines = new Deadlines();
   readonly #queues = new Queues(0);
   readonly #requests: Requests;
   readonly #missed: { key: number; number: number }[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Budget, Budgets } from '../../../src/recovery/limits';
-import { Checkpoint } from '../../../src/recovery/checkpoint';
-import { LIMITS } from '../../../src/recovery/limits';
+import { Budget, Budgets } from '../../../src/recovery/options';
+import { Checkpoint } from '../../../src/recovery/position';
+import { LIMITS } from '../../../src/recovery/options';
 import { settled } from '../../../tooling/until';
 import { createSubject, record } from './subject';
 

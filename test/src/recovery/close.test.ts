@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/listener';
 import { Recovery } from '../../../src/recovery/recovery';
-import { LIMITS } from '../../../src/recovery/limits';
+import { LIMITS } from '../../../src/recovery/options';
 import { sharedBy } from './shared';
 import { settled } from '../../../tooling/until';
 

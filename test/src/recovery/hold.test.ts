@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { Budget, Budgets } from '../../../src/recovery/limits';
+import { Budget, Budgets } from '../../../src/recovery/options';
 import { DeviceCloudError } from '../../../src/errors';
-import { LIMITS } from '../../../src/recovery/limits';
+import { LIMITS } from '../../../src/recovery/options';
 import { settled } from '../../../tooling/until';
 import { sharedBy } from './shared';
 import { createSubject, record, type Given } from './subject';

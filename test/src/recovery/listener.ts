@@ -5,6 +5,7 @@ import {
   type Upload,
 } from '../../../src/index';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator';
+import { currentDialect } from '../../../tooling/dialect';
 import { until } from '../../../tooling/until';
 
 export const CHIPID = '10000001';
@@ -22,7 +23,10 @@ export interface Listener {
 
 /** A service and a client that reconnects quickly. */
 export async function startBoth(options: SimulatorOptions = {}) {
-  const simulator = await startSimulator({ interval: 0, devices: 2, ...options });
+  const simulator = await startSimulator({
+    ...{ interval: 0, devices: 2, dialect: currentDialect() },
+    ...options,
+  });
   const client = clientOf(simulator);
   return { simulator, client };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { HistoryFacts } from '../../../src/history/form';
-import { Budget, Budgets } from '../../../src/recovery/limits';
-import { settled } from '../../../tooling/until';
+import { Budget, Budgets } from '../../../src/recovery/options';
+import { settled, until } from '../../../tooling/until';
 import { holds } from '../support/fuzz';
 import { createSubject, record } from './subject';
 
@@ -49,6 +49,36 @@ describe('more missed uploads than may be kept in memory', () => {
       },
     ),
   );
+});
+
+describe('a million uploads missed in one outage', () => {
+  it('arrive in order, each once, though only a quarter of them fits into memory', async () => {
+    const missed = 1_000_000;
+    let [came, disorder] = [0, 0];
+    const { recovery } = createSubject(
+      {
+        start: { id: '0', live: 0 },
+        listener: {
+          onUpload: ({ id }) => (disorder += Number(id !== ++came)),
+          onFault: () => undefined,
+          onState: () => undefined,
+          onGap: () => undefined,
+        },
+        saves: false,
+      },
+      {
+        // As the public server gives it: newest first.
+        read: (_chipid, _signal, onRecord) => {
+          for (let id = missed; id > 0; id--) onRecord(record(id, `body ${id}`));
+          return Promise.resolve({ records: missed, bytes: 0, isWhole: true });
+        },
+      },
+    );
+    recovery.onState('connected');
+    await until(() => came >= missed, 'all have come');
+    assert.deepEqual([came, disorder], [missed, 0]);
+    recovery.close();
+  });
 });
 
 describe('a history of a year', () => {

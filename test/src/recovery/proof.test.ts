@@ -300,3 +300,50 @@ describe('a history that is written in another form from some time on, old recor
       );
     });
 });
+
+describe('devices with different firmware in one application', () => {
+  /** What each of them uploads: with line ends, with commas, and as a history keeps it. */
+  const FIRMWARE: readonly ((count: number) => string)[] = [
+    (count) => `t=${count}\r\n`,
+    (count) => `{"h":40,"t":${count}}`,
+    (count) => `t=${count};h=40`,
+  ];
+
+  for (const form of ['trimmed', 'tagged', 'text', 'base64'] as const)
+    it(`share what is learned of a history that is ${form}, and each gets back what it missed`, async () => {
+      const facts = new HistoryFacts();
+      const devices = FIRMWARE.map((bodyOf) => ({
+        bodyOf,
+        subject: createSubject({}, { facts }),
+        written: [] as string[],
+      }));
+      const kept = (body: string): string =>
+        form === 'base64' ? Buffer.from(body).toString('base64') : keptOf(body, form);
+      for (const { subject } of devices) await subject.connect();
+      for (let round = 0; round < 6; round++)
+        for (const { bodyOf, subject, written } of devices) {
+          for (const count of [3, 4, 5]) {
+            const body = bodyOf(10 * round + count);
+            written.push(kept(body));
+            if (count < 5) subject.live(body);
+          }
+          subject.has(...records(...written));
+          await subject.connect();
+        }
+      for (const { subject, bodyOf } of devices) {
+        assert.deepEqual(subject.kinds(), []);
+        assert.equal(subject.given.length, 18);
+        const missed = subject.uploads.filter(({ replayed }) => replayed);
+        const asKept = (body: string): string => (form === 'base64' ? body : keptOf(body, form));
+        assert.deepEqual(
+          missed.map(({ body }) => body.toString()),
+          Array.from({ length: 6 }, (_, round) => asKept(bodyOf(10 * round + 5))),
+        );
+        // Not one that lacks something passes for whole.
+        const unmarked = missed.filter(
+          ({ altered, body }, round) => !altered && body.toString() !== bodyOf(10 * round + 5),
+        );
+        assert.deepEqual(unmarked, []);
+      }
+    });
+});

@@ -5,8 +5,9 @@ import type { Simulator, SimulatorOptions } from '../../../src/simulator';
 import { CHIPID, clientOf, listen, miss, ready, startBoth } from './listener';
 import { gone, resources } from '../support/resources';
 import { until } from '../../../tooling/until';
+import { inEachDialect } from '../../../tooling/dialect';
 
-describe('recovery of missed uploads from a service', () => {
+inEachDialect('recovery of missed uploads from a service', (dialect) => {
   let simulator: Simulator;
   let client: DeviceCloudClient;
 
@@ -96,7 +97,9 @@ describe('recovery of missed uploads from a service', () => {
     assert.equal(listener.faults.filter((fault) => fault.includes('500')).length, 1);
   });
 
-  it('reads a history in Base64, with binary uploads', async () => {
+  // With one binary upload the public server's history fails as a whole, which hold.test.ts has.
+  const onDocument = dialect === 'document' ? it : undefined;
+  onDocument?.('reads a history in Base64, with binary uploads', async () => {
     await start({ historyEncoding: 'base64' });
     const listener = listen(client, { encoding: 'base64' });
     await ready(simulator, listener);

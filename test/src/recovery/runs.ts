@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { IsolatedListener } from '../../../src/channel/listener';
-import { Budgets } from '../../../src/recovery/limits';
+import { Budgets } from '../../../src/recovery/options';
 import { HistoryFacts, type HistoryFormSetting } from '../../../src/history/form';
 import type { Position } from '../../../src/recovery/position';
-import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
+import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
 import { Recovery } from '../../../src/recovery/recovery';
-import { LIMITS, type Limits } from '../../../src/recovery/limits';
+import { LIMITS, type Limits } from '../../../src/recovery/options';
 import { sharedBy, type AnswerHistory } from './shared';
 import type { History, HistoryOptions } from './history';
 

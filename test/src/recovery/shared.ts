@@ -1,9 +1,9 @@
 import type { PacedAttempt } from '../../../src/http/adaptive-limiters';
 import { HistoryFacts } from '../../../src/history/form';
-import type { RecoveryShared } from '../../../src/recovery/deps';
+import type { RecoveryShared } from '../../../src/recovery/options';
 import { HistoryRead } from '../../../src/history/record-reader';
-import type { StreamHistory } from '../../../src/history/stream-history';
-import { Budgets, LIMITS } from '../../../src/recovery/limits';
+import type { StreamHistory } from '../../../src/history/record-reader';
+import { Budgets, LIMITS } from '../../../src/recovery/options';
 
 const ignore = (): void => undefined;
 const TURN: PacedAttempt = { succeeded: ignore, failed: ignore, cancel: ignore };

@@ -1,6 +1,6 @@
 import type { Upload } from '../../../src/types';
 import type { Position } from '../../../src/recovery/position';
-import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/deps';
+import type { RecoveryDevice, RecoveryShared } from '../../../src/recovery/options';
 import { Recovery } from '../../../src/recovery/recovery';
 import { settled } from '../../../tooling/until';
 import { sharedBy, type AnswerHistory } from './shared';

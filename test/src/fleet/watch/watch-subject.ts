@@ -5,7 +5,7 @@ import { DeviceCloudError } from '../../../../src/errors';
 import { type ListUser, byChipid } from '../../../../src/fleet/list-poller';
 import { FleetRegistry } from '../../../../src/fleet/registry';
 import { Watch } from '../../../../src/fleet/watch/watch';
-import { readWatchOptions } from '../../../../src/fleet/watch/watch-options';
+import { readWatchOptions } from '../../../../src/fleet/watch/watch-types';
 import type {
   FleetEvent,
   WatchListener,

@@ -5,6 +5,7 @@ import { DeviceCloudClient } from '../../../../src/client';
 import type { FleetEvent, FleetWatch, WatchOptions } from '../../../../src/fleet/watch/watch-types';
 import { atEnd } from '../../../../tooling/servers/at-end';
 import { until } from '../../../../tooling/until';
+import { inEachDialect } from '../../../../tooling/dialect';
 
 const HUGE = '12345678901234567890';
 
@@ -25,7 +26,7 @@ async function watch(client: DeviceCloudClient, options: WatchOptions = {}) {
   };
 }
 
-describe('a watch over real connections', () => {
+inEachDialect('a watch over real connections', () => {
   it('notices that a device falls asleep, and by its upload that it wakes, before the next reading', async () => {
     const service = await simulator({ devices: [{ chipid: HUGE, name: 'Pump' }, { chipid: 2 }] });
     const client = clientOf(service.baseUrl);

@@ -1,0 +1,74 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Node, NodeAPI } from 'node-red';
+import { fileNameOf, StateFolder, type KeptValue } from '../../src/for-nodes';
+import { contextKept, Kept } from '../common/kept';
+import type { AppConfig } from './app.config';
+
+/** The folder in Node-RED's user directory in which each application has one of its own. */
+const FOLDER = 'device-cloud';
+
+/** Takes the place of a folder where there can be none. */
+const NOWHERE: KeptValue = {
+  read: () => Promise.resolve(undefined),
+  write: () => Promise.resolve(),
+  remove: () => Promise.resolve(),
+};
+const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
+
+/** What the nodes of an application keep over a restart: in files, or in the context of each node. */
+export class KeptState {
+  readonly #path: string | undefined;
+  /** Of the nodes that run. */
+  readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();
+  #folder: Promise<StateFolder> | undefined;
+
+  constructor(
+    private readonly RED: NodeAPI,
+    private readonly node: Node,
+    private readonly config: Pick<AppConfig, 'state'>,
+  ) {
+    const { userDir } = RED.settings;
+    this.#path = userDir ? join(userDir, FOLDER, fileNameOf(node.id)) : undefined;
+  }
+
+  /**
+   * A value of a node, which is written and closed with it.
+   * @param application what is kept belongs to it: another one's is not read
+   * @param name distinguishes the values of a node
+   */
+  value(application: string, user: Node, name: string): Promise<Kept> {
+    let values = this.#kept.get(user);
+    if (!values) {
+      values = new Map();
+      this.#kept.set(user, values);
+      user.on('close', () => void this.#kept.delete(user));
+    }
+    let kept = values.get(name);
+    if (!kept) {
+      kept = this.#make(application, user, name);
+      values.set(name, kept);
+    }
+    return kept;
+  }
+
+  /** Resolves once everything is written. @param removed whether the application is gone */
+  async close(removed: boolean): Promise<void> {
+    const all = [...this.#kept.values()].flatMap((values) => [...values.values()]);
+    await Promise.all(all.map(async (kept) => (await kept).close()));
+    const folder = await this.#folder;
+    this.#folder = undefined;
+    await folder?.close();
+    if (removed && this.#path && !folder?.problem)
+      await rm(this.#path, { recursive: true, force: true });
+  }
+
+  async #make(application: string, user: Node, name: string): Promise<Kept> {
+    if (this.config.state === 'context') return contextKept(this.RED, user, name);
+    if (!this.#path) return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
+    const log = (line: string): void => this.node.warn(line);
+    const folder = await (this.#folder ??= StateFolder.open(this.#path, { application, log }));
+    const file = `${user.type.replace('device-cloud-', '')}-${name}-${fileNameOf(user.id)}`;
+    return new Kept(user, folder.value(file), () => folder.problem);
+  }
+}

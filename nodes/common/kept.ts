@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Node, NodeAPI } from 'node-red';
+import { Saver, type KeptValue } from '../../src/for-nodes';
+import { messageOf } from './errors';
+import { isObject } from './shared.config';
+
+/** Milliseconds from a failed reading of the store to the next. */
+const RETRY = 5000;
+
+/** What a node keeps over a restart: one value, written at most once a second and when the node closes. */
+export class Kept {
+  readonly #value: KeptValue;
+  readonly #problem: () => string | undefined;
+  readonly #saver: Saver;
+  #snapshot: (() => object) | undefined;
+
+  /**
+   * @param node is warned if the store fails; when it is removed, so is the value
+   * @param problem returns why the value does not survive a restart, in a sentence; undefined if it does
+   */
+  constructor(node: Node, value: KeptValue, problem: () => string | undefined) {
+    this.#value = value;
+    this.#problem = problem;
+    this.#saver = new Saver(
+      value,
+      () => this.#snapshot?.() ?? {},
+      (error) => node.warn(`The state of this node cannot be kept: ${messageOf(error)}`),
+    );
+    node.on('close', (removed: boolean, done: () => void) => {
+      void this.close()
+        .then(() => (removed ? value.remove() : undefined))
+        .then(done, () => done());
+    });
+  }
+
+  get problem(): string | undefined {
+    return this.#problem();
+  }
+
+  /** What was kept before this start, or is to be written now. @throws what the store fails with */
+  async read(): Promise<unknown> {
+    return this.#snapshot ? this.#snapshot() : this.#value.read();
+  }
+
+  /** As {@link read}. Retries until the store answers: without what was kept, missed uploads would be lost. */
+  async readSurely(failed: (error: unknown) => void, signal: AbortSignal): Promise<unknown> {
+    const isOver = (): boolean => signal.aborted;
+    while (!isOver()) {
+      try {
+        return await this.read();
+      } catch (error) {
+        if (!isOver()) failed(error);
+      }
+      await sleep(RETRY, undefined, { signal }).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  /**
+   * Has a value written.
+   * @param snapshot returns it when it is written
+   * @param isPassedOn false if Node-RED passes the messages of this change on in the next turn: it drops them if the node closes
+   * before, and the change is not written then
+   */
+  write(snapshot: () => object, isPassedOn = true): void {
+    this.#snapshot = snapshot;
+    this.#saver.changed(isPassedOn);
+  }
+
+  /** Resolves once everything has been written, or could not be. */
+  close(): Promise<void> {
+    return this.#saver.close();
+  }
+}
+
+const IN_MEMORY =
+  "Nothing is kept over a restart: the application keeps its state in Node-RED's context, and that is in memory. " +
+  'Keep it in files, or set contextStorage in the settings of Node-RED.';
+
+/** Whether the default context store forgets everything at a restart, as it does unless the settings name another. */
+export function isContextInMemory({ settings }: NodeAPI): boolean {
+  const stores = (settings as { contextStorage?: unknown }).contextStorage;
+  if (!isObject(stores)) return true;
+  const { default: first } = stores;
+  const store = typeof first === 'string' ? stores[first] : (first ?? Object.values(stores)[0]);
+  const module = isObject(store) ? store['module'] : store;
+  return module === undefined || module === 'memory';
+}
+
+/**
+ * A value in a node's own context, in the default store. The callback forms are used, which work with every context
+ * store, a remote one too.
+ */
+export function contextKept(RED: NodeAPI, node: Node, key: string): Kept {
+  const write = (value: unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      node.context().set(key, value, (error?: Error | null) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  const value: KeptValue = {
+    write,
+    remove: () => write(undefined),
+    read: () =>
+      new Promise((resolve, reject) => {
+        node.context().get(key, (error: Error | null, stored: unknown) => {
+          if (error) reject(error);
+          else resolve(stored);
+        });
+      }),
+  };
+  return new Kept(node, value, () => (isContextInMemory(RED) ? IN_MEMORY : undefined));
+}

@@ -1,0 +1,238 @@
+/*
+ * What processes tell each other of the devices: the latest uploads that each knows, and the states that events were
+ * emitted for.
+ */
+import type { KeptUpload, KnownUpload, OtherLatest } from '../fleet/latest';
+import type { SharedWatch, WatchedState, WatchShare } from '../fleet/watch/watch-types';
+import { decodeBase64 } from '../util/base64';
+import { isObject } from '../util/object';
+import type { Cluster } from './cluster';
+import { isChipid, itemsOf, MOST_DEVICES, type Bus } from './messages';
+
+type Known = Readonly<{
+  chipid: string;
+  latest: Pick<KeptUpload, 'timestamp' | 'toLatest'> | undefined;
+}>;
+
+/** How long an answer of the others is awaited, or its next piece, and how long all of it, in ms. */
+const LIMIT = { piece: 1500, all: 15_000 };
+
+/** The most bytes of bodies in Base64 in one message, and in all answers to one request. */
+const BYTES = { message: 256 * 1024, all: 64 * 1024 * 1024 };
+
+/** The longest body, in Base64: 16 KiB are kept. */
+const LONGEST = 24 * 1024;
+
+const SOURCES: readonly unknown[] = ['live', 'replayed', 'history'];
+
+/** What is asked of the other members: about one device, or all. */
+interface Question {
+  readonly chipid: string | undefined;
+  /** The members that have not answered completely. */
+  readonly open: Set<string>;
+  readonly found: KnownUpload[];
+  bytes: number;
+  /** Waits for the next piece. */
+  wait: () => void;
+  end: () => void;
+}
+
+/**
+ * Requests the latest uploads that the other processes of a cluster know, and answers such requests in pieces: the next one
+ * is requested when the previous one has arrived.
+ * @param registry has what this process knows
+ */
+export function remoteLatest(
+  cluster: Pick<Cluster, 'member' | 'members'>,
+  bus: Bus,
+  registry: { get(chipid: string): Known | undefined; devices(): Iterable<Known> },
+): OtherLatest & { close(): void } {
+  const questions = new Map<string, Question>();
+  const asking = new Map<string | undefined, Promise<readonly KnownUpload[]>>();
+  let count = 0;
+
+  const question = (chipid: string | undefined): Promise<readonly KnownUpload[]> =>
+    new Promise((resolve) => {
+      const open = new Set(cluster.members.filter((each) => each !== cluster.member));
+      const id = `${++count}`;
+      const found: KnownUpload[] = [];
+      let timer: NodeJS.Timeout | undefined;
+      const end = (): void => {
+        clearTimeout(timer);
+        clearTimeout(whole);
+        questions.delete(id);
+        resolve(found);
+      };
+      const wait = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(end, LIMIT.piece);
+      };
+      const whole = setTimeout(end, LIMIT.all);
+      if (open.size === 0) {
+        end();
+        return;
+      }
+      questions.set(id, { chipid, open, found, bytes: 0, wait, end });
+      wait();
+      bus.send(undefined, 'latest', { id, chipid }).catch(end);
+    });
+
+  bus.on('latest', ({ id, chipid, first = 0 }, from) => {
+    if (typeof first !== 'number' || !(first >= 0) || (chipid !== undefined && !isChipid(chipid)))
+      return;
+    const devices = chipid === undefined ? [...registry.devices()] : [registry.get(chipid)];
+    bus.post(from, 'known', { id, ...pieceOf(devices, first) });
+  });
+  bus.on('known', ({ id, uploads, next }, from) => {
+    const asked = questions.get(String(id));
+    if (!asked?.open.has(from)) return;
+    for (const each of itemsOf(uploads).filter(isObject)) {
+      const upload = readKnown(each);
+      if (!upload || asked.bytes + upload.body.length > BYTES.all) continue;
+      asked.bytes += upload.body.length;
+      asked.found.push(upload);
+    }
+    asked.wait();
+    const hasRoom = asked.bytes < BYTES.all;
+    if (next !== undefined && hasRoom)
+      bus.post(from, 'latest', { id, chipid: asked.chipid, first: next });
+    else if (asked.open.delete(from) && asked.open.size === 0) asked.end();
+  });
+
+  return {
+    /** Members that do not answer in time are left out. Concurrent calls share an answer. */
+    ask(chipid) {
+      const pending = asking.get(chipid) ?? question(chipid).finally(() => asking.delete(chipid));
+      asking.set(chipid, pending);
+      return pending;
+    },
+    close() {
+      for (const { end } of [...questions.values()]) end();
+    },
+  };
+}
+
+/** The uploads of some devices, as messages have them. @returns also where the next piece begins, if there is one */
+function pieceOf(devices: readonly (Known | undefined)[], first: number): object {
+  const uploads: object[] = [];
+  let [bytes, next] = [0, first];
+  while (next < devices.length && uploads.length < MOST_DEVICES && bytes < BYTES.message) {
+    const { chipid = '', latest } = devices[next++] ?? {};
+    if (!latest) continue;
+    const { body, ...known } = latest.toLatest(chipid, latest.timestamp);
+    const base64 = body.toString('base64');
+    bytes += base64.length;
+    uploads.push({ ...known, body: base64 });
+  }
+  return { uploads, ...(next < devices.length && { next }) };
+}
+
+function readKnown(value: Record<string, unknown>): KnownUpload | undefined {
+  const { chipid, body, truncated, timestamp, source, altered } = value;
+  if (!isChipid(chipid) || typeof body !== 'string' || body.length > LONGEST) return undefined;
+  const bytes = decodeBase64(body);
+  if (!bytes || typeof timestamp !== 'number' || !SOURCES.includes(source)) return undefined;
+  return {
+    ...{ chipid, body: bytes, timestamp, truncated: truncated === true },
+    source: source as KnownUpload['source'],
+    ...(altered === true && { altered }),
+  };
+}
+
+/** Milliseconds in which changes are collected. */
+const COLLECT = 200;
+
+/**
+ * Whoever holds this device, whether or not it exists, emits the events of all devices: one process at a time, and none
+ * that uses no devices.
+ */
+const OF_ALL = '0';
+
+/**
+ * The watches of a client. The owner of a device emits its events and sends its state to the others, so that the next
+ * owner continues from there and repeats nothing.
+ */
+export function shareWatches(
+  cluster: Pick<Cluster, 'owns' | 'mayEmit' | 'listen' | 'use'>,
+  bus: Pick<Bus, 'on' | 'post'>,
+): WatchShare & { close(): void } {
+  /** The devices of each watch that have changed. */
+  const watches = new Map<SharedWatch, Set<string>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const post = (to: string | undefined, key: string, states: readonly WatchedState[]): void => {
+    for (let first = 0; first < states.length; first += MOST_DEVICES)
+      bus.post(to, 'watched', { key, devices: states.slice(first, first + MOST_DEVICES) });
+  };
+  /** Sends what has changed. */
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const [watch, changed] of watches) {
+      if (changed.size === 0) continue;
+      const states = [...watch.states()].filter(([chipid]) => changed.has(chipid));
+      changed.clear();
+      post(undefined, watch.key, states);
+    }
+  };
+  /** Requests the states that the others know. */
+  const request = (key: string): void => bus.post(undefined, 'watching', { key });
+  const moved = (): void => {
+    for (const watch of watches.keys()) watch.moved();
+  };
+
+  bus.on('watched', ({ key, devices }) => {
+    for (const watch of watches.keys())
+      if (watch.key === key) for (const device of itemsOf(devices)) watch.apply(device);
+  });
+  // A process has started to watch.
+  bus.on('watching', ({ key }, from) => {
+    const watch = [...watches.keys()].find((each) => each.key === key);
+    if (!watch) return;
+    const mine = [...watch.states()].filter(([chipid]) => cluster.owns(chipid));
+    post(from, watch.key, mine);
+  });
+  const leave = cluster.listen({
+    onShare() {
+      // The next owner of the devices needs their states first.
+      flush();
+      moved();
+    },
+    onResumed: moved,
+    onState(state) {
+      // Messages that others sent meanwhile, or before the first beat, did not arrive.
+      if (state === 'member') for (const { key } of watches.keys()) request(key);
+    },
+  });
+
+  return {
+    mayEmit: (chipid) => cluster.mayEmit(chipid),
+    get emitsForAll() {
+      return cluster.mayEmit(OF_ALL);
+    },
+    join(watch) {
+      const changed = new Set<string>();
+      // The owners of the devices emit their events.
+      const endUse = cluster.use('follows');
+      watches.set(watch, changed);
+      request(watch.key);
+      return {
+        changed(chipid) {
+          if (!cluster.owns(chipid)) return;
+          changed.add(chipid);
+          timer ??= setTimeout(flush, COLLECT);
+        },
+        leave() {
+          flush();
+          endUse();
+          watches.delete(watch);
+        },
+      };
+    },
+    close() {
+      leave();
+      clearTimeout(timer);
+      watches.clear();
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import { isObject } from '../util/object';
+import { Journal, setAside } from './journal';
+import { FolderLock, type LockOwner } from './lock';
+
+/** The port: one value that survives a restart. */
+export interface KeptValue {
+  /** @returns undefined if nothing is kept. @throws what the store fails with */
+  read(): Promise<unknown>;
+  /** Replaces the value as a whole. @throws what the store fails with */
+  write(value: object): Promise<void>;
+  /** Forgets the value. */
+  remove(): Promise<void>;
+}
+
+/** The first property of each file, so that a foreign file is recognised. */
+const FORMAT = 'device-cloud-state';
+const VERSION = 1;
+
+/** Bytes of the largest file that is read: far more than 10,000 devices take. */
+const MAX_FILE = 64 * 2 ** 20;
+
+export interface FolderOptions {
+  /** What is kept belongs to this application: values of another one are not read. */
+  application: string;
+  /** Is called with a sentence for the log. */
+  log: (line: string) => void;
+  /** Who holds the folder; default: this process. */
+  owner?: LockOwner | undefined;
+  /** Milliseconds; see {@link FolderLock}. */
+  heartbeat?: number | undefined;
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** The id of a node as the name of a file: ids are free text in a flow that was edited by hand. */
+export const fileNameOf = (id: string): string =>
+  /^[a-z\d][a-z\d_-]{0,63}$/.test(id) ? id : `_${hash(id)}`;
+
+/**
+ * What one application keeps over a restart, in a folder of its own, which one process at a time uses. Values are whole
+ * files, written atomically; {@link Journal} is for what grows by single entries. If the folder cannot be used,
+ * everything works without it, and `problem` says why.
+ */
+export class StateFolder {
+  readonly #path: string;
+  readonly #options: FolderOptions;
+  readonly #journals = new Set<Journal>();
+  /** The writes that are under way. */
+  readonly #writes = new Set<Promise<void>>();
+  /** The application, unreadable: its name may be an address. */
+  readonly #of: string;
+  #lock: FolderLock | undefined;
+  #problem: string | undefined;
+
+  private constructor(path: string, options: FolderOptions) {
+    this.#path = path;
+    this.#options = options;
+    this.#of = hash(options.application);
+  }
+
+  /** Opens a folder, and makes it if it does not exist. It never rejects. */
+  static async open(path: string, options: FolderOptions): Promise<StateFolder> {
+    const folder = new StateFolder(path, options);
+    await folder.#open();
+    return folder;
+  }
+
+  /** Why nothing survives a restart, in a sentence; undefined if it does. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** A value by its name: letters, digits, `-` and `_`. */
+  value(name: string): KeptValue {
+    const path = join(this.#path, `${name}.json`);
+    return {
+      read: () => this.#read(path),
+      write: (value) => {
+        const write = this.#write(path, value).finally(() => this.#writes.delete(write));
+        this.#writes.add(write);
+        return write;
+      },
+      remove: async () => {
+        if (this.#lock) await rm(path, { force: true });
+      },
+    };
+  }
+
+  /** The entries of a journal by its name; undefined if the folder cannot be used. */
+  async journal(name: string): Promise<Journal | undefined> {
+    const lock = this.#lock;
+    if (!lock) return undefined;
+    const { log } = this.#options;
+    try {
+      const path = join(this.#path, `${name}.jsonl`);
+      const journal = await Journal.open(path, { log, isMine: () => lock.isHeld() });
+      this.#journals.add(journal);
+      return journal;
+    } catch (error) {
+      this.#fail(reasonOf(error));
+      return undefined;
+    }
+  }
+
+  /** Gives the folder to the next process. What was not written yet is the caller's to write before. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#writes);
+    await Promise.all([...this.#journals].map((journal) => journal.close()));
+    await this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  async #open(): Promise<void> {
+    const { owner, heartbeat } = this.#options;
+    try {
+      await mkdir(this.#path, { recursive: true, mode: 0o700 });
+      this.#lock = await FolderLock.acquire(join(this.#path, 'lock'), {
+        ...(owner && { owner }),
+        ...(heartbeat !== undefined && { heartbeat }),
+      });
+      if (!this.#lock) this.#fail('another process uses it. Give each Node-RED a user directory');
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#problem = `Nothing is kept over a restart in ${this.#path}: ${reason}.`;
+    this.#options.log(this.#problem);
+  }
+
+  async #read(path: string): Promise<unknown> {
+    // What an older process left in a folder that cannot be written would be given back again and again.
+    if (!this.#lock) return undefined;
+    try {
+      const { size } = await stat(path);
+      if (size <= MAX_FILE) {
+        const file: unknown = JSON.parse(await readFile(path, 'utf8'));
+        if (isObject(file) && file['format'] === FORMAT && file['version'] === VERSION)
+          return file['of'] === this.#of ? file['value'] : undefined;
+      }
+    } catch (error) {
+      if (isObject(error) && error['code'] === 'ENOENT') return undefined;
+      if (!(error instanceof SyntaxError) && !(isObject(error) && error['code'] === 'EISDIR'))
+        throw error;
+    }
+    await setAside(path, this.#options.log);
+    return undefined;
+  }
+
+  async #write(path: string, value: object): Promise<void> {
+    const lock = this.#lock;
+    if (!lock) return;
+    if (!(await lock.isHeld())) {
+      this.#lock = undefined;
+      this.#fail('another process has taken it over, or it was removed');
+      return;
+    }
+    const file = { format: FORMAT, version: VERSION, of: this.#of, value };
+    await writeFileAtomic(path, JSON.stringify(file), { mode: 0o600 });
+  }
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../util/object';
+
+/** Milliseconds between two signs of life of the process that holds a lock. */
+export const HEARTBEAT = 5000;
+
+/** A lock without a sign of life for so many heartbeats belongs to a process that is gone. */
+const MISSED = 2.5;
+
+/** The process that holds a lock. */
+export interface LockOwner {
+  pid: number;
+  host: string;
+}
+
+interface LockOptions {
+  owner?: LockOwner;
+  heartbeat?: number;
+}
+
+const codeOf = (error: unknown): unknown => isObject(error) && error['code'];
+
+/** Whether a process of this machine is certainly gone. One of this number may be another process, or this one. */
+function isGone({ pid, host }: LockOwner, self: LockOwner): boolean {
+  if (host !== self.host) return false;
+  if (pid === self.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+function readOwner(text: string): LockOwner | undefined {
+  try {
+    const { pid, host } = JSON.parse(text) as Partial<LockOwner>;
+    return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof host === 'string'
+      ? { pid: Number(pid), host }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A file that one process at a time holds. A process that is killed leaves its lock behind: the next one takes it over at
+ * once if the process is known to be gone, otherwise after two and a half heartbeats without a sign of life, since a
+ * container or another machine numbers its processes by itself.
+ */
+export class FolderLock {
+  readonly #path: string;
+  readonly #text: string;
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(path: string, text: string, heartbeat: number) {
+    this.#path = path;
+    this.#text = text;
+    this.#timer = setInterval(() => void this.#beat(), heartbeat).unref();
+  }
+
+  /**
+   * @returns undefined if another process holds it
+   * @throws Error if the folder cannot be written
+   */
+  static async acquire(path: string, options: LockOptions = {}): Promise<FolderLock | undefined> {
+    const { owner = { pid: process.pid, host: hostname() }, heartbeat = HEARTBEAT } = options;
+    const text = JSON.stringify({ ...owner, token: randomUUID() });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      try {
+        await writeFile(path, text, { flag: 'wx', mode: 0o600 });
+        return new FolderLock(path, text, heartbeat);
+      } catch (error) {
+        if (codeOf(error) !== 'EEXIST') throw error;
+      }
+      const found = await readFile(path, 'utf8').catch(() => undefined);
+      if (found === undefined) continue;
+      const holder = readOwner(found);
+      const isFree = (holder && isGone(holder, owner)) || (await isSilent(path, heartbeat));
+      if (!isFree || !(await remove(path, found))) return undefined;
+    }
+    return undefined;
+  }
+
+  /** Whether it is still this one: a process that stood still for long loses it to another. */
+  async isHeld(): Promise<boolean> {
+    return (await readFile(this.#path, 'utf8').catch(() => '')) === this.#text;
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    if (await this.isHeld()) await rm(this.#path, { force: true });
+  }
+
+  async #beat(): Promise<void> {
+    const now = new Date();
+    try {
+      if (await this.isHeld()) await utimes(this.#path, now, now);
+    } catch {
+      // A missed heartbeat is no harm; the next one is due soon.
+    }
+  }
+}
+
+/** Whether the holder of a lock gives no sign of life for as long as it must have given one. */
+async function isSilent(path: string, heartbeat: number): Promise<boolean> {
+  const beat = async (): Promise<number> => (await stat(path).catch(() => undefined))?.mtimeMs ?? 0;
+  const before = await beat();
+  const end = performance.now() + MISSED * heartbeat;
+  while (performance.now() < end) {
+    await sleep(heartbeat / 10);
+    if ((await beat()) !== before) return false;
+  }
+  return true;
+}
+
+/** Removes a lock that was found to be free. Another process may have done so, and have made its own: that one stays. */
+async function remove(path: string, found: string): Promise<boolean> {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
+    throw error;
+  }
+  const isFound = (await readFile(aside, 'utf8').catch(() => '')) === found;
+  if (!isFound) await link(aside, path).catch(() => undefined);
+  await rm(aside, { force: true });
+  return isFound;
+}

@@ -1,0 +1,83 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { KeptValue } from './folder';
+
+/** Milliseconds between the end of a write and the next one. */
+const PAUSE = 1000;
+
+/** Milliseconds that a store may take for the last write before a stop. */
+const LAST_WRITE = 3000;
+
+/**
+ * Writes a value that changes often: at most once a second, one write at a time, and once more when it is closed. No
+ * caller waits for the store.
+ */
+export class Saver {
+  readonly #kept: KeptValue;
+  readonly #snapshot: () => object;
+  readonly #failed: (error: unknown) => void;
+  readonly #closing = new AbortController();
+  #isChanged = false;
+  /** Whether something has changed in this turn that has not been passed on. */
+  #isFresh = false;
+  /** Whether the store has failed since it last worked: that is reported once. */
+  #isBroken = false;
+  #writing: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  /**
+   * @param snapshot returns the value to write, in one turn
+   * @param failed is called if the store fails, and not again before it has worked
+   */
+  constructor(kept: KeptValue, snapshot: () => object, failed: (error: unknown) => void) {
+    this.#kept = kept;
+    this.#snapshot = snapshot;
+    this.#failed = failed;
+  }
+
+  /**
+   * The value has changed.
+   * @param isPassedOn false if what has changed reaches its receiver in the next turn, and is lost if everything is closed
+   * before: then it is not written
+   */
+  changed(isPassedOn = true): void {
+    this.#isChanged = true;
+    if (!isPassedOn) {
+      if (!this.#isFresh) setImmediate(() => (this.#isFresh = false));
+      this.#isFresh = true;
+    }
+    if (!this.#closing.signal.aborted) this.#writing ??= this.#writeAll();
+  }
+
+  /** Resolves once everything has been written, or could not be. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    if (this.#isFresh) this.#isChanged = false;
+    const over = new AbortController();
+    const limit = sleep(LAST_WRITE, undefined, { signal: over.signal }).catch(() => undefined);
+    await Promise.race([this.#writing, limit]);
+    over.abort();
+  }
+
+  async #writeAll(): Promise<void> {
+    const { signal } = this.#closing;
+    // Many changes that come at the same time are one write.
+    await nextTurn();
+    while (this.#isChanged) {
+      this.#isChanged = false;
+      try {
+        await this.#kept.write(this.#snapshot());
+        this.#isBroken = false;
+      } catch (error) {
+        if (!this.#isBroken) this.#failed(error);
+        this.#isBroken = true;
+        // A change that could not be written is written with the next one.
+      }
+      await sleep(PAUSE, undefined, { signal }).catch(() => undefined);
+    }
+    this.#writing = undefined;
+  }
+}

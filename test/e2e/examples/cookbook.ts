@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Database } from 'node-sqlite3-wasm';
+import { atPort, startBroker, type Broker } from '../../../tooling/servers/broker';
+import { linesTo, startLineServer, type LineServer } from '../../../tooling/servers/lines';
+import { until } from '../../../tooling/until';
+import { ONE, THREE, TWO } from '../harness/fixture';
+import type { FlowNode } from '../../../tooling/node-red/nodes';
+import { named } from './files';
+import { listening, plays, requestsOf } from './scene';
+import type { Scene } from './scene';
+import type { Stage } from './stage';
+
+/** Puts another text into a function node, whose original has to be there. */
+const rewrite = (nodes: FlowNode[], name: string, from: string, to: string): FlowNode[] => {
+  const node = named(nodes, name);
+  assert.ok(String(node['func']).includes(from), from);
+  node['func'] = String(node['func']).replace(from, to);
+  return nodes;
+};
+
+const levelOf = (scene: Scene, chipid: string): unknown => scene.simulator.device(chipid).levels[5];
+
+/** The flows of docs/use/cookbook.md that are no other example. */
+export function cookbook(stage: Stage): void {
+  plays(
+    stage,
+    '31 Switch with a pause between',
+    'switches by the temperature, and no sooner than the pause is over, not even after a failure',
+    async (scene) => {
+      const { simulator } = scene;
+      await listening(scene, 3);
+      simulator.upload(ONE, { temperature: 24.1 });
+      await until(() => levelOf(scene, ONE) === '1', 'the pin is high');
+      // Within the pause; the other device has a pause of its own.
+      simulator.upload(ONE, { temperature: 22 });
+      simulator.upload(TWO, { temperature: 22 });
+      await scene.waitShown('Switched', 2);
+      assert.deepEqual(scene.shown('Switched').sort(), [
+        `${ONE}: 1 at 24.1 °C`,
+        `${TWO}: 0 at 22 °C`,
+      ]);
+      const heal = simulator.fail('gateway', { path: 'set_gpio_edge' });
+      const goOn = async (): Promise<void> => {
+        const count = requestsOf(scene, 'set_gpio_edge').length;
+        await until(() => {
+          simulator.upload(ONE, { temperature: 22.5 });
+          return requestsOf(scene, 'set_gpio_edge').length > count;
+        }, 'it is tried after the pause');
+      };
+      await goOn();
+      const [problem] = (await scene.waitShown('What went wrong')) as { code: string }[];
+      assert.equal(problem?.code, 'GATEWAY');
+      heal();
+      await goOn();
+      await until(() => levelOf(scene, ONE) === '0', 'the pin is low');
+    },
+    { alter: (nodes) => rewrite(nodes, 'Decide', '30 * 1000', '1000') },
+  );
+
+  plays(
+    stage,
+    '32 Alarm once and when it clears',
+    'sends one notification for an alarm, and one when it is over',
+    async (scene) => {
+      const { simulator } = scene;
+      await listening(scene, 3);
+      for (const temperature of [23.8, 24.2, 25, 23.7, 24.5, 23.4]) {
+        simulator.upload(ONE, { temperature });
+      }
+      simulator.upload(ONE, 'no reading');
+      simulator.upload(THREE, { temperature: 30 });
+      assert.deepEqual(await scene.waitShown('Notification', 3), [
+        `Greenhouse (${ONE}) is too warm: 24.2 °C.`,
+        `Greenhouse (${ONE}) is fine again: 23.4 °C.`,
+        `${THREE} is too warm: 30 °C.`,
+      ]);
+    },
+  );
+
+  plays(stage, '33 Push a script to all at once', 'says who has taken it', async (scene) => {
+    const { simulator } = scene;
+    simulator.fail('gateway', { chipid: TWO, path: 'push', times: 1 });
+    await scene.press('Push the script');
+    const [results] = (await scene.waitShown('What became of each')) as { ok: boolean }[][];
+    assert.deepEqual(
+      results?.map(({ ok }) => ok),
+      [true, false, true],
+    );
+    const [{ format, text } = {}] = simulator.device(ONE).received;
+    assert.deepEqual([format, text], ['LUA', 'print("hello")\n']);
+  });
+
+  plays(stage, '34 Write uploads to SQLite', 'writes a row for each upload', async (scene) => {
+    const file = join(stage.folder, 'device-cloud-live.sqlite');
+    await stage.red.deploy([]);
+    await rm(file, { force: true });
+    await scene.again();
+    await listening(scene, 3);
+    scene.simulator.upload(ONE, { temperature: 21.5 });
+    scene.simulator.upload(THREE, `'); DROP TABLE live; --`);
+    await scene.waitShown('Stored', 2);
+    const database = new Database(file, { fileMustExist: true, readOnly: true });
+    try {
+      const rows = database.all('SELECT chipid, name, body FROM live ORDER BY chipid');
+      assert.deepEqual(
+        rows.map((row) => ({ ...row })),
+        [
+          { chipid: ONE, name: 'Greenhouse', body: '{"temperature":21.5}' },
+          { chipid: THREE, name: null, body: `'); DROP TABLE live; --` },
+        ],
+      );
+    } finally {
+      database.close();
+    }
+  });
+
+  let server: LineServer;
+  plays(
+    stage,
+    '35 Write uploads to InfluxDB',
+    'posts the numbers of several uploads in one request',
+    async (scene) => {
+      try {
+        await listening(scene, 3);
+        scene.simulator.upload(TWO, { temperature: 21.5, door: true, note: 'text', 'a b': 1 });
+        scene.simulator.upload(THREE, { temperature: -3 });
+        scene.simulator.upload(THREE, 'no number');
+        assert.deepEqual(await scene.waitShown('Answered'), [204]);
+        const [{ body = '' } = {}] = server.posted;
+        const lines = body.split('\n').map((line) => line.replace(/ \d{13}$/, ' AT'));
+        assert.deepEqual(lines, [
+          `upload,chipid=${TWO},name=Cold\\ store temperature=21.5,door=true,a\\ b=1 AT`,
+          `upload,chipid=${THREE} temperature=-3 AT`,
+        ]);
+        assert.match(server.posted[0]?.authorization ?? '', /^Token/);
+      } finally {
+        await stage.red.deploy([]);
+        await server.close();
+      }
+    },
+    {
+      async alter(nodes) {
+        server = await startLineServer();
+        named(nodes, 'Lines of 5 s')['timeout'] = '1';
+        return linesTo(nodes, server.url);
+      },
+    },
+  );
+
+  let broker: Broker;
+  plays(
+    stage,
+    '36 Show devices in Home Assistant',
+    'describes each device once, publishes its uploads, and switches its pin',
+    async (scene) => {
+      const at = (topic: string): string[] =>
+        broker.published.filter((each) => each.topic === topic).map(({ text }) => text);
+      try {
+        await listening(scene, 3);
+        const state = `device-cloud/${ONE}/state`;
+        for (const temperature of [21.5, 22]) scene.simulator.upload(ONE, { temperature });
+        await until(() => at(state).length === 2, 'the states are published');
+        assert.deepEqual(at(state), ['{"temperature":21.5}', '{"temperature":22}']);
+        const described = at(`homeassistant/device/device-cloud-${ONE}/config`);
+        assert.equal(described.length, 1);
+        const { device, components } = JSON.parse(described[0] ?? '') as {
+          device: { name: string };
+          components: Record<string, Record<string, unknown>>;
+        };
+        assert.equal(device.name, 'Greenhouse');
+        assert.equal(components['temperature']?.['state_topic'], state);
+        await broker.publish(String(components['pin5']?.['command_topic']), '1');
+        await until(() => levelOf(scene, ONE) === '1', 'the pin is high');
+      } finally {
+        await stage.red.deploy([]);
+        await broker.close();
+      }
+    },
+    {
+      async alter(nodes) {
+        broker = await startBroker();
+        return atPort(nodes, broker.port);
+      },
+    },
+  );
+
+  plays(stage, '37 Act on a reply', 'switches by the value of the reply', async (scene) => {
+    await scene.press('Ask');
+    const [done] = await scene.waitShown('Done');
+    const level = scene.simulator.device(ONE).temperature > 24 ? '1' : '0';
+    assert.deepEqual([done, levelOf(scene, ONE)], [`level ${level}`, level]);
+  });
+
+  plays(
+    stage,
+    '38 Switch a device that sleeps',
+    'waits with the command until the device uploads',
+    async (scene) => {
+      const { simulator } = scene;
+      simulator.sleep(THREE);
+      await scene.press('Switch pin 5 on');
+      await until(
+        () => scene.statusOf('Set at next upload')?.endsWith('status.awaiting-device') === true,
+        'it waits for its device',
+      );
+      assert.deepEqual(requestsOf(scene, 'set_gpio_edge'), []);
+      simulator.wake(THREE);
+      await scene.waitShown('It is switched');
+      assert.equal(levelOf(scene, THREE), '1');
+    },
+  );
+
+  plays(
+    stage,
+    '39 Give devices names of your own',
+    'takes the name of the list, of the service, or the number',
+    async (scene) => {
+      await listening(scene, 3);
+      for (const [index, chipid] of [ONE, TWO, THREE].entries()) {
+        scene.simulator.upload(chipid, 'up');
+        await scene.waitShown('Who sent what', index + 1);
+      }
+      assert.deepEqual(scene.shown('Who sent what'), [
+        'North wing: up',
+        'Cold store: up',
+        `${THREE}: up`,
+      ]);
+    },
+  );
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startSimulator } from '../../src/simulator';
+import type { Simulator } from '../../src/simulator';
+import { app, node } from '../../tooling/node-red/nodes';
+import { until } from '../../tooling/until';
+import { ONE, TWO } from './harness/fixture';
+import { around } from './harness/flows';
+import { startNodeRed, type NodeRed } from './harness/node-red';
+
+describe('what a Node-RED with default settings keeps over a restart', () => {
+  let simulator: Simulator;
+  let red: NodeRed;
+
+  const flows = () => [
+    app(simulator),
+    ...around('listen', node('listen', { chipids: [ONE], recover: 'restart' })),
+    ...around('history', node('history', { incremental: true })),
+  ];
+  const upload = (...bodies: string[]): void => {
+    for (const body of bodies) simulator.upload(ONE, body);
+  };
+  const isOpen = (): Promise<void> =>
+    until(() => simulator.channels(ONE) === 1, 'the channel is open');
+  const emitted = async (): Promise<unknown[]> =>
+    (await red.results('listen', 'out')).map(({ payload }) => payload);
+  const again = async (files?: () => Promise<void>): Promise<void> => {
+    await files?.();
+    red = await startNodeRed({ userDir: red.userDir, env: {} });
+    await isOpen();
+  };
+  const folder = (): string => join(red.userDir, 'device-cloud', 'app');
+  const written = (text: string): Promise<void> =>
+    until(async () => {
+      const file = join(folder(), 'listen-positions-node-listen.json');
+      return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+    }, `the position has ${text}`);
+  const bodiesRead = async (): Promise<unknown[]> => {
+    const { sent } = await red.ask('history', { chipid: ONE });
+    return (sent[0]!.payload as { body: string }[]).map(({ body }) => body);
+  };
+
+  before(async () => {
+    simulator = await startSimulator({ interval: 0, answerDelay: 1 });
+    red = await startNodeRed({ flows: flows(), env: {} });
+    await isOpen();
+  });
+  after(async () => {
+    await red.stop();
+    await simulator.close();
+  });
+
+  it('is the position of each device and the marks of histories, over a stop and over a kill', async () => {
+    upload('a', 'b');
+    await red.waitFor('listen', 'out', 2);
+    assert.deepEqual(await bodiesRead(), ['a', 'b']);
+    // A listener has no position before it has read the history for the first time.
+    await written('"id":"2"');
+    await red.stop();
+    upload('c', 'd');
+    await again();
+    await red.waitFor('listen', 'out', 2);
+    assert.deepEqual(await emitted(), ['c', 'd']);
+    assert.deepEqual(await bodiesRead(), ['c', 'd']);
+
+    // Positions are written at most once a second: a kill before that would repeat these two.
+    await written('"id":"4"');
+    process.kill(red.pid()!, 'SIGKILL');
+    await until(() => simulator.channels(ONE) === 0, 'it is gone');
+    upload('e', 'f');
+    await again();
+    await red.waitFor('listen', 'out', 2);
+    assert.deepEqual(await emitted(), ['e', 'f']);
+    assert.deepEqual(await bodiesRead(), ['e', 'f']);
+  });
+
+  it('holds no key, no address and no body', async () => {
+    await red.stop();
+    const names = await readdir(folder());
+    assert.deepEqual(names.sort(), [
+      'history-positions-node-history.json',
+      'listen-positions-node-listen.json',
+    ]);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder(), name), 'utf8')));
+    for (const secret of [simulator.appkey, simulator.baseUrl, '127.0.0.1'])
+      for (const text of texts) assert.ok(!text.includes(secret));
+    await again();
+  });
+
+  it('is set aside if it is torn, and without a folder nothing is kept: the log and the status say so', async () => {
+    await red.stop();
+    const file = join(folder(), 'listen-positions-node-listen.json');
+    await again(() => writeFile(file, '{"format":"device-cl'));
+    assert.match(red.log(), /listen-positions-node-listen\.json\.set-aside/);
+    upload('g');
+    await red.waitFor('listen', 'out');
+    assert.deepEqual(await emitted(), ['g']);
+    await red.stop();
+    await again(async () => {
+      await rm(join(red.userDir, 'device-cloud'), { recursive: true });
+      await writeFile(join(red.userDir, 'device-cloud'), 'a file');
+    });
+    assert.match(red.log(), /Nothing is kept over a restart in .*device-cloud/);
+    await until(
+      async () =>
+        (await red.results('listen', 'status')).at(-1)?.status?.text === 'status.not-kept',
+      'the status says so',
+    );
+    upload('h');
+    await red.waitFor('listen', 'out');
+    assert.deepEqual(await emitted(), ['h']);
+  });
+
+  it('belongs to one of two Node-REDs on one user directory, and the other says so', async () => {
+    await red.stop();
+    await rm(join(red.userDir, 'device-cloud'));
+    await again();
+    const second = await startNodeRed({ userDir: red.userDir, env: {} });
+    try {
+      await until(() => /another process uses it/.test(second.log()), 'the second says so');
+      simulator.upload(TWO, 'unheard');
+      upload('i');
+      await red.waitFor('listen', 'out');
+      assert.doesNotMatch(red.log(), /another process/);
+    } finally {
+      await second.stop();
+    }
+  });
+});

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { closeDialog, openDialog } from '../../tooling/editor/dialog';
+import { app } from '../../tooling/node-red/nodes';
+import { world } from './world';
+
+/** The most rows that a new node shows. */
+const MOST = 6;
+const MOST_OF_REQUEST = 7;
+
+/** Nodes that call a device, each with the one that the picker would put in. */
+const TO_DEVICES = ['push', 'gpio', 'request', 'history', 'rt-status', 'refresh', 'reboot'];
+
+const OTHERS = ['listen', 'latest', 'events', 'devices', 'server', 'work', 'ack'];
+
+for (const language of ['en-US', 'zh-CN'] as const) {
+  describe(`a node that is new, in ${language}`, () => {
+    const here = world((simulator) => [app(simulator)], { language });
+
+    /** Adds a node as from the palette. @returns its id */
+    const add = (type: string): Promise<string> =>
+      here.editor.run(`(() => {
+        const { node } = RED.view.createNode('device-cloud-${type}', 300, 300);
+        RED.nodes.add(node);
+        RED.editor.validateNode(node);
+        return node.id;
+      })()`);
+
+    /** The rows that are seen, a list as one. */
+    const rows = (): Promise<string[]> =>
+      here.editor.run(`$('.red-ui-tray').last().find('.form-row')
+        .not('#no-cluster-note, #online-row').toArray().filter((row) => row.checkVisibility())
+        .map((row) => row.id || $(row).find('[id^=node-input]').attr('id') || row.className)`);
+
+    for (const type of [...TO_DEVICES, ...OTHERS]) {
+      it(`${type} shows few rows, and folds what is seldom set`, async () => {
+        await openDialog(here.editor, await add(type));
+        const seen = await rows();
+        await here.editor.picture(`new-${type}-${language}`);
+        await closeDialog(here.editor, 'cancel');
+        assert.ok(seen.length <= (type === 'request' ? MOST_OF_REQUEST : MOST), seen.join());
+      });
+    }
+
+    it('says the same word as the palette', async () => {
+      for (const type of [...TO_DEVICES, ...OTHERS]) {
+        const id = await add(type);
+        const [label, word] = await here.editor.run<string[]>(`(() => {
+          const node = RED.nodes.node('${id}');
+          return [RED.utils.getNodeLabel(node),
+            $('[data-palette-type=device-cloud-${type}] .red-ui-palette-label').text().replace(/\\s+/g, ' ').trim()];
+        })()`);
+        assert.ok(label!.startsWith(word!), `${type}: ${label} and ${word}`);
+      }
+    });
+
+    if (language === 'zh-CN') return;
+
+    it('has to be given its device before it can be deployed', async () => {
+      for (const type of TO_DEVICES) {
+        const id = await add(type);
+        const errors = (): Promise<string[]> =>
+          here.editor.run(`(() => {
+            const node = RED.nodes.node('${id}');
+            RED.editor.validateNode(node);
+            return node.validationErrors ?? [];
+          })()`);
+        // A request has to be given the property of its reply, too.
+        const others = type === 'request' ? await errors() : [];
+        others.shift();
+        assert.deepEqual(await errors(), ['Device: choose one, or type its number', ...others]);
+        await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000001')`);
+        assert.deepEqual(await errors(), others, type);
+      }
+    });
+
+    it('says that its application has no cluster if it is of the queue', async () => {
+      for (const type of ['work', 'ack']) {
+        await openDialog(here.editor, await add(type));
+        assert.match(await here.editor.page.innerText('#no-cluster-note'), /no cluster/, type);
+        await closeDialog(here.editor, 'cancel');
+      }
+    });
+
+    it('means all devices if it is latest and has none', async () => {
+      const id = await add('latest');
+      assert.equal(await here.editor.run(`RED.nodes.node('${id}').valid`), true);
+      await openDialog(here.editor, id);
+      assert.equal(await here.editor.page.inputValue('#device-cloud-which'), 'all');
+      await here.editor.page.selectOption('#device-cloud-which', 'one');
+      assert.equal(
+        await here.editor.run(`$('#node-input-chipid').hasClass('input-error')`),
+        true,
+        'an empty device is marked once one is wanted',
+      );
+      await closeDialog(here.editor, 'cancel');
+    });
+
+    it('has the property of the message when the type is changed to it', async () => {
+      await openDialog(here.editor, await add('push'));
+      await here.editor.run(`void $('#node-input-chipid').typedInput('type', 'msg')`);
+      assert.equal(await here.editor.page.inputValue('#node-input-chipid'), 'chipid');
+      await closeDialog(here.editor, 'cancel');
+    });
+
+    it('is of version 1', async () => {
+      for (const type of [...TO_DEVICES, ...OTHERS]) {
+        const id = await add(type);
+        assert.equal(await here.editor.run(`RED.nodes.node('${id}').version`), 1, type);
+      }
+    });
+
+    it('shows the name of a fixed device in its label once a list has shown it', async () => {
+      const id = await add('push');
+      const label = (): Promise<string> =>
+        here.editor.run(`RED.utils.getNodeLabel(RED.nodes.node('${id}'))`);
+      await here.editor.run(`void (RED.nodes.node('${id}').chipid = '10000002')`);
+      await openDialog(here.editor, id);
+      await here.editor.page.click('#node-input-chipid ~ .red-ui-typedInput-container input');
+      await here.editor.page.keyboard.press('ArrowDown');
+      await here.editor.page.locator('.red-ui-autoComplete-container:visible a').first().waitFor();
+      await here.editor.page.keyboard.press('Escape');
+      await closeDialog(here.editor, 'cancel');
+      const { name } = here.simulator.device('10000002');
+      assert.equal(await label(), `push MSG · ${String(name)}`);
+    });
+  });
+}
+
+describe('a section of a dialog', () => {
+  const here = world((simulator) => [app(simulator)]);
+
+  /** Imports a node as a saved flow has it, and says whether its sections are open. */
+  const opensSections = async (type: string, properties: object): Promise<boolean[]> => {
+    const node = { id: 'saved', type: `device-cloud-${type}`, z: 'tab', app: 'app', ...properties };
+    const flow = JSON.stringify([{ ...node, x: 600, y: 20, wires: [[]] }]);
+    await here.editor.run(
+      `void RED.view.importNodes(${flow}, { generateIds: false, touchImport: true })`,
+    );
+    await openDialog(here.editor, 'saved');
+    const open = await here.editor.run<boolean[]>(
+      `$('.red-ui-tray').last().find('.device-cloud-more').toArray().map(({ open }) => open)`,
+    );
+    await closeDialog(here.editor, 'cancel');
+    await here.editor.run(`void RED.nodes.remove('saved')`);
+    return open;
+  };
+
+  it('is folded while nothing in it is set', async () => {
+    for (const type of ['push', 'gpio', 'request', 'refresh', 'rt-status', 'reboot', 'events'])
+      assert.deepEqual(await opensSections(type, {}), [false], type);
+    const usual = { timeout: '12', many: false, when: 'now', expires: '3600', transport: 'http' };
+    assert.deepEqual(await opensSections('push', { ...usual, limit: '100' }), [false]);
+  });
+
+  it('is open if something in it is set', async () => {
+    for (const set of [
+      { timeout: '60' },
+      { many: true },
+      { when: 'online' },
+      { transport: 'channel' },
+      { atOnce: '4' },
+    ])
+      assert.deepEqual(await opensSections('push', set), [true], JSON.stringify(set));
+    assert.deepEqual(await opensSections('events', { misses: '3' }), [true]);
+    assert.deepEqual(await opensSections('request', { replyTimeout: '60' }), [true]);
+  });
+
+  it('of an application is open if the service has a dialect or keys of the server API', async () => {
+    const isOpen = async (properties: object, credentials: object = {}): Promise<boolean[]> => {
+      const saved = { id: 'other', type: 'device-cloud-app', service: 'cloud', ...properties };
+      await here.editor.run(
+        `void RED.view.importNodes([${JSON.stringify({ ...saved, credentials })}], { generateIds: false })`,
+      );
+      await openDialog(here.editor, 'other');
+      const open = await here.editor.run<boolean[]>(
+        `$('.red-ui-tray').last().find('.device-cloud-more').toArray().map(({ open }) => open)`,
+      );
+      await closeDialog(here.editor, 'cancel');
+      await here.editor.run(`void RED.nodes.remove('other')`);
+      return open;
+    };
+    assert.deepEqual(await isOpen({}), [false, false, false]);
+    assert.deepEqual(await isOpen({ historyEncoding: 'text' }), [false, true, false]);
+    assert.deepEqual(await isOpen({ deviceGap: '20' }), [false, false, true]);
+    await openDialog(here.editor, 'app');
+    assert.equal(await here.editor.page.isVisible('#node-config-input-serverKey'), true);
+    await closeDialog(here.editor, 'cancel');
+  });
+});
+
+describe('the list of devices', () => {
+  const here = world((simulator) => [app(simulator)]);
+
+  it('makes a row of each number that is pasted', async () => {
+    const id = await here.editor.run<string>(`(() => {
+      const { node } = RED.view.createNode('device-cloud-listen', 300, 300);
+      RED.nodes.add(node);
+      return node.id;
+    })()`);
+    await openDialog(here.editor, id);
+    const paste = (text: string): Promise<unknown> =>
+      here.editor.run(`(() => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text', ${JSON.stringify(text)});
+        $('.device-cloud-chipid').last()[0].dispatchEvent(
+          new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      })()`);
+    await paste('10000001\n10000002, 10000003 10000004；007');
+    assert.equal(await here.editor.page.locator('.device-cloud-chipid').count(), 5);
+    await paste('10000005,10000006');
+    assert.equal(await here.editor.page.locator('.device-cloud-chipid').count(), 7);
+    await closeDialog(here.editor);
+    assert.deepEqual(await here.editor.run(`RED.nodes.node('${id}').chipids`), [
+      ...['10000001', '10000002', '10000003', '10000004', '7', '10000005', '10000006'],
+    ]);
+  });
+});

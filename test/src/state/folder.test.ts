@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StateFolder, fileNameOf } from '../../../src/state/folder';
+
+describe('kept values', () => {
+  let root: string;
+  let path: string;
+  let lines: string[];
+  const log = (line: string): number => lines.push(line);
+  const open = (options = {}): Promise<StateFolder> =>
+    StateFolder.open(path, { application: '1', log, heartbeat: 20, ...options });
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'device-cloud-state-'));
+    path = join(root, 'device-cloud', 'app');
+    lines = [];
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  it('are read by the next process, for the same application alone, in files that no other user can read', async () => {
+    const folder = await open();
+    await folder.value('a').write({ 10000001: 'x' });
+    await folder.value('b').write({});
+    await folder.value('b').remove();
+    assert.equal((await stat(join(path, 'a.json'))).mode & 0o777, 0o600);
+    assert.equal((await stat(path)).mode & 0o777, 0o700);
+    await folder.close();
+    for (const [application, expected] of [
+      ['1', { 10000001: 'x' }],
+      ['2', undefined],
+    ] as const) {
+      const next = await open({ application });
+      assert.deepEqual(await next.value('a').read(), expected);
+      assert.equal(await next.value('b').read(), undefined);
+      await next.close();
+    }
+    assert.deepEqual(await readdir(path), ['a.json']);
+    assert.deepEqual(lines, []);
+  });
+
+  it('that are torn, foreign or of a later version are set aside with a line of the log each', async () => {
+    const later = JSON.stringify({
+      format: 'device-cloud-state',
+      version: 2,
+      application: '1',
+      value: 1,
+    });
+    const texts = ['{"format":"device-cl', '', '[]', '{"other":true}', later, 'null'];
+    await mkdir(path, { recursive: true });
+    for (const text of texts) {
+      lines = [];
+      await writeFile(join(path, 'a.json'), text);
+      const folder = await open();
+      assert.equal(await folder.value('a').read(), undefined, text);
+      assert.equal(await readFile(join(path, 'a.json.set-aside'), 'utf8'), text);
+      await folder.value('a').write([1]);
+      assert.deepEqual(await folder.value('a').read(), [1]);
+      await folder.close();
+      assert.equal(lines.length, 1);
+      assert.match(lines[0]!, /a\.json\.set-aside/);
+    }
+    await rm(join(path, 'a.json'));
+    await mkdir(join(path, 'a.json'));
+    const folder = await open();
+    assert.equal(await folder.value('a').read(), undefined);
+    await folder.close();
+  });
+
+  it('are not read or written where the folder is a file, and a line of the log says so', async () => {
+    await mkdir(join(root, 'device-cloud'));
+    await writeFile(path, 'mine');
+    const folder = await open();
+    await folder.value('a').write({ b: 1 });
+    await folder.value('a').remove();
+    assert.equal(await folder.value('a').read(), undefined);
+    assert.equal(await folder.journal('c'), undefined);
+    assert.match(folder.problem!, /^Nothing is kept over a restart in .*(EEXIST|ENOTDIR)/);
+    assert.deepEqual(lines, [folder.problem]);
+    await folder.close();
+    assert.equal(await readFile(path, 'utf8'), 'mine');
+  });
+
+  it('belong to the first of two processes, and to the second once the first has ended', async () => {
+    const owner = { pid: process.ppid, host: 'here' };
+    const first = await open({ owner });
+    await first.value('a').write({ n: 1 });
+    const second = await open({ owner: { pid: 1, host: 'there' } });
+    assert.match(second.problem!, /another process uses it/);
+    await second.value('a').write({ n: 2 });
+    assert.equal(await second.value('a').read(), undefined);
+    await first.close();
+    const third = await open({ owner: { pid: 1, host: 'there' } });
+    assert.equal(third.problem, undefined);
+    assert.deepEqual(await third.value('a').read(), { n: 1 });
+    await Promise.all([second.close(), third.close()]);
+  });
+
+  it('are not written any more by a process that lost the folder to another', async () => {
+    const first = await open({ owner: { pid: 1, host: 'here' }, heartbeat: 60_000 });
+    const second = await open({ owner: { pid: 1, host: 'there' }, heartbeat: 10 });
+    assert.equal(second.problem, undefined);
+    await second.value('a').write({ n: 2 });
+    await first.value('a').write({ n: 1 });
+    assert.deepEqual(await second.value('a').read(), { n: 2 });
+    assert.match(first.problem!, /another process has taken it over/);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('have file names that stay in the folder, whatever the id of a node is', () => {
+    assert.equal(fileNameOf('d3a1c9e27b604f58'), 'd3a1c9e27b604f58');
+    const odd = ['../x', 'a/b', 'A', '', 'con.', 'x'.repeat(65), '\0', '-'];
+    const names = new Set(odd.map(fileNameOf));
+    assert.equal(names.size, odd.length);
+    for (const name of names) assert.match(name, /^_[\da-f]{32}$/);
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderLock } from '../../../src/state/lock';
+
+/** The number of a process that has ended. */
+async function endedPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', '0']);
+  await once(child, 'exit');
+  return child.pid!;
+}
+
+describe('the lock of a folder', () => {
+  let folder: string;
+  let path: string;
+  const host = hostname();
+  const other = { pid: process.ppid, host };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'device-cloud-lock-'));
+    path = join(folder, 'lock');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('is held by one process, and free after its release', async () => {
+    const first = await FolderLock.acquire(path, { heartbeat: 20 });
+    assert.equal(await FolderLock.acquire(path, { owner: other, heartbeat: 20 }), undefined);
+    assert.ok(await first?.isHeld());
+    await first?.release();
+    const second = await FolderLock.acquire(path, { owner: other, heartbeat: 20 });
+    assert.ok(second);
+    assert.equal(await first?.isHeld(), false);
+    await second.release();
+  });
+
+  it('is taken over at once from a process that was killed, and from an earlier one of the same number', async () => {
+    for (const pid of [await endedPid(), process.pid]) {
+      await writeFile(path, JSON.stringify({ pid, host, token: 'x' }));
+      // With heartbeats of a minute, a wait for one would outlast the test.
+      const lock = await FolderLock.acquire(path, { heartbeat: 60_000 });
+      assert.ok(lock);
+      await lock.release();
+    }
+  });
+
+  it('is taken over after silence from another machine, a reused number, or a torn file', async () => {
+    const texts = [{ pid: 1, host: 'elsewhere' }, other].map((owner) => JSON.stringify(owner));
+    for (const text of [...texts, '{"pid":', '']) {
+      await writeFile(path, text);
+      const lock = await FolderLock.acquire(path, { heartbeat: 20 });
+      assert.ok(lock, text);
+      await lock.release();
+    }
+  });
+
+  it('goes to one of many that find it free at the same time', async () => {
+    for (let round = 0; round < 20; round++) {
+      await writeFile(path, JSON.stringify({ pid: process.pid, host, token: 'x' }));
+      const locks = await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          FolderLock.acquire(path, { owner: { pid: process.pid, host }, heartbeat: 20 + n }),
+        ),
+      );
+      const held = await Promise.all(locks.map(async (lock) => lock?.isHeld()));
+      assert.ok(held.filter(Boolean).length <= 1);
+      await Promise.all(locks.map(async (lock) => lock?.release()));
+    }
+  });
+
+  it('is lost to the next one by a process that stood still, which does not remove it', async () => {
+    const first = await FolderLock.acquire(path, { heartbeat: 60_000 });
+    const second = await FolderLock.acquire(path, { owner: other, heartbeat: 10 });
+    assert.ok(second);
+    assert.equal(await first?.isHeld(), false);
+    await first?.release();
+    assert.ok(await second.isHeld());
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    await second.release();
+  });
+});

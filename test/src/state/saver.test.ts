@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { Saver } from '../../../src/state/saver';
+import { settled } from '../../../tooling/until';
+
+const unexpected = (error: unknown): void => assert.ifError(error);
+
+/** A store of which only the writes count. */
+const storeOf = (write: (value: object) => Promise<void>) => ({
+  read: () => Promise.resolve(undefined),
+  write,
+  remove: () => Promise.resolve(),
+});
+
+describe('a value that changes often', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  const written: object[] = [];
+  const store = storeOf((value) => Promise.resolve(void written.push(value)));
+  beforeEach(() => (written.length = 0));
+
+  const turn = async (ms = 0): Promise<void> => {
+    mock.timers.tick(ms);
+    await settled();
+  };
+
+  it('is written once for simultaneous changes, at most once a second, and when it is closed', async () => {
+    let state = 0;
+    const saver = new Saver(store, () => ({ state }), unexpected);
+    const change = async (): Promise<void> => {
+      state++;
+      saver.changed();
+      await turn();
+    };
+    for (; state < 5000; state++) saver.changed();
+    await turn();
+    assert.deepEqual(written, [{ state: 5000 }]);
+    await change();
+    assert.equal(written.length, 1);
+    await turn(1000);
+    assert.deepEqual(written.at(-1), { state: 5001 });
+    await turn(1000);
+    await turn(60_000);
+    assert.equal(written.length, 2);
+    await change();
+    await change();
+    await saver.close();
+    assert.deepEqual(written.slice(2), [{ state: 5002 }, { state: 5003 }]);
+  });
+
+  it('is written without a change of the last turn that nobody has received', async () => {
+    let state = 1;
+    const saver = new Saver(store, () => ({ state }), unexpected);
+    saver.changed(false);
+    await turn();
+    state++;
+    saver.changed(false);
+    await saver.close();
+    await settled();
+    assert.deepEqual(written, [{ state: 1 }]);
+  });
+
+  it('reports a store that fails once, until it has worked', async () => {
+    const failures: unknown[] = [];
+    let isBroken = true;
+    const broken = storeOf(() =>
+      isBroken ? Promise.reject(new Error('full')) : Promise.resolve(),
+    );
+    const saver = new Saver(
+      broken,
+      () => ({}),
+      (error) => failures.push(error),
+    );
+    const change = async (): Promise<void> => {
+      saver.changed();
+      await turn();
+      await turn(1000);
+      await turn(1000);
+    };
+    await change();
+    await change();
+    assert.equal(failures.length, 1);
+    isBroken = false;
+    await change();
+    isBroken = true;
+    await change();
+    assert.equal(failures.length, 2);
+  });
+
+  it('does not hold up a close if the store never answers', async () => {
+    const saver = new Saver(
+      storeOf(() => new Promise(() => undefined)),
+      () => ({}),
+      unexpected,
+    );
+    saver.changed();
+    await turn();
+    const closing = saver.close();
+    await turn(3000);
+    await closing;
+  });
+});
