@@ -280,7 +280,7 @@ function explainPlan(
 }
 
 /** What the service said, as the messages of errors repeat it. */
-const SAID = /\b(?:answered \d{3}|says|said):? "(.+?)"(?=[.;, ]|$)/s;
+const SAID = /\b(?:failed:|says:?|said:?) "(.+?)"(?=[.;, ]|$)/s;
 
 /** The failure of the last call of the deployed node, if it has failed. @param hide removes addresses */
 function failureOf(

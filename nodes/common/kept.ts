@@ -38,8 +38,8 @@ export class Kept {
   }
 
   /** What was kept before this start, or is to be written now. @throws what the store fails with */
-  async read(): Promise<unknown> {
-    return this.#snapshot ? this.#snapshot() : this.#value.read();
+  read(): Promise<unknown> {
+    return this.#snapshot ? Promise.resolve(this.#snapshot()) : this.#value.read();
   }
 
   /** As {@link read}. Retries until the store answers: without what was kept, missed uploads would be lost. */

@@ -1,6 +1,5 @@
 import type { createConnection } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { ClientOptions as SocketOptions } from 'ws';
 import type { AdaptiveLimiter } from '../http/adaptive-limiters';
 import { TimerQueue } from './timer-queue';
 import type { Proxy } from '../http/proxy';
@@ -11,7 +10,7 @@ import { tunnelsThrough, type Tunnels } from '../http/proxy';
 import { Channel, type ChannelSettings } from './channel';
 import type { ChannelListener, ChannelObserver, ChannelSubscription } from './listener';
 import type { Ownership } from './ownership';
-import { TurnShare } from './socket';
+import { TurnShare, type SocketOptions } from './socket';
 
 /** A subscription as the parts of the application hold it, with the whole channel. */
 export interface OpenSubscription extends ChannelSubscription {

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { createConnection } from 'node:net';
 import WebSocket, { type ClientOptions, type RawData } from 'ws';
 import { errorCode } from '../http/exchange';
 import {
@@ -9,10 +10,16 @@ import {
   type Pinger,
 } from './keepalive';
 
+/** Some options of ws, in types of Node.js alone: the declarations of this package must not need the types of ws. */
+export interface SocketOptions {
+  headers?: Record<string, string>;
+  /** Over TLS or through a proxy. */
+  createConnection?: typeof createConnection;
+}
+
 /** The settings of a connection. */
 export interface ConnectionSettings extends KeepaliveSettings {
-  /** Options of ws: TLS, proxy, headers. */
-  socket: ClientOptions;
+  socket: SocketOptions;
   /** Shared by all channels of an application. */
   turns: TurnShare;
 }
@@ -247,7 +254,7 @@ interface WithReceiver {
 class ChannelSocket extends WebSocket {
   constructor(
     url: string,
-    options: ClientOptions,
+    options: SocketOptions,
     readonly connection: Connection,
   ) {
     super(url, { ...OPTIONS, ...options });

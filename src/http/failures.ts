@@ -165,7 +165,7 @@ function timeoutText(call: Call, seconds: number, { sent, detail }: Failure): st
     command: 'Whether it was carried out is unknown.',
     cloud: ERRORS.TIMEOUT.advice,
   };
-  const what = capitalized(detail ?? `no answer in ${seconds} s`);
+  const what = detail ?? `no answer in ${seconds} s`;
   return `${what}. ${failed(call)} ${advice[call.reach]}${remedyOf(call)}`;
 }
 

@@ -119,7 +119,8 @@ describe('the examples in an editor that has no other nodes', () => {
       it(`${name}: nothing is wrong with it`, async () => {
         await here.editor.run(importQuickly(name));
         const [comment] = ofType(nodes, 'comment');
-        await here.editor.page.getByText(String(comment?.['name']), { exact: true }).waitFor();
+        const label = here.editor.page.getByText(String(comment?.['name']), { exact: true });
+        await label.first().waitFor();
         assert.deepEqual(await here.editor.run(PROBLEMS), []);
       });
     }

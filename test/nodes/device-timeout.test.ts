@@ -25,7 +25,7 @@ describe('the time-out of a node that waits for a device', () => {
       const { error } = await fail(name, msg, 'TIMEOUT');
       assert.match(
         error.message,
-        /^TIMEOUT: No answer in 1 s\. .*Whether the device acted is unknown/,
+        /^TIMEOUT: no answer in 1 s\. .*Whether the device acted is unknown/,
       );
     });
 

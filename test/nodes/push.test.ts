@@ -135,7 +135,7 @@ describe('the push node', () => {
     await start({ timeout: '1' });
     cloud.fail('hang');
     const caught = await fail('push', { chipid, payload: 'x' }, 'TIMEOUT');
-    assert.match(caught.error.message, /^TIMEOUT: No answer in 1 s\. .*10000001.*acted is unknown/);
+    assert.match(caught.error.message, /^TIMEOUT: no answer in 1 s\. .*10000001.*acted is unknown/);
     assert.ok(!('statusCode' in caught));
   });
 });

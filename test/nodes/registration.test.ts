@@ -40,6 +40,7 @@ describe('the start of Node-RED with the package', () => {
     assert.deepEqual(routes?.sort(), [
       'get /device-cloud/apps device-cloud.read',
       'get /device-cloud/apps/:id/devices device-cloud.read',
+      'get /device-cloud/apps/:id/devices/:chipid device-cloud.read',
       'get /device-cloud/apps/:id/fleet device-cloud.read',
       'get /device-cloud/diagnostics device-cloud.read',
       'post /device-cloud/apps/:id/devices/:chipid/push device-cloud.write',

@@ -103,7 +103,7 @@ describe('a project that installs the package', () => {
       client.listen(1, {}, {});
       client.close();
       console.log(typeof joinCluster, before < 100, ofCluster().length);
-      joinCluster({ application: '' }).catch(({ code }) => console.log(code, ofCluster().length > 0));`;
+      joinCluster({ application: 'x', url: 'redis://127.0.0.1:1' }).catch(({ code }) => console.log(code, ofCluster().length > 0));`;
     const out = await node(['-e', script], folder);
     assert.equal(out, 'function true 0\nNOT_CONFIGURED true\n');
   });

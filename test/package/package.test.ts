@@ -111,8 +111,8 @@ describe('the package as it is published', () => {
   }
 
   // Of 2.6 MB unpacked: the client and its declarations 1.3 MB, the nodes and their texts in two languages 1 MB, examples 0.3 MB.
-  it('is under 700 kB', () => {
-    assert.ok(packed.size > 50_000 && packed.size < 700_000, `${packed.size} bytes`);
+  it('is under 760 kB', () => {
+    assert.ok(packed.size > 50_000 && packed.size < 760_000, `${packed.size} bytes`);
   });
 
   it('refers to no source map or source that it does not contain', () => {
@@ -128,13 +128,16 @@ describe('the package as it is published', () => {
     }
   });
 
-  it('depends on undici and ws, which have no dependencies of their own', () => {
+  it('depends on three packages, of which one needs one more', () => {
     const { packages } = JSON.parse(
       readFileSync(join(repository, 'package-lock.json'), 'utf8'),
     ) as { packages: Record<string, { dev?: boolean }> };
     const installed = Object.keys(packages).filter((path) => path && !packages[path]?.dev);
-    assert.deepEqual(installed, ['node_modules/undici', 'node_modules/ws']);
-    assert.deepEqual(Object.keys(manifest.dependencies), ['undici', 'ws']);
+    assert.deepEqual(
+      installed.map((path) => path.replace('node_modules/', '')),
+      ['signal-exit', 'undici', 'write-file-atomic', 'ws'],
+    );
+    assert.deepEqual(Object.keys(manifest.dependencies), ['undici', 'write-file-atomic', 'ws']);
     assert.deepEqual(manifest.peerDependenciesMeta, { ioredis: { optional: true } });
   });
 

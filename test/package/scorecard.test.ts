@@ -30,7 +30,7 @@ const registered = (name: string, ...versions: [string, object][]): object => ({
   versions: Object.fromEntries(versions),
 });
 
-/** The newest undici is of version 8, and the newest ws the one that the lock has. */
+/** The newest undici and write-file-atomic are of version 8, and the newest ws the one that the lock has. */
 function world(catalogue: object[] = [], ofUndici: object = {}): World {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { version: string }>;
@@ -41,6 +41,11 @@ function world(catalogue: object[] = [], ofUndici: object = {}): World {
     '/catalogue.json': { modules: catalogue },
     '/node-red': registered('node-red', ['4.1.15', nodes('>=18.5')], ['5.0.7', nodes('>=22.9')]),
     '/undici': registered('undici', [locked('undici'), { dependencies: ofUndici }], ['8.0.0', {}]),
+    '/write-file-atomic': registered(
+      'write-file-atomic',
+      [locked('write-file-atomic'), {}],
+      ['8.0.0', {}],
+    ),
     '/ws': registered('ws', [locked('ws'), {}]),
     '/agent-base': registered('agent-base', ['5.0.0', {}]),
   };
@@ -79,7 +84,7 @@ describe("the Flow Library's scorecard", () => {
     const card = await scorecard(tool, folder, world());
     assert.deepEqual(Object.keys(card).sort(), CHECKS);
     assert.deepEqual(red(card), [NOT_GREEN]);
-    assert.deepEqual(card['D03']?.['packages'], ['undici']);
+    assert.deepEqual(card['D03']?.['packages'], ['undici', 'write-file-atomic']);
     assert.deepEqual((card['N02']!['nodes'] as string[]).sort(), withInputs);
     assert.deepEqual(card['P06']?.['versions'], ['5.0.7', '4.1.15']);
     const readme = read('README.md');

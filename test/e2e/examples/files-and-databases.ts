@@ -97,7 +97,7 @@ export function filesAndDatabases(stage: Stage): void {
       await insert(scene, 'Store the new ones', 3);
       assert.deepEqual(rowsOf(file), expected);
 
-      // New ones only; then all of them again, and again after a restart that forgets the position.
+      // New ones only; then all of them again, and again after a restart.
       const fourth = { chipid: ONE, id: 4, body: 'four' };
       simulator.upload(ONE, fourth.body);
       expected.splice(1, 0, fourth);
@@ -106,7 +106,7 @@ export function filesAndDatabases(stage: Stage): void {
       await insert(scene, 'Read everything again', 8);
       assert.deepEqual(rowsOf(file), expected);
       await scene.again();
-      await insert(scene, 'Store the new ones', 4);
+      await insert(scene, 'Read everything again', 4);
       assert.deepEqual(rowsOf(file), expected);
 
       await scene.press('Show what is stored');

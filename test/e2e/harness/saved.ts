@@ -63,6 +63,8 @@ export function userFiles(): Record<string, string> {
   const isAction = (node: FlowNode): boolean => isOurs(node) && node.z !== undefined;
   const flows = saved.nodes.flatMap((node) => {
     if (isAction(node)) return watched(node);
+    // Contexts of that version count only where the application still keeps its state there.
+    if (node.type === 'device-cloud-app') return [{ ...node, state: 'context' }];
     return node.type === 'tab' ? [node, presets(node.id)] : [node];
   });
   const apps = saved.nodes.filter((node) => isOurs(node) && node['service'] === 'cloud');

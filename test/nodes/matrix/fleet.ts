@@ -141,7 +141,7 @@ export const FLEET: readonly Row[] = [
     'array',
     failed('INVALID_RESPONSE: The answer is not an array of JSON objects', CHECK_ADDRESS),
   ),
-  unread('list that hangs', 'hang', failed('TIMEOUT: No answer in 1 s', WAIT)),
+  unread('list that hangs', 'hang', failed('TIMEOUT: no answer in 1 s', WAIT)),
   withoutNumbers(
     'list of records without chip numbers',
     [[{ chip_id: 1 }, { chip_id: 2 }, { chip_id: 3 }]],

@@ -162,7 +162,7 @@ const large = row(
 
 const unanswered = row(
   'a history that never answers',
-  `${failedWith('TIMEOUT: No answer in 15 s', 'Try again later, or set a longer time-out.')}, \`the history could not be read in time: missed uploads will come late.\``,
+  `${failedWith('TIMEOUT: no answer in 15 s', 'Try again later, or set a longer time-out.')}, \`the history could not be read in time: missed uploads will come late.\``,
   `after a minute live uploads go on; what was missed comes late, once; ${ARRIVES}`,
   async () => {
     const cloud = await listening({ ping: 0 });

@@ -18,7 +18,9 @@ const SIGN_STEPS = "| openssl md5 | sed 's/.*= *//') &&\n";
 
 describe('the explanation of a call', () => {
   it('has the common parameters alone in the form of section 5.2', () => {
-    assert.deepEqual(of().explain('app'), {
+    const { powershell, ...explained } = of().explain('app');
+    assert.match(powershell, /&appid=10001'/);
+    assert.deepEqual(explained, {
       method: 'GET',
       path: '/openapi/apps/',
       parameters: [timestamp, appid],

@@ -57,7 +57,7 @@ describe('what devices did of late', () => {
     await assert.rejects(recent.command('1', 'request/', Promise.reject(new Error('odd'))));
     assert.deepEqual(recent.of('1', 'utf-8').commands, [
       { at: 250, kind: 'request', outcome: 'ERROR', message: 'Error: odd', took: 0 },
-      { at: 0, kind: 'push', outcome: 'TIMEOUT', message: 'No answer.', took: 0 },
+      { at: 0, kind: 'push', outcome: 'TIMEOUT', message: failure.message, took: 0 },
       { at: 0, kind: 'gpio', outcome: null, took: null, pin: 5, level: 0 },
     ]);
     end('done');

@@ -57,7 +57,7 @@ describe('the time a call may take', () => {
     const { message } = await failure(client.push(10000001, 'x', { timeout: 1000 }), 'TIMEOUT');
     assert.match(
       message,
-      /^TIMEOUT: No answer in 1 s\. .* device 10000001 failed\. Whether the device acted is unknown/,
+      /^TIMEOUT: no answer in 1 s\. .* device 10000001 failed\. Whether the device acted is unknown/,
     );
     assert.doesNotMatch(message, /probably offline/);
     assert.deepEqual((await client.push(1, 'x')).body, { status: 'online', msg: 'OK' });
@@ -85,7 +85,7 @@ describe('the time a call may take', () => {
       client.devices(unset),
       client.serverUpdate('a', {}),
     ]) {
-      assert.match((await failure(call, 'TIMEOUT')).message, /No answer in 0\.7 s/);
+      assert.match((await failure(call, 'TIMEOUT')).message, /no answer in 0\.7 s/);
     }
     assert.equal(service.requests.length, 3, 'a time-out is not followed by another attempt');
   });
