@@ -38,11 +38,11 @@ export class KeptState {
    * @param name distinguishes the values of a node
    */
   value(application: string, user: Node, name: string): Promise<Kept> {
-    let values = this.#kept.get(user);
-    if (!values) {
-      values = new Map();
+    const values = this.#kept.get(user) ?? new Map<string, Promise<Kept>>();
+    if (!this.#kept.has(user)) {
       this.#kept.set(user, values);
-      user.on('close', () => void this.#kept.delete(user));
+      // Not before the last write: Node-RED closes the application at the same time, and with it the folder.
+      user.on('close', () => void closeAll(values).finally(() => this.#kept.delete(user)));
     }
     let kept = values.get(name);
     if (!kept) {
@@ -54,8 +54,7 @@ export class KeptState {
 
   /** Resolves once everything is written. @param removed whether the application is gone */
   async close(removed: boolean): Promise<void> {
-    const all = [...this.#kept.values()].flatMap((values) => [...values.values()]);
-    await Promise.all(all.map(async (kept) => (await kept).close()));
+    await Promise.all([...this.#kept.values()].map(closeAll));
     const folder = await this.#folder;
     this.#folder = undefined;
     await folder?.close();
@@ -72,3 +71,8 @@ export class KeptState {
     return new Kept(user, folder.value(file), () => folder.problem);
   }
 }
+
+/** Resolves once all values of a node are written. */
+const closeAll = async (values: Map<string, Promise<Kept>>): Promise<void> => {
+  await Promise.all([...values.values()].map(async (kept) => (await kept).close()));
+};
