@@ -75,7 +75,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     assert.deepEqual(await bodiesRead(), ['e', 'f']);
   });
 
-  it('holds no key, no address and no body', async () => {
+  it('holds no key and no address', async () => {
     await red.stop();
     const names = await readdir(folder());
     assert.deepEqual(names.sort(), [
