@@ -1,5 +1,5 @@
 import { SLICED, type Plan } from '../plan';
-import { CPU, RATE, SERVICE, type Goal, type Job, type Scenario } from '../scenario';
+import { CPU, RATE, SERVICE, type Goal, type Job, type Scenario, type Subject } from '../scenario';
 import { HISTORY } from '../service/readings';
 import {
   CORE,
@@ -54,15 +54,19 @@ async function staggered(job: Job, devices: number): Promise<Receiver> {
 }
 
 /**
- * Uploads beside nodes that use what is known of the fleet. They add so little that one process is less like the next
- * than the one with them is like the one without: so both take turns, in slices.
+ * Uploads received by a listener, beside a listener that does a little more. It adds so little that one process is less like
+ * the next than the one with it is like the one without: so both take turns, in slices.
  */
-const uploadsWithEvents = (devices: number, { rounds }: Plan): Scenario => ({
-  name: 'uploads-events',
-  title: `Uploads received on ${devices} channels, beside events and latest nodes`,
-  subjects: [OURS, OURS_FLEET],
+const uploadsBeside = (
+  devices: number,
+  { rounds }: Plan,
+  { name, what, subject, most }: { name: string; what: string; subject: Subject; most: number },
+): Scenario => ({
+  name,
+  title: `Uploads received on ${devices} channels, ${what}`,
+  subjects: [OURS, subject],
   columns: [CPU],
-  goals: [goal(OURS_FLEET.name, OURS.name, 1.1)],
+  goals: [goal(subject.name, OURS.name, most)],
   rounds: rounds * 2,
   plan: SLICED,
   async measure(job) {
@@ -71,20 +75,16 @@ const uploadsWithEvents = (devices: number, { rounds }: Plan): Scenario => ({
   },
 });
 
-/** Uploads whose positions survive a restart, beside some whose do not. */
-const keptUploads = (devices: number, { rounds }: Plan): Scenario => ({
-  name: 'uploads-kept',
-  title: `Uploads received on ${devices} channels, with positions in files`,
-  subjects: [OURS, OURS_KEPT],
-  columns: [CPU],
-  goals: [goal(OURS_KEPT.name, OURS.name, 1.05)],
-  rounds: rounds * 2,
-  plan: SLICED,
-  async measure(job) {
-    const receiver = await staggered(job, devices);
-    return job.repeat(() => receiver.flood(job.plan.seconds, WINDOW));
-  },
-});
+const WITH_EVENTS = {
+  ...{ name: 'uploads-events', what: 'beside events and latest nodes' },
+  ...{ subject: OURS_FLEET, most: 1.1 },
+};
+
+/** Positions that survive a restart. */
+const KEPT = {
+  ...{ name: 'uploads-kept', what: 'with positions in files' },
+  ...{ subject: OURS_KEPT, most: 1.05 },
+};
 
 /** Uploads as devices send them: each device one a second. */
 const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
@@ -102,7 +102,7 @@ const steadyUploads = (devices: number, { rounds }: Plan): Scenario => ({
 
 export const uploadScenarios = (plan: Plan): Scenario[] => [
   ...plan.uploadChannels.map((channels) => uploads(channels, plan)),
-  uploadsWithEvents(100, plan),
-  keptUploads(100, plan),
+  uploadsBeside(100, plan, WITH_EVENTS),
+  uploadsBeside(100, plan, KEPT),
   steadyUploads(100, plan),
 ];

@@ -34,7 +34,7 @@ const HELP = /^nodes\/([a-z-]+)\/locales\/(en-US|zh-CN)\.md$/;
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
 
-/** Where a page of the repository is on the site; undefined if it is none. */
+/** Where a page of the repository is on the site; undefined if the site does not have it. */
 function placeOf(path) {
   if (HOME.test(path)) return path.endsWith(CHINESE) ? 'zh/index.md' : 'index.md';
   if (ROOT_PAGES[path]) return ROOT_PAGES[path];

@@ -112,7 +112,7 @@ export class Fleet {
   }
 
   /**
-   * The latest upload of a device as text on one line; undefined if there is none.
+   * The latest upload of a device as text on one line; undefined if nothing has arrived.
    * @param longest characters
    * @param charset of text that is not valid UTF-8
    */

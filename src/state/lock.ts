@@ -7,7 +7,7 @@ import { isObject } from '../util/object';
 /** Milliseconds between two signs of life of the process that holds a lock. */
 export const HEARTBEAT = 5000;
 
-/** A lock without a sign of life for so many heartbeats belongs to a process that is gone. */
+/** After this many missed heartbeats, the process that holds a lock counts as gone. */
 const MISSED = 2.5;
 
 /** The process that holds a lock. */
@@ -100,7 +100,7 @@ export class FolderLock {
     try {
       if (await this.isHeld()) await utimes(this.#path, now, now);
     } catch {
-      // A missed heartbeat is no harm; the next one is due soon.
+      // One missed heartbeat does no harm: the next one is due soon.
     }
   }
 }

@@ -56,7 +56,7 @@ export class Process {
   readonly clock: Clock = {
     now: () => 1e12 + this.step + this.time.now * this.rate,
     monotonic: () => 5e6 + this.time.now * this.rate,
-    // Node.js runs no timer that was cleared, also if it was due before that.
+    // Node.js does not run a timer that was cleared, even if it was already due.
     after: (ms, callback) => {
       let isCancelled = false;
       const cancel = this.time.after(ms / this.rate, () =>
