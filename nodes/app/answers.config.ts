@@ -87,6 +87,11 @@ export interface FleetRow {
   lastError: { code: string; message: string; at: number } | null;
   /** The beginning of its latest upload, for users who may read flows. */
   latest?: string;
+  /** Of a device of the book that was never seen. */
+  missing?: true;
+  /** The groups and the type that the book names. */
+  groups?: string[];
+  type?: string;
   /** The process of the cluster that holds the device. */
   process?: string;
 }
@@ -116,12 +121,40 @@ export interface RecentCommand {
   took: number | null;
 }
 
+/** A command that waits for its device, without what it sends. */
+export interface WaitingChoice {
+  id: string;
+  chipid: string;
+  /** As in {@link RecentCommand}. */
+  kind: string;
+  pin?: number;
+  level?: number;
+  when: 'online' | 'upload';
+  since: number;
+  until: number;
+  /** Id of the node that it came from. */
+  node?: string;
+}
+
+/** A pin that is to keep its level. */
+export interface KeptPin {
+  chipid: string;
+  pin: number;
+  wanted: 0 | 1;
+  /** The level that was read last; null before. */
+  found: unknown;
+  state: 'kept' | 'pending' | 'differs';
+}
+
 /** What a device did of late, the newest first. */
 export interface DeviceDetails extends FleetRow {
   /** At most 20, shortened, for users who may read flows. */
   uploads?: RecentUpload[];
   /** At most 20. */
   commands: RecentCommand[];
+  /** Those that wait, in the order in which they will be sent. */
+  waitingCommands?: WaitingChoice[];
+  pins?: KeptPin[];
 }
 
 /** The cluster as the editor shows it. */
