@@ -31,9 +31,9 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     await isOpen();
   };
   const folder = (): string => join(red.userDir, 'device-cloud', 'app');
-  const written = (text: string): Promise<void> =>
+  const written = (type: 'history' | 'listen', text: string): Promise<void> =>
     until(async () => {
-      const file = join(folder(), 'listen-positions-node-listen.json');
+      const file = join(folder(), `${type}-positions-node-${type}.json`);
       return (await readFile(file, 'utf8').catch(() => '')).includes(text);
     }, `the position has ${text}`);
   const bodiesRead = async (): Promise<unknown[]> => {
@@ -56,7 +56,7 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     await red.waitFor('listen', 'out', 2);
     assert.deepEqual(await bodiesRead(), ['a', 'b']);
     // A listener has no position before it has read the history for the first time.
-    await written('"id":"2"');
+    await written('listen', '"id":"2"');
     await red.stop();
     upload('c', 'd');
     await again();
@@ -65,7 +65,8 @@ describe('what a Node-RED with default settings keeps over a restart', () => {
     assert.deepEqual(await bodiesRead(), ['c', 'd']);
 
     // Positions are written at most once a second: a kill before that would repeat these two.
-    await written('"id":"4"');
+    await written('listen', '"id":"4"');
+    await written('history', '|4"');
     process.kill(red.pid()!, 'SIGKILL');
     await until(() => simulator.channels(ONE) === 0, 'it is gone');
     upload('e', 'f');

@@ -5,6 +5,7 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Journal } from '../../../src/state/journal';
+import { until } from '../../../tooling/until';
 
 const MODULE = require.resolve('../../../src/state/journal');
 
@@ -74,8 +75,9 @@ describe('a journal', () => {
       const child = spawn(process.execPath, ['-e', WRITER, path, String(start)]);
       let output = '';
       child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-      await once(child.stdout, 'data');
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+      // At a random moment after several changes, however slow the machine is.
+      const lines = 10 + Math.random() * 40;
+      await until(() => output.split('\n').length > lines, 'it has written some');
       child.kill('SIGKILL');
       await once(child, 'close');
       for (const line of output.split('\n').slice(0, -1)) {
