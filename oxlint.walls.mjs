@@ -22,7 +22,6 @@ const HEAD = [
   'caller',
   'calls',
   'client',
-  'clusters',
   'explain-call',
   'for-nodes',
   'index',

@@ -35,5 +35,5 @@ export type { DeviceSnapshot } from './fleet/device';
 export type { LatestUpload } from './fleet/latest';
 export type { FleetEvent, WatchOptions } from './fleet/watch/watch-types';
 export type { Explanation } from './api/explain';
-export { joinCluster } from './clusters';
+export { joinCluster } from './cluster/join';
 export type { ClusterMember, ClusterSettings } from './cluster/types';

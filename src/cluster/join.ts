@@ -1,7 +1,7 @@
-import type { ClusterMember, ClusterSettings, StoreInfo } from './cluster/types';
-import { DeviceCloudError, notConfigured } from './errors';
-import { readInput } from './input/values';
-import { show } from './util/show';
+import type { ClusterMember, ClusterSettings, StoreInfo } from './types';
+import { DeviceCloudError, notConfigured } from '../errors';
+import { readInput } from '../input/values';
+import { show } from '../util/show';
 
 /** Milliseconds. */
 const LEASE = { usual: 5000, least: 2000, most: 60_000 };
@@ -18,8 +18,7 @@ const TEST = { patience: 5000, pause: 50 };
 const TEXTS = ['application', 'url', 'sentinels', 'master', 'user', 'password'] as const;
 
 /** Loaded with the first cluster: a single process needs nothing of it. */
-const room = (): typeof import('./cluster/sharing') =>
-  require('./cluster/sharing') as typeof import('./cluster/sharing');
+const room = (): typeof import('./sharing') => require('./sharing') as typeof import('./sharing');
 
 /**
  * Joins the processes that share the devices of an application, on Redis or Valkey. The connection is made in the
