@@ -9,7 +9,7 @@ import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
 import type { Request } from './commands/reply/requests';
 import type { RequestOptions, RequestProgress } from './commands/reply/types';
-import type { CommandWait } from './commands/waiting';
+import { originOf, type CommandWait } from './commands/waiting';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseDuration } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -101,7 +101,6 @@ export function readEachOptions<O extends CallOptions>(
   usual: number,
 ): EachOptions<O> {
   const limits = readLimits(options, usual);
-  checkSentNow(options, 'A call to several devices');
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)
@@ -120,14 +119,19 @@ export const readDuration = (options: PulseOptions | undefined): number =>
   readInput('options object', () => parseDuration(options?.duration ?? 500));
 
 /**
- * Reads `when` and `expires`.
+ * Reads `when`, `expires` and `replace`.
  * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
  */
-export function readWait(options: CommandOptions | undefined): CommandWait {
+export function readWait(options: CommandOptions | undefined): Omit<CommandWait, 'path'> {
   return readInput('options object', () => {
-    const { when = 'now', expires } = options ?? {};
+    const { when = 'now', expires, replace = false } = options ?? {};
+    if (typeof replace !== 'boolean')
+      throw invalidInput(`replace must be true or false, but is ${show(replace)}.`);
     if (WHENS.includes(when))
-      return { when, expires: durationOf(expires, 'The expiry', EXPIRES) / 1000 };
+      return {
+        ...{ when, replace, origin: originOf(options) },
+        expires: durationOf(expires, 'The expiry', EXPIRES) / 1000,
+      };
     throw invalidInput(`when must be now, online or upload, but is ${show(when)}.`);
   });
 }
@@ -260,11 +264,11 @@ export class Caller {
   ): Promise<Answer<T>> {
     try {
       const { device, spec } = prepare();
-      const { http, registry } = this.#application;
+      const { http } = this.#application;
       const call = ({ seconds, signal }: DeviceLimits): Promise<Answer<T>> =>
         callService(http, spec, seconds, signal);
       const { path } = spec.unsigned;
-      return registry.recent.command(device, path, this.onDevice(device, call, options));
+      return this.onDevice(device, path, call, options);
     } catch (error) {
       // As an async function fails: what was thrown may be anything.
       return new Promise(() => {
@@ -277,11 +281,13 @@ export class Caller {
    * Everything that reaches a device goes through here: it checks the options, waits for the device if `when` says so,
    * and runs the work when the commands before it have ended. The work occupies the device's queue until its promise has
    * settled, so it may make several calls.
+   * @param path of its request, or what stands for it
    * @param work is called at most once, with what its calls have to keep to
    * @param longest milliseconds that it takes at most
    */
   onDevice<T>(
     device: string,
+    path: string,
     work: (limits: DeviceLimits) => Promise<T>,
     options: CommandOptions | undefined,
     longest = ({ seconds }: DeviceLimits): number => seconds * 1000,
@@ -289,10 +295,11 @@ export class Caller {
     // Checked now, not when the commands before it have ended.
     const limits = readDeviceLimits(options, DEVICE_TIMEOUT);
     const wait = readWait(options);
-    const { commands, exclusive } = this.#application;
+    const { commands, exclusive, registry } = this.#application;
     if (!commands) throw openApiMissing();
     const command = (): Promise<T> =>
       exclusive ? exclusive(device, longest(limits), limits, () => work(limits)) : work(limits);
-    return commands.run(device, command, limits, wait);
+    const outcome = commands.run(device, command, limits, { ...wait, path });
+    return registry.recent.command(device, path, outcome);
   }
 }

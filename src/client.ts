@@ -12,7 +12,9 @@ import { CALLS } from './calls';
 import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
+import { openApiMissing } from './api/open-api';
 import { callEach } from './commands/many';
+import type { WaitingCommands } from './commands/waiting';
 import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput } from './errors';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
@@ -209,12 +211,12 @@ export class DeviceCloudClient implements AsyncDisposable {
   ): Promise<void> {
     const { device, bytes } = CALLS.pushOverChannel(this.#caller, chipid, message, options);
     const { channelPush } = this.#caller.parts;
-    const pushed = this.#caller.onDevice(
+    await this.#caller.onDevice(
       device,
+      'channel/',
       ({ seconds, signal }) => channelPush.push(device, bytes, seconds, signal),
       options,
     );
-    await this.#application.registry.recent.command(device, 'channel/', pushed);
   }
 
   /**
@@ -224,7 +226,8 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @param chipids the devices
    * @param call makes the call to one of them with the options that it is given:
    * `(chipid, options) => client.push(chipid, 'on', options)`
-   * @param options `atOnce`, to how many devices it sends side by side, default 16; all others are passed to each call
+   * @param options `atOnce`, to how many devices it sends side by side, default 16; all others are passed to each call. With
+   * `when`, each device waits for itself, and the promise resolves when the last one has ended
    * @returns the result of each call, in the order of the devices: it is not an error if some of them fail
    * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED` if an argument is wrong: nothing was sent
    */
@@ -362,11 +365,10 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { pulses } = this.#caller.parts;
     const work = ({ seconds, signal }: DeviceLimits): Promise<Answer<ResultAnswer>> =>
       pulses.run(pulse, seconds, signal);
-    const pulsed = this.#caller.onDevice(device, work, options, ({ seconds }) =>
+    const path = `pulse/${device}/${pulse.pin}/${pulse.level}/`;
+    return this.#caller.onDevice(device, path, work, options, ({ seconds }) =>
       pulses.longest(pulse, seconds),
     );
-    const path = `pulse/${device}/${pulse.pin}/${pulse.level}/`;
-    return this.#application.registry.recent.command(device, path, pulsed);
   }
 
   /**
@@ -485,6 +487,16 @@ export class DeviceCloudClient implements AsyncDisposable {
     return new UploadStream(device, settings, (onUpload, save) =>
       this.listen(device, { ...callbacks, onUpload }, recover && { ...recover, save }),
     );
+  }
+
+  /**
+   * The commands that wait for their devices: those of the open API.
+   * @throws DeviceCloudError `NOT_CONFIGURED` without the appid and the app key
+   */
+  get waiting(): WaitingCommands {
+    const { commands } = this.#application;
+    if (!commands) throw openApiMissing();
+    return commands;
   }
 
   /** The membership that the client was made with. */

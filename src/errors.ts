@@ -64,6 +64,7 @@ export const ERRORS = {
   EXPIRED: {
     advice: 'Check the power and the network of the device, or give the command more time.',
   },
+  CANCELLED: {},
   NO_REPLY: {
     mayHaveActed: true,
     advice: 'Compare the reply, as a listener shows it, with what the request waits for.',

@@ -11,6 +11,12 @@ export type { LatestSource } from './fleet/latest';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
 export type { ListReading } from './fleet/list-poller';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
+export {
+  readSelection,
+  withOrigin,
+  type WaitingCommands,
+  type WaitingSelection,
+} from './commands/waiting';
 export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';

@@ -66,6 +66,11 @@ export interface CommandOptions extends CallOptions {
   when?: When;
   /** Milliseconds after which a command that is still waiting fails with `EXPIRED`, and is not sent; default 3,600,000. */
   expires?: number;
+  /**
+   * Whether it takes the place of a waiting command of the same kind to the device, of `setGpioEdge` and `pulseGpio` also to
+   * the same pin, which then fails with `CANCELLED`; default false.
+   */
+  replace?: boolean;
 }
 
 /** The options of a pulse. */

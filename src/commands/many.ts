@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallProgress } from '../types';
-import { CALLING, type Progress } from './outcome';
+import { AWAITING_DEVICE, CALLING, type Progress } from './outcome';
 
 /** Milliseconds that calls are made for in one turn of the event loop: 10,000 take some 300. */
 const IN_A_TURN = 10;
@@ -9,10 +9,13 @@ const IN_A_TURN = 10;
 export class Semaphore {
   #running = 0;
   readonly #most: number;
+  readonly #onIdle: () => void;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(most: number) {
+  /** @param onIdle is called when none runs any more */
+  constructor(most: number, onIdle: () => void = () => undefined) {
     this.#most = most;
+    this.#onIdle = onIdle;
   }
 
   get isBusy(): boolean {
@@ -27,7 +30,7 @@ export class Semaphore {
     } finally {
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#running--;
+      else if (--this.#running === 0) this.#onIdle();
     }
   }
 }
@@ -61,9 +64,14 @@ export async function callEach<T>(
   progress: Progress | undefined,
   call: (chipid: string, shared: SharedOptions) => Promise<T>,
 ): Promise<PromiseSettledResult<T>[]> {
-  const semaphore = new Semaphore(atOnce);
-  const onProgress: Progress | undefined =
-    progress && ((now) => progress(now.state === 'waiting' && semaphore.isBusy ? CALLING : now));
+  let isAwaited = false;
+  // Those that run have ended, and the last one may be about to end the call.
+  const semaphore = new Semaphore(atOnce, () => isAwaited && progress?.(AWAITING_DEVICE));
+  const show = (now: CallProgress): void => {
+    isAwaited ||= now.state === 'awaiting-device';
+    progress?.(now.state !== 'calling' && semaphore.isBusy ? CALLING : now);
+  };
+  const onProgress: Progress | undefined = progress && show;
   const shared = { [SEMAPHORE]: semaphore, ...(onProgress && { onProgress }) };
   const calls: Promise<T>[] = [];
   const unwatched: Promise<T>[] = [];

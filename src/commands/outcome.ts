@@ -52,6 +52,10 @@ export const queueFull = (
     `${waiting}. The ${what} to ${device} was not sent. ${advice}`,
   );
 
+/** The error for a command that was to wait no longer. @param why a sentence without its full stop */
+export const cancelled = (device: string, why: string): DeviceCloudError =>
+  new DeviceCloudError('CANCELLED', `${why}. The waiting command to ${device} was not sent.`);
+
 /** The error for a command whose device did not show itself. */
 export const expired = (device: string, seconds: number): DeviceCloudError =>
   new DeviceCloudError(

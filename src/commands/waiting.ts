@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { isSilence, type DeviceCloudError } from '../errors';
+import { invalidInput, isSilence, type DeviceCloudError } from '../errors';
 import type { When } from '../types';
-import { AWAITING_DEVICE, CLOSED, expired, notSent, queueFull } from './outcome';
+import { commandOf, type CommandKind } from '../fleet/recent';
+import { parseChipid, parseChipids } from '../input/chipid';
+import { isObject } from '../util/object';
+import { show } from '../util/show';
+import { AWAITING_DEVICE, cancelled, CLOSED, expired, notSent, queueFull } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
 
 /** The most commands that may wait for one device to show itself. */
@@ -33,6 +38,88 @@ export interface CommandWait {
   readonly when: When;
   /** Seconds that it waits for its device; `now` does not wait. */
   readonly expires: number;
+  /** Whether it takes the place of one like it. */
+  readonly replace: boolean;
+  /** Of its request, or what stands for it. */
+  readonly path: string;
+  readonly origin: Origin | undefined;
+}
+
+/** Whose a command is. */
+export interface Origin {
+  /** Id of the node. */
+  readonly node?: string;
+}
+
+const ORIGIN = Symbol('origin');
+
+/** Adds to the options of a call whose it is. */
+export const withOrigin = <O extends object>(options: O, origin: Origin): O => ({
+  ...options,
+  [ORIGIN]: origin,
+});
+
+export const originOf = (options: object | undefined): Origin | undefined =>
+  (options as Record<symbol, Origin | undefined> | undefined)?.[ORIGIN];
+
+/** A command that waits for its device, without what it sends. */
+export interface WaitingInfo {
+  id: string;
+  chipid: string;
+  /** What it does. */
+  kind: CommandKind;
+  /** Of `gpio` and `pulse`. */
+  pin?: number;
+  level?: number;
+  when: 'online' | 'upload';
+  /** Since and until when it waits, in ms by this machine's clock. */
+  since: number;
+  until: number;
+  /** Id of the node that it came from. */
+  node?: string;
+}
+
+/** Which waiting commands to cancel. */
+export type WaitingSelection =
+  | { ids: readonly string[] }
+  | { chipids: readonly (string | number)[] }
+  | { all: true };
+
+/** The commands that wait for their devices. */
+export interface WaitingCommands {
+  /**
+   * Lists them, for each device in the order in which they will be sent.
+   * @param chipid only those of this device
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  list(chipid?: string | number): Promise<WaitingInfo[]>;
+  /**
+   * Cancels some: each fails with `CANCELLED`, and nothing is sent.
+   * @param options `node`: only those of this node
+   * @returns how many were cancelled
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
+}
+
+/** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */
+export function readSelection(which: unknown): (command: WaitingInfo) => boolean {
+  const { ids, chipids, all } = isObject(which) ? which : {};
+  if ([ids, chipids, all].filter((each) => each !== undefined).length === 1) {
+    if (all === true) return () => true;
+    if (chipids !== undefined) {
+      const devices = new Set(parseChipids(chipids));
+      return ({ chipid }) => devices.has(chipid);
+    }
+    if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) {
+      const chosen = new Set<string>(ids);
+      return ({ id }) => chosen.has(id);
+    }
+  }
+  throw invalidInput(
+    'Say which waiting commands to cancel: ids (an array of texts), chipids (an array of chip numbers) or all (true), ' +
+      `but not ${show(which)}.`,
+  );
 }
 
 /** A reading of the list of online devices. */
@@ -83,10 +170,13 @@ class WaitingCommand implements Timed {
   /** Whether the channel of its device is open for it, and the list read. */
   isWatched = false;
 
+  /** @param since in ms by the wall clock */
   constructor(
+    readonly id: string,
     readonly command: Command,
     readonly device: Device,
     readonly wait: CommandWait,
+    readonly since: number,
     readonly expiresAt: number,
     readonly owner: DeviceCommands,
   ) {}
@@ -106,10 +196,12 @@ class WaitingCommand implements Timed {
  * online devices or by a live upload, `upload` by its next live upload. Then they go through the device's queue, in the
  * order of arrival. After a call without an answer, those that have not begun wait for the next sign of life.
  */
-export class DeviceCommands {
+export class DeviceCommands implements WaitingCommands {
   readonly #deps: DeviceCommandsDeps;
   /** The devices for which a command waits. */
   readonly #devices = new Map<string, Device>();
+  readonly #prefix = randomBytes(4).toString('hex');
+  #count = 0;
   #size = 0;
   #listUsers = 0;
   #leaveList: (() => void) | undefined;
@@ -136,6 +228,27 @@ export class DeviceCommands {
     const command = new Command(chipid, work, caller, this.#onFailure);
     if (wait.when === 'now') return queues.run(command);
     return queues.run(command, (held) => this.#hold(held, wait));
+  }
+
+  list(chipid?: string | number): Promise<WaitingInfo[]> {
+    return Promise.resolve().then(() => {
+      if (chipid === undefined) return [...this.#all()].map(infoOf);
+      const device = this.#devices.get(parseChipid(chipid));
+      return device ? [...device.all].map(infoOf) : [];
+    });
+  }
+
+  cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
+    return Promise.resolve().then(() => {
+      const isChosen = readSelection(which);
+      let count = 0;
+      for (const waiting of [...this.#all()]) {
+        const info = infoOf(waiting);
+        if (!isChosen(info) || (node !== undefined && info.node !== node)) continue;
+        if (this.#cancel(waiting, 'Cancelled before its device showed itself')) count++;
+      }
+      return count;
+    });
   }
 
   /** A call to a device has failed: a command's, or the push of a request. */
@@ -176,6 +289,7 @@ export class DeviceCommands {
     const { queues, timers } = this.#deps;
     const { chipid } = command;
     const device = this.#devices.get(chipid) ?? new Device(chipid);
+    if (wait.replace) this.#replace(device, wait);
     const refusal = this.#refusalOf(device);
     if (refusal) {
       queues.refuse(command, refusal);
@@ -183,7 +297,9 @@ export class DeviceCommands {
     }
     const now = timers.now();
     const expiresAt = now + wait.expires * 1000;
-    const waiting = new WaitingCommand(command, device, wait, expiresAt, this);
+    const id = `${this.#prefix}${(++this.#count).toString(36)}`;
+    const since = this.#deps.now();
+    const waiting = new WaitingCommand(id, command, device, wait, since, expiresAt, this);
     command.isCounted = false;
     command.onSettled = () => this.#remove(waiting);
     device.all.push(waiting);
@@ -194,6 +310,25 @@ export class DeviceCommands {
     command.caller.progress?.(AWAITING_DEVICE);
     if (wait.when === 'online') void this.#findInList(waiting);
     else this.#watch(waiting);
+  }
+
+  /** A newer command takes the place of those like it. */
+  #replace({ all }: Device, wait: CommandWait): void {
+    const isAlike = alikeTo(wait);
+    for (const waiting of [...all])
+      if (isAlike(waiting.wait)) this.#cancel(waiting, 'Replaced by a newer command');
+  }
+
+  /** @returns false if it has begun or ended by now */
+  #cancel({ command }: WaitingCommand, why: string): boolean {
+    if (command.isSettled) return false;
+    const { queues, registry } = this.#deps;
+    queues.refuse(command, cancelled(registry.titleOf(command.chipid), why));
+    return true;
+  }
+
+  *#all(): Iterable<WaitingCommand> {
+    for (const { all } of this.#devices.values()) yield* all;
   }
 
   /** Why one more command cannot wait for a device. */
@@ -216,6 +351,8 @@ export class DeviceCommands {
     if (isWatched && wait.when === 'online') this.#watchList(-1);
     if (device.all.length === 0) {
       device.subscription?.release();
+      // A command that replaced the last one is about to come.
+      device.subscription = undefined;
       this.#devices.delete(device.chipid);
     }
     this.#changed(device.chipid);
@@ -306,4 +443,19 @@ export class DeviceCommands {
   #changed(chipid: string): void {
     this.#deps.registry.onHeld(chipid, this.waiting(chipid));
   }
+}
+
+const infoOf = ({ id, device: { chipid }, wait, since }: WaitingCommand): WaitingInfo => ({
+  ...{ id, chipid, ...commandOf(wait.path), when: wait.when as WaitingInfo['when'] },
+  ...{ since, until: since + wait.expires * 1000 },
+  ...(wait.origin?.node !== undefined && { node: wait.origin.node }),
+});
+
+/** Whether commands do the same, and if that is to a pin, to the same one. */
+function alikeTo({ path }: CommandWait): (other: CommandWait) => boolean {
+  const { kind, pin } = commandOf(path);
+  return (other) => {
+    const { kind: otherKind, pin: otherPin } = commandOf(other.path);
+    return otherKind === kind && otherPin === pin;
+  };
 }

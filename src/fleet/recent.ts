@@ -174,13 +174,17 @@ const PATHS: readonly (readonly [path: RegExp, kind: CommandKind])[] = [
   [/^channel\//, 'channel'],
 ];
 
-function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand {
-  const kind = PATHS.find(([path]) => path.test(text))?.[1] ?? 'request';
-  const [, pin, level] = /\/(\d+)\/([01])\/$/.exec(text) ?? [];
+/** What a command does, by the path of its request, or what stands for it. */
+export function commandOf(command: string): Pick<RecentCommand, 'kind' | 'pin' | 'level'> {
+  const kind = PATHS.find(([path]) => path.test(command))?.[1] ?? 'request';
+  const [, pin, level] = /\/(\d+)\/([01])\/$/.exec(command) ?? [];
   const isLevel = kind === 'gpio' || kind === 'pulse';
+  return isLevel && pin !== undefined ? { kind, pin: Number(pin), level: Number(level) } : { kind };
+}
+
+function toCommand({ at, text, outcome, message, ended }: Entry): RecentCommand {
   return {
-    ...{ at, kind, outcome, took: outcome === null ? null : ended - at },
-    ...(isLevel && pin !== undefined ? { pin: Number(pin), level: Number(level) } : {}),
+    ...{ at, ...commandOf(text), outcome, took: outcome === null ? null : ended - at },
     ...(message === undefined ? {} : { message }),
   };
 }

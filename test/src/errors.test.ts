@@ -85,6 +85,7 @@ describe('the error of this package', () => {
   it('has the codes of the contract', () => {
     assert.deepEqual([...ERROR_CODES].sort(), [
       'BAD_REQUEST',
+      'CANCELLED',
       'CONNECTION_LOST',
       'EXPIRED',
       'GATEWAY',

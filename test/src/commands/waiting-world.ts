@@ -110,12 +110,10 @@ export function waitingWorld(gap = 0) {
   const running = new Map<string, Manual<string>>();
 
   return {
-    ...{ events, list, channels, loads, queues, timers, started, running },
-    run(
-      name: string,
-      when: When,
-      { device = '1', expires = 3600, signal, onProgress }: RunOptions = {},
-    ): Fate {
+    ...{ events, list, channels, loads, queues, timers, started, running, commands },
+    run(name: string, when: When, options: RunOptions = {}): Fate {
+      const { device = '1', expires = 3600, signal, onProgress } = options;
+      const { path = 'reboot/', replace = false, node } = options;
       const progress: CallProgress[] = [];
       note({ kind: 'run', device, name });
       const command = (): Promise<string> => {
@@ -130,7 +128,10 @@ export function waitingWorld(gap = 0) {
         onProgress?.(each);
       };
       const caller = { signal, progress: show };
-      const promise = commands.run(device, command, caller, { when, expires });
+      const promise = commands.run(device, command, caller, {
+        ...{ when, expires, path, replace },
+        origin: node === undefined ? undefined : { node },
+      });
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
       promise.then(end, end);
@@ -167,4 +168,7 @@ interface RunOptions {
   expires?: number;
   signal?: AbortSignal | undefined;
   onProgress?: (progress: CallProgress) => void;
+  path?: string;
+  replace?: boolean;
+  node?: string;
 }

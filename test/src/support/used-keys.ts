@@ -13,7 +13,14 @@ export interface UsedKeys {
 }
 
 /** The test of an application waits neither for other calls nor for a device, and opens no channel. */
-const NOT_IN_A_TEST = ['QUEUE_FULL', 'NOT_CONNECTED', 'EXPIRED', 'NO_REPLY', 'NO_VALUE'];
+const NOT_IN_A_TEST = [
+  'QUEUE_FULL',
+  'NOT_CONNECTED',
+  'EXPIRED',
+  'CANCELLED',
+  'NO_REPLY',
+  'NO_VALUE',
+];
 
 /** What can stand in a key that is put together, where it is not a choice of the dialog. */
 const VALUES: Record<string, readonly string[]> = {

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { failure } from '../support/failure';
+import { settled } from '../../../tooling/until';
+import { waitingWorld } from './waiting-world';
+
+const EDGE = 'set_gpio_edge/1/';
+
+describe('commands that wait for their devices', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
+  afterEach(() => mock.timers.reset());
+
+  it('are listed by what they do, since when, until when and whose they are, in their order', async () => {
+    const world = waitingWorld();
+    world.run('a', 'upload', { path: `${EDGE}5/1/`, node: 'n1', expires: 60 });
+    await world.pass(1);
+    world.run('b', 'online', { path: 'dev/push/message/' });
+    world.run('c', 'upload', { device: '2' });
+    const [a, b, ...rest] = await world.commands.list('01');
+    assert.deepEqual(rest, []);
+    assert.ok(a && b && a.id !== b.id);
+    const { id: _a, ...first } = a;
+    const { id: _b, ...second } = b;
+    assert.deepEqual(first, {
+      ...{ chipid: '1', kind: 'gpio', pin: 5, level: 1, when: 'upload', node: 'n1' },
+      ...{ since: 1000, until: 61_000 },
+    });
+    assert.deepEqual(second, {
+      ...{ chipid: '1', kind: 'push', when: 'online', since: 2000, until: 3_602_000 },
+    });
+    assert.deepEqual(
+      (await world.commands.list()).map(({ chipid }) => chipid),
+      ['1', '1', '2'],
+    );
+    world.close();
+  });
+
+  it('are cancelled by their ids, by their devices or all, those of one node alone if that is said', async () => {
+    const world = waitingWorld();
+    const fates = [
+      world.run('a', 'upload', { node: 'n1' }),
+      world.run('b', 'upload', { node: 'n2' }),
+      world.run('c', 'upload', { node: 'n1', device: '2' }),
+      world.run('d', 'upload', { node: 'n2', device: '3' }),
+    ];
+    await settled();
+    const [first] = await world.commands.list('1');
+    assert.equal(await world.commands.cancel({ ids: [first!.id, 'unknown'] }), 1);
+    assert.equal(await world.commands.cancel({ ids: [first!.id] }), 0);
+    assert.equal(await world.commands.cancel({ chipids: [1, '2'] }, { node: 'n1' }), 1);
+    assert.equal(await world.commands.cancel({ all: true }, { node: 'n3' }), 0);
+    assert.equal(await world.commands.cancel({ all: true }), 2);
+    for (const { promise } of fates) {
+      const { message, uncertain } = await failure(promise, 'CANCELLED');
+      assert.match(message, /^CANCELLED: .*was not sent/);
+      assert.equal(uncertain, false);
+    }
+    assert.deepEqual(world.started, []);
+    assert.deepEqual(world.left(), [0, 0, 0, 0]);
+  });
+
+  it('are not cancelled once they have begun; those behind them in the queue are', async () => {
+    const world = waitingWorld();
+    const begun = world.run('a', 'upload');
+    const queued = world.run('b', 'upload');
+    world.channels.upload('1');
+    assert.equal(await world.commands.cancel({ all: true }), 1);
+    await failure(queued.promise, 'CANCELLED');
+    await world.answer('a');
+    assert.equal(await begun.promise, 'a');
+  });
+
+  it('are chosen by exactly one of the three', async () => {
+    const world = waitingWorld();
+    const wrong = [
+      ...[undefined, null, 'all', {}, { all: false }, { all: true, ids: [] }, { ids: 'x' }],
+      ...[{ ids: [1] }, { chipids: 'all' }, { chipids: ['x'] }, { chipids: ['1', '1.5'] }],
+    ];
+    for (const each of wrong) {
+      const cancelled = world.commands.cancel(each as never);
+      await failure(cancelled, 'INVALID_INPUT');
+    }
+    await failure(world.commands.list('1.5'), 'INVALID_INPUT');
+  });
+
+  it('make room for a newer one of their kind to the device, for pins to the same pin', async () => {
+    const world = waitingWorld();
+    const path = `${EDGE}5/1/`;
+    const old = world.run('old', 'upload', { path });
+    for (const [name, other] of [
+      ['another pin', `${EDGE}4/1/`],
+      ['another kind', 'pulse/1/5/1/'],
+      ['a push', 'dev/push/message/'],
+    ] as const)
+      world.run(name, 'upload', { path: other });
+    world.run('another device', 'upload', { path: 'set_gpio_edge/2/5/1/', device: '2' });
+    world.run('new', 'upload', { path: `${EDGE}5/0/`, replace: true });
+    assert.match((await failure(old.promise, 'CANCELLED')).message, /Replaced by a newer command/);
+    world.channels.upload('1');
+    await world.answer('another pin', 'another kind', 'a push', 'new');
+    assert.deepEqual(world.started, ['another pin', 'another kind', 'a push', 'new']);
+    world.close();
+  });
+
+  it('are a hundred to a device also if the last one replaces another', async () => {
+    const world = waitingWorld();
+    const fates = Array.from({ length: 100 }, (_, n) => world.run(`${n}`, 'upload'));
+    const last = world.run('last', 'upload', { replace: true });
+    for (const { promise } of fates) await failure(promise, 'CANCELLED');
+    world.channels.upload('1');
+    await world.answer('last');
+    assert.equal(await last.promise, 'last');
+  });
+});
