@@ -20,6 +20,7 @@ import { diagnose } from './diagnostics';
 import { explainRoute } from './explain';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
+import { cancelRoute, waitingRoute } from './waiting-routes';
 import { readTestRequest } from './test-settings';
 
 /** Milliseconds the editor waits for a list or a test. */
@@ -175,7 +176,8 @@ const detailsRoute =
       const hide = await addressHider(RED, id, () => mayWriteFlows(RED, request));
       const chipid = parseChipid(request.params['chipid']);
       const details = toDetails(node, chipid, maySee, hide);
-      if (details) response.json(details);
+      const waitingCommands = await node.waiting()?.list(chipid);
+      if (details) response.json({ ...details, waitingCommands });
       else response.status(404).json({ error: toProblem(unknownDevice(chipid)) });
     };
     send().catch((error: unknown) => {
@@ -258,7 +260,9 @@ type Name =
   | 'details'
   | 'diagnostics'
   | 'refresh'
-  | 'push';
+  | 'push'
+  | 'waiting'
+  | 'cancel';
 
 /** What answers the routes of the editor. */
 export const appRoutes =
@@ -273,4 +277,6 @@ export const appRoutes =
     diagnostics: diagnosticsRoute(RED),
     refresh: deviceRoute(RED, 'refresh', refresh),
     push: deviceRoute(RED, 'push', push),
+    waiting: waitingRoute(RED),
+    cancel: cancelRoute(RED),
   });

@@ -58,6 +58,11 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   };
   node.kept = (user, name) => kept.value(connection.application, user, name);
   node.fleet = () => connection.current()?.fleet;
+  node.waiting = () => {
+    const client = connection.current();
+    // One of the server API alone has no devices.
+    return client?.appid === undefined ? undefined : client.waiting;
+  };
   node.cluster = () => connection.current()?.cluster;
   node.processes = config.cluster
     ? new FleetProcesses({ fleet: node.fleet, cluster: node.cluster })

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { Fleet } from '../../src/index';
+import type { WaitingCommands } from '../../src/for-nodes';
 import { isSameEndpoint } from '../common/admin';
 import { findRunningApp, type App } from '../common/app';
 import { APP_TYPE, isVariable } from '../common/shared.config';
@@ -37,6 +38,8 @@ export interface AppNode extends App, Node<AppCredentials> {
   charset: App['charset'];
   /** What is known of its devices; undefined without a client. Starts nothing. */
   fleet: () => Fleet | undefined;
+  /** Its commands that wait for their devices; undefined without a client. Starts nothing. */
+  waiting: () => WaitingCommands | undefined;
   /** Undefined if the devices are not shared. */
   processes: DeviceProcesses | undefined;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */

@@ -8,7 +8,7 @@ import {
 } from '../../src/for-nodes';
 import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
-import { performPlan } from './device-call';
+import { performPlan, selectionOf } from './device-call';
 import { asError, messageOf, toProblem } from './errors';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults } from './shared.config';
@@ -148,10 +148,19 @@ class ActionLife<C extends object, K extends string> {
   #outcomeOf(arrival: Arrival): Promise<Outcome> {
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
     this.#throwIfClosed();
-    const inputs = this.#readInputs(arrival.msg);
+    const { msg } = arrival;
+    if (msg['cancel'] !== undefined && this.action.waits?.(this.config)) return this.#cancel(msg);
+    const inputs = this.#readInputs(msg);
     return inputs instanceof Promise
       ? this.#inOrder(inputs).then((values) => this.#perform(arrival, values))
       : this.#perform(arrival, inputs);
+  }
+
+  /** Cancels commands of this node. */
+  async #cancel(msg: NodeMessage): Promise<Outcome> {
+    const selection = selectionOf(msg['cancel']);
+    const client = await this.#app.client(this.action.api);
+    return { set: { payload: await client.waiting.cancel(selection, { node: this.node.id }) } };
   }
 
   #perform(arrival: Arrival, inputs: InputValues<K>): Promise<Outcome> {

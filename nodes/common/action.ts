@@ -71,7 +71,7 @@ export interface Plan {
   /** What Explain says besides: the node waits for a reply, or makes the call only if nothing is known. */
   note?: 'request' | 'latest';
 }
-type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'duration' | 'datatype';
+type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'replace' | 'duration' | 'datatype';
 
 /** The result of a call: fields to put on the message, or messages to send instead of it. */
 export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[] }) & {
@@ -94,6 +94,8 @@ export interface Action<C extends object, K extends string> {
   inputs: (config: C) => readonly K[];
   /** The call for a message. @throws DeviceCloudError `INVALID_INPUT` if the message is invalid */
   plan?: (message: Message<C, K>) => Plan;
+  /** Whether a command may wait for its device, so that `msg.cancel` cancels those of the node. */
+  waits?: (config: C) => boolean;
   /** Whether a message waits until the one before it is done. */
   sequential?: (config: C) => boolean;
   /** Seconds for which a close waits for the calls to end by themselves, default 0. */

@@ -7,6 +7,7 @@ import {
   type PushFormat,
   type PushOptions,
 } from '../../src/index';
+import { withOrigin, type WaitingSelection } from '../../src/for-nodes';
 import { invalidInput, parseChipid, parseChipids, parseFormat } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, messageOf } from './errors';
@@ -27,11 +28,20 @@ export const timeoutOf = ({ timeout }: DeviceCallConfig): { timeout: number } =>
   timeout: 1000 * Number(timeout),
 });
 
-/** When a command is sent, and how long it waits for that. */
-export function waitOf(config: WhenConfig): Pick<PushOptions, 'when' | 'expires'> {
+/** When a command is sent, how long it waits for that, and whether it takes the place of another one. */
+export function waitOf({
+  replace,
+  ...config
+}: WhenConfig): Pick<PushOptions, 'when' | 'expires' | 'replace'> {
   const when = choiceOf(config.when, 'when', ['now', 'online', 'upload']);
-  return when === 'now' ? {} : { when, expires: 1000 * Number(config.expires) };
+  return when === 'now' ? {} : { when, expires: 1000 * Number(config.expires), replace };
 }
+
+/** Which waiting commands `msg.cancel` means. @throws DeviceCloudError `INVALID_INPUT` */
+export const selectionOf = (cancel: unknown): WaitingSelection =>
+  cancel === 'all'
+    ? { all: true }
+    : { chipids: Array.isArray(cancel) ? parseChipids(cancel) : [parseChipid(cancel)] };
 
 /** The format of a push: the node's, or the message's. */
 export function formatOf({ format }: MessageConfig, msg: NodeMessage): PushFormat {
@@ -87,11 +97,10 @@ export function makeCall(
   return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;
 }
 
-const optionsOf = ({ signal, onProgress }: AnyCall, { options }: Plan): PushOptions => ({
-  ...options,
-  signal,
-  onProgress,
-});
+const optionsOf = ({ node, signal, onProgress }: AnyCall, { options }: Plan): PushOptions =>
+  options?.when === undefined
+    ? { ...options, signal, onProgress }
+    : withOrigin({ ...options, signal, onProgress }, { node: node.id });
 
 /** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */
 export function isForMany(config: object, device: unknown): boolean {

@@ -69,9 +69,11 @@ export interface WhenConfig {
   when: 'now' | 'online' | 'upload';
   /** Seconds that the command waits. */
   expires: number | string;
+  /** Whether it takes the place of one like it that waits. */
+  replace: boolean;
 }
 
-export const WHEN: WhenConfig = { when: 'now', expires: 3600 };
+export const WHEN: WhenConfig = { when: 'now', expires: 3600, replace: false };
 
 /** The properties of a node that pushes a message. */
 export interface MessageConfig {

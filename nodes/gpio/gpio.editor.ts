@@ -67,6 +67,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(sets),
     expires: shared.expires<Config>(sets),
+    replace: shared.replace,
     operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse'),
     pin: typed<Config>(
       DEFAULTS.pin,

@@ -94,6 +94,7 @@ export const action = defineAction<GpioConfig, Input>({
     if (operation !== 'read') return ['chipid', 'pin', 'level'];
     return pin === '' ? ['chipid'] : ['chipid', 'pin'];
   },
+  waits: ({ operation }) => operation !== 'read',
   closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
   plan(message) {
     const operation = choiceOf(message.config.operation, 'operation', ['set', 'read', 'pulse']);

@@ -45,6 +45,7 @@ RED.nodes.registerType<Config>('device-cloud-push', {
     atOnce: shared.atOnce<Config>(toDevice),
     when: shared.when<Config>(mayWait),
     expires: shared.expires<Config>(mayWait),
+    replace: shared.replace,
     target: choice(DEFAULTS.target, 'label.target', 'device', 'app'),
     transport: choice(DEFAULTS.transport, 'label.transport', 'http', 'channel'),
     format: shared.format<Config>(formatError),

@@ -26,6 +26,7 @@ RED.nodes.registerType<Config>('device-cloud-reboot', {
     atOnce: shared.atOnce<Config>(),
     when: shared.when<Config>(),
     expires: shared.expires<Config>(),
+    replace: shared.replace,
     timeout: shared.timeout(),
   },
   label: function () {

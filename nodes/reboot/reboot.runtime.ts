@@ -7,6 +7,7 @@ export const action = defineAction({
   api: 'open',
   defaults: DEFAULTS,
   inputs: () => ['chipid'],
+  waits: () => true,
   plan: ({ config, inputs }) => ({
     call: 'reboot',
     device: inputs.chipid,

@@ -4,7 +4,7 @@ import type { Simulator, SimulatorOptions } from '../../src/simulator';
 import { until } from '../../tooling/until';
 import { cloudApp, deploy, load, node } from './support/flow';
 import { journal } from './support/journal';
-import { arrivedAt, call, fail, post, send } from './support/messages';
+import { arrivedAt, call, fail, post, send, shows } from './support/messages';
 import { httpService, json } from '../../tooling/servers/http-service';
 import { keep, startCloud, useNodeRed } from './support/node-red';
 
@@ -147,10 +147,28 @@ describe('several devices at once', () => {
     assert.deepEqual([caught['failed'], caught['uncertain']], [[B], [A]]);
   });
 
-  it('cannot wait for their devices', async () => {
+  it('wait each for itself, and the message ends with the last one', async () => {
     await start({ when: 'online' });
-    await fail('push', { chipid: [A], payload: 'x' }, 'INVALID_INPUT');
-    assert.equal(cloud.requests.length, 0);
+    cloud.switchOff(A);
+    cloud.switchOff(C);
+    const sent = call('push', { chipid: [A, B, C], payload: 'x' });
+    await until(() => cloud.device(B).received.length === 1, 'the one that is online has it');
+    await shows('push', 'status.awaiting-device');
+    await until(() => cloud.channels(A) === 1, 'the channel of the one that will wake is open');
+    cloud.switchOn(A);
+    cloud.upload(A, 'awake');
+    await until(() => cloud.device(A).received.length === 1, 'it has it');
+    assert.equal((await call('push', { cancel: [A, `0${C}`] })).payload, 1);
+    const out = await sent;
+    assert.deepEqual(
+      resultsOf(out).map(({ chipid, ok, error }) => [chipid, ok, error?.code]),
+      [
+        [A, true, undefined],
+        [B, true, undefined],
+        [C, false, 'CANCELLED'],
+      ],
+    );
+    assert.deepEqual([out['failed'], out['uncertain']], [[C], []]);
   });
 
   it('keep the order of arrival at each of them', async () => {

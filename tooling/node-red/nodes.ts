@@ -52,15 +52,14 @@ type Samples = Omit<NodeProperties, 'listen' | 'cluster'> & {
 const device = { app: 'app', chipid: '10000001', chipidType: 'str' } as const;
 
 const many = { many: true, limit: '20', atOnce: '4' } as const;
-/** Commands to several devices cannot wait. */
-const now = { when: 'now', expires: '60' } as const;
+const wait = { when: 'online', expires: '60', replace: true } as const;
 
 /** Each node with every property unlike its default, where there is a choice. */
 export const CHANGED: Samples = {
   push: {
     ...device,
     ...many,
-    ...now,
+    ...wait,
     target: 'device',
     transport: 'channel',
     format: 'HEX',
@@ -71,7 +70,7 @@ export const CHANGED: Samples = {
   gpio: {
     ...device,
     ...many,
-    ...now,
+    ...wait,
     operation: 'read',
     pin: '5',
     pinType: 'num',
@@ -89,6 +88,7 @@ export const CHANGED: Samples = {
     many: false,
     when: 'upload',
     expires: '7200',
+    replace: true,
     timeout: '30',
   },
   refresh: {

@@ -85,14 +85,13 @@ export const atOnce = <T extends ManyConfig>(applies: Applies<T> = always): Numb
   );
 
 /** When a command is sent. @param applies whether the command may wait as the node is set */
-export function when<T extends ManyConfig & WhenConfig>(
+export const when = <T extends WhenConfig>(
   applies: Applies<T> = always,
-): PropertyDefinition<T, T['when']> {
-  const right = oneOf('now', 'online', 'upload');
-  const whenError = (value: string, node: EditorNode<T>): string | undefined =>
-    right(value) ?? (ticked(node, 'many') && value !== 'now' ? t('common.error.when') : undefined);
-  return checked<T, T['when']>(WHEN.when, 'common.label.when', whenError, applies);
-}
+): PropertyDefinition<T, T['when']> =>
+  checked<T, T['when']>(WHEN.when, 'common.label.when', oneOf('now', 'online', 'upload'), applies);
+
+/** Whether a command takes the place of one like it that waits. */
+export const replace = { value: WHEN.replace };
 
 /** How long a command waits. */
 export const expires = <T extends ManyConfig & WhenConfig>(
@@ -166,8 +165,7 @@ interface Applicable {
   waits?: () => boolean;
 }
 
-const canWait = ({ calls = always, waits = always }: Applicable): boolean =>
-  calls() && waits() && !field('many').is(':checked');
+const canWait = ({ calls = always, waits = always }: Applicable): boolean => calls() && waits();
 
 /** Shows the rows of *Delivery* where they apply. @returns what to call when that may have changed */
 export function prepareDelivery(applicable: Applicable = {}): () => void {
@@ -179,7 +177,7 @@ export function prepareDelivery(applicable: Applicable = {}): () => void {
     show('#many-note', isMany);
     show('.many-only', calls() && isMany);
     show('#when-row', wait);
-    show('#expires-row', wait && fieldValue(field('when')) !== 'now');
+    show('#expires-row, #replace-row', wait && fieldValue(field('when')) !== 'now');
   };
   onChange(['many', 'when'], adapt);
   return adapt;
