@@ -87,7 +87,9 @@ export default {
         'typescript/no-require-imports': [
           'error',
           {
-            allow: ['^\\./(application|(cluster/)?sharing|admin|cluster-route|[a-z-]+\\.runtime)$'],
+            allow: [
+              '^\\./(application|(cluster/)?sharing|fleet/book|admin|cluster-route|[a-z-]+\\.runtime)$',
+            ],
           },
         ],
       },

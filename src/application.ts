@@ -71,6 +71,10 @@ export interface Application {
 const sharings = (): typeof import('./cluster/sharing') =>
   require('./cluster/sharing') as typeof import('./cluster/sharing');
 
+/** Loaded if there is a device book. */
+const books = (): typeof import('./fleet/book') =>
+  require('./fleet/book') as typeof import('./fleet/book');
+
 /**
  * More changes than a fleet can make in a millisecond, so that a later registry never begins below the
  * revision at which an earlier one ended.
@@ -194,6 +198,10 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     }),
   };
 
+  // Nothing throws any more, so that it is certain to be closed.
+  const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
+  if (book) registry.useBook(book);
+
   return {
     settings,
     options,
@@ -209,6 +217,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
     async close() {
+      book?.close();
       fleet.close();
       commands?.close();
       queues.close();

@@ -92,7 +92,7 @@ export class DeviceCloudClient implements AsyncDisposable {
   readonly #caller: Caller;
 
   /**
-   * Nothing is opened before the first call.
+   * Nothing is opened before the first call, except the device book.
    * @throws DeviceCloudError `NOT_CONFIGURED` if an option is wrong
    */
   constructor(options: ClientOptions) {

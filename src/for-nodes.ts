@@ -6,6 +6,7 @@ export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './clu
 export type { RequestMatch, RequestProgress, UploadPatterns } from './commands/reply/types';
 export type { ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';
+export type { Book, BookProblem, BookRow } from './fleet/book';
 export type { FleetChanges, ReportedError } from './fleet/device';
 export type { LatestSource } from './fleet/latest';
 export type { RecentCommand, RecentUpload } from './fleet/recent';

@@ -80,6 +80,11 @@ export interface ClientOptions {
    * close it.
    */
   cluster?: ClusterMember;
+  /**
+   * The path of the device book: a CSV file with a header, `chipid` and any of `name`, `groups`, `type`, `note` and columns of
+   * your own. It is watched. Default: none.
+   */
+  book?: string;
   /** User-Agent of every request, default the package's name and version; not with the word robot in it. */
   userAgent?: string;
   /** Milliseconds since 1970, default Date.now. */
@@ -105,6 +110,7 @@ export interface Settings extends Address, Required<WithDefaults> {
   openApi: { appid: string; appkey: string } | undefined;
   serverApi: { serverKey: string; serverPassword: string } | undefined;
   pins: PinOrder;
+  book: string | undefined;
 }
 
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
@@ -217,6 +223,12 @@ function readCharset(charset: Charset | undefined): Charset {
   );
 }
 
+function readBook(path: unknown): string | undefined {
+  if (path === undefined) return undefined;
+  if (typeof path === 'string' && path !== '' && !path.includes('\0')) return path;
+  throw notConfigured(`The device book must be the path of a file, but is ${show(path)}.`);
+}
+
 /** How recovery and the latest uploads read histories, unless a caller says otherwise. */
 export const historyOptions = ({ historyEncoding, historyZone }: Settings): HistoryOptions => ({
   encoding: historyEncoding,
@@ -253,6 +265,7 @@ export function readSettings(options: ClientOptions): Settings {
     historyEncoding: choiceOf(options.historyEncoding, 'historyEncoding', HISTORY_ENCODINGS),
     historyZone: readZone(options.historyZone),
     charset: readCharset(options.charset),
+    book: readBook(options.book),
   };
 }
 

@@ -22,7 +22,7 @@ export interface ReportedError extends FleetError {
 export interface DeviceSnapshot {
   /** Its chip number, as digits. */
   chipid: string;
-  /** Null until a list has shown it, and for a device without a name. */
+  /** That of the book or, without one, of the list; null if neither names it. */
   name: string | null;
   /** Whether it is listed, or has uploaded since the list was read; null if nothing says so. */
   online: boolean | null;
@@ -44,6 +44,12 @@ export interface DeviceSnapshot {
   running: number;
   /** The last error of a call to it. */
   lastError: FleetError | null;
+  /** The groups that the book names, if the device has a row there. */
+  groups?: string[];
+  /** The type that the book names. */
+  type?: string;
+  /** Only of a device of the book that no list and no upload has shown. */
+  missing?: true;
 }
 
 /** What has changed since a revision. */
@@ -72,6 +78,8 @@ export class FleetDevice {
   refreshedAt = 0;
   /** When its last live upload arrived. */
   lastUpload: number | null = null;
+  /** Whether a list, an upload or the service has ever shown that it exists. */
+  wasSeen = false;
   /** Null if no channel is open. */
   channelState: ChannelState | null = null;
   channelReason: string | undefined = undefined;

@@ -7,7 +7,8 @@ import { parseChipid } from '../input/chipid';
 import type { RecoveryShared } from '../recovery/options';
 import type { Charset, Chipid } from '../types';
 import { show } from '../util/show';
-import type { DeviceSnapshot, FleetChanges, ReportedError } from './device';
+import type { Book } from './book';
+import { FleetDevice, type DeviceSnapshot, type FleetChanges, type ReportedError } from './device';
 import type { KnownUpload, LatestUpload, OtherLatest } from './latest';
 import { readHistoryOptions, type HistoryOptions } from './latest-history';
 import { LatestReader } from './latest-reader';
@@ -63,7 +64,7 @@ export class Fleet {
       deps.sources && new LatestReader(deps.sources.listening.shared, deps.registry);
   }
 
-  /** All devices that are known. */
+  /** All devices that are known, and those of the book that were never seen. */
   snapshot(): DeviceSnapshot[] {
     return this.#deps.registry.snapshot();
   }
@@ -74,15 +75,23 @@ export class Fleet {
    */
   device(chipid: Chipid): DeviceSnapshot | undefined {
     const { registry } = this.#deps;
-    return registry.get(parseChipid(chipid))?.snapshot(registry.readAt);
+    const digits = parseChipid(chipid);
+    const device = registry.get(digits);
+    if (device) return registry.snapshotOf(device);
+    return this.book?.has(digits) ? registry.snapshotOf(new FleetDevice(digits)) : undefined;
   }
 
   /**
-   * The name of a device, once a list has shown it.
+   * The name of a device: that of the book or, without one, of the list once it has shown it.
    * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
    */
   name(chipid: Chipid): string | undefined {
-    return this.#deps.registry.get(parseChipid(chipid))?.name;
+    return this.#deps.registry.nameOf(parseChipid(chipid));
+  }
+
+  /** Names, groups and types of devices, if the client has a book. */
+  get book(): Book | undefined {
+    return this.#deps.registry.book;
   }
 
   /**

@@ -4,6 +4,7 @@ import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
 import { deviceTitle } from '../util/show';
 import { thrownText } from '../util/thrown';
+import type { Book } from './book';
 import {
   FleetDevice,
   type DeviceSnapshot,
@@ -45,6 +46,18 @@ function nameOf({ name }: DeviceRecord): string | undefined {
   return typeof text === 'string' && text !== '' ? text.slice(0, MAX_NAME) : undefined;
 }
 
+/** Adds what the book says of a device: not to a copy, since there may be 50,000. */
+function withRow(snapshot: DeviceSnapshot, device: FleetDevice, book: Book): DeviceSnapshot {
+  const { chipid } = device;
+  if (!book.has(chipid)) return snapshot;
+  const type = book.typeOf(chipid);
+  snapshot.name = book.name(chipid) ?? snapshot.name;
+  snapshot.groups = [...book.groupsOf(chipid)];
+  if (type !== undefined) snapshot.type = type;
+  if (!device.wasSeen) snapshot.missing = true;
+  return snapshot;
+}
+
 /**
  * What is known of each device of an application. It opens nothing and calls nothing: it observes uploads,
  * channels, recoveries, commands and readings of the list.
@@ -58,6 +71,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   errors: readonly ReportedError[] = [];
   /** The last uploads and commands of each device. */
   readonly recent: RecentActivity;
+  /** Its names come before those of the service. */
+  #book: Book | undefined;
   readonly #now: () => number;
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
@@ -85,9 +100,25 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     return this.#devices.get(chipid);
   }
 
+  get book(): Book | undefined {
+    return this.#book;
+  }
+
+  /** Names, groups and types come from a book from now on. */
+  useBook(book: Book): void {
+    this.#book = book;
+    // Any device may have changed, and have appeared or gone as a missing one.
+    book.onChange(() => (this.#forgotten = ++this.revision));
+  }
+
+  /** The name of a device: that of the book or, without one, the list's. */
+  nameOf(chipid: string): string | undefined {
+    return this.#book?.name(chipid) ?? this.#devices.get(chipid)?.name;
+  }
+
   /** What errors call a device. */
   titleOf(chipid: string): string {
-    return deviceTitle(chipid, this.#devices.get(chipid)?.name);
+    return deviceTitle(chipid, this.nameOf(chipid));
   }
 
   devices(): Iterable<FleetDevice> {
@@ -106,18 +137,33 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   changesSince(revision: number): FleetChanges {
     const isKnown = revision >= this.#first && revision <= this.revision;
     const complete = !isKnown || revision < this.#forgotten;
-    const changed = [...this.#devices.values()].filter((each) => each.revision > revision);
-    const removed = [...this.#removed].filter(([, removedAt]) => removedAt > revision);
-    return {
-      revision: this.revision,
-      devices: complete ? this.snapshot() : changed.map((each) => each.snapshot(this.readAt)),
-      removed: complete ? [] : removed.map(([chipid]) => chipid),
-      complete,
-    };
+    if (complete)
+      return { revision: this.revision, devices: this.snapshot(), removed: [], complete };
+    const devices: DeviceSnapshot[] = [];
+    for (const device of this.#devices.values())
+      if (device.revision > revision) devices.push(this.snapshotOf(device));
+    const removed: string[] = [];
+    for (const [chipid, removedAt] of this.#removed) {
+      if (removedAt <= revision) continue;
+      // A device of the book that is forgotten is missing again.
+      if (this.#book?.has(chipid)) devices.push(this.snapshotOf(new FleetDevice(chipid)));
+      else removed.push(chipid);
+    }
+    return { revision: this.revision, devices, removed, complete };
   }
 
+  /** All devices that are known, and those of the book that were never seen. */
   snapshot(): DeviceSnapshot[] {
-    return Array.from(this.#devices.values(), (device) => device.snapshot(this.readAt));
+    const known = Array.from(this.#devices.values(), (device) => this.snapshotOf(device));
+    for (const chipid of this.#book?.chipids() ?? [])
+      if (!this.#devices.has(chipid)) known.push(this.snapshotOf(new FleetDevice(chipid)));
+    return known;
+  }
+
+  /** What is known of a device, and what the book says of it. */
+  snapshotOf(device: FleetDevice): DeviceSnapshot {
+    const snapshot = device.snapshot(this.readAt);
+    return this.#book ? withRow(snapshot, device, this.#book) : snapshot;
   }
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
@@ -148,6 +194,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
+    device.wasSeen = true;
     device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
     this.recent.upload(upload, 'live', at, device.latest.base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device);
@@ -162,6 +209,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     if (this.#isClosed) return;
     const at = this.#now();
     const device = this.#touch(upload.chipid);
+    device.wasSeen = true;
     const isLatest = isLater(upload, device.latest, device.connections, at);
     if (isLatest || source === 'replayed') this.recent.upload(upload, source, at);
     if (isLatest) device.latest = new KeptUpload(upload, source, at, device.connections);
@@ -209,6 +257,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     if (this.#isClosed) return;
     const device = this.#touch(chipid);
     device.refreshed = online;
+    device.wasSeen ||= online;
     device.refreshedAt = this.#now();
   }
 
@@ -267,6 +316,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     if (!isKept) device.refreshed = null;
     if (device.listed !== listed) device.listedSince = at;
     device.listed = listed;
+    device.wasSeen ||= listed;
     device.name = name;
     this.#changed(device);
   }

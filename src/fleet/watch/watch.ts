@@ -20,7 +20,7 @@ import { WatchedDevices, type WatchedDevice } from './watched-devices';
 /** What a watch observes. */
 export interface WatchSource {
   readonly appid: string;
-  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher'>;
+  readonly registry: Pick<FleetRegistry, 'get' | 'devices' | 'addWatcher' | 'nameOf'>;
   readonly poller: Pick<ListPoller, 'poll'>;
   /** This machine's clock, in ms. */
   readonly now: () => number;
@@ -296,8 +296,8 @@ export class Watch implements FleetWatch {
     return device;
   }
 
-  /** As the list shows it, or as it was before the last start. */
+  /** As the book or the list shows it, or as it was before the last start. */
   #nameOf({ chipid, name }: WatchedDevice): string | null {
-    return this.#source.registry.get(chipid)?.name ?? name;
+    return this.#source.registry.nameOf(chipid) ?? name;
   }
 }

@@ -1,0 +1,310 @@
+import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parse, type CsvError } from 'csv-parse';
+import { invalidInput, isDeviceCloudError, withoutCode } from '../errors';
+import { parseChipid } from '../input/chipid';
+import { show } from '../util/show';
+
+/** The columns that the book itself reads, in any order; all but the first may be missing. */
+export const BOOK_COLUMNS = ['chipid', 'name', 'groups', 'type', 'note'] as const;
+export type BookColumn = (typeof BOOK_COLUMNS)[number];
+
+/** A row of the book. Columns of the user's own are further properties, as text. */
+export interface BookRow {
+  /** Its chip number, as digits. */
+  chipid: string;
+  name?: string;
+  groups: string[];
+  type?: string;
+  note?: string;
+  [column: string]: string | string[] | undefined;
+}
+
+/** What is wrong with a row, which is left out, or with the file as a whole. */
+export interface BookProblem {
+  /** Line of the file from 1; 0: the file as a whole, of which an earlier copy stays in use. */
+  line: number;
+  reason: string;
+}
+
+/** Bytes of a file, rows, bytes of one row, groups of a device, characters of a name, a group and a type. */
+export const BOOK_LIMITS = {
+  file: 16 * 2 ** 20,
+  rows: 50_000,
+  row: 65_536,
+  groups: 100,
+  text: 200,
+} as const;
+
+/** How a file writes its cells. */
+export interface BookFormat {
+  /** Between two cells. */
+  readonly separator: ',' | ';';
+  /** Between two groups of a cell. */
+  readonly groupSeparator: ';' | '|';
+  /** The header's names, trimmed; those of {@link BOOK_COLUMNS} in small letters. */
+  readonly columns: readonly string[];
+}
+
+/** A file that has been read. What could be reused of an earlier one has been. */
+export interface BookFile extends BookFormat {
+  readonly bytes: Buffer;
+  /** Where each record ends in the bytes, line end included. The first is the header. */
+  readonly ends: readonly number[];
+  /** Of each record the row, or what is wrong with it; undefined for the header and for a row without content. */
+  readonly records: readonly (BookRow | string | undefined)[];
+}
+
+/** Milliseconds of work before the event loop turns. */
+const SLICE = 8;
+/** Bytes that are parsed at once. */
+const CHUNK = 8192;
+
+/** Lets the event loop turn after each slice of work. */
+export class Slices {
+  #began = performance.now();
+
+  get isOver(): boolean {
+    return performance.now() - this.#began > SLICE;
+  }
+
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#began = performance.now();
+  }
+}
+
+/** The line of the file on which a byte is, from 1. */
+export function lineAt(bytes: Buffer, offset: number): number {
+  let line = 1;
+  for (let at = 0; at < offset; at++) {
+    if (bytes[at] === LF || (bytes[at] === CR && bytes[at + 1] !== LF)) line++;
+  }
+  return line;
+}
+
+const [LF, CR, QUOTE, COMMA, SEMICOLON] = [10, 13, 34, 44, 59];
+
+/** Where a record begins: empty lines before it are skipped. */
+export function startOf({ bytes, ends }: Pick<BookFile, 'bytes' | 'ends'>, index: number): number {
+  let start = ends[index - 1] ?? 0;
+  while (bytes[start] === LF || bytes[start] === CR) start++;
+  return start;
+}
+
+/** The character that separates the names of the header: the one of the two that is there more often. */
+function separatorOf(bytes: Buffer): ',' | ';' {
+  let [commas, semicolons, isQuoted] = [0, 0, false];
+  for (const byte of bytes.subarray(0, BOOK_LIMITS.row)) {
+    if (byte === QUOTE) isQuoted = !isQuoted;
+    if (isQuoted) continue;
+    if (byte === LF || byte === CR) break;
+    if (byte === COMMA) commas++;
+    if (byte === SEMICOLON) semicolons++;
+  }
+  return semicolons > commas ? ';' : ',';
+}
+
+/** What begins a formula in a spreadsheet, also behind the apostrophe with which {@link writtenCell} disarms it. */
+const FORMULA = /^'*[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
+const NUMBER = /^[+-]\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?$/;
+const isFormula = (text: string): boolean => FORMULA.test(text) && !NUMBER.test(text);
+
+/** A text as a cell that no spreadsheet takes for a formula: `=1+1` is written as `'=1+1`. */
+export const writtenCell = (text: string): string => (isFormula(text) ? `'${text}` : text);
+
+/** The text of a cell: the reverse of {@link writtenCell}. */
+const cellText = (cell: string): string =>
+  cell.startsWith("'") && isFormula(cell.slice(1)) ? cell.slice(1) : cell;
+
+const isKnown = (name: string): name is BookColumn =>
+  (BOOK_COLUMNS as readonly string[]).includes(name);
+
+/** @throws DeviceCloudError `INVALID_INPUT` */
+function readHeader(cells: readonly string[], separator: ',' | ';'): BookFormat {
+  const columns = cells.map((cell) => {
+    const name = cellText(cell).trim();
+    return isKnown(name.toLowerCase()) ? name.toLowerCase() : name;
+  });
+  const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) < index);
+  if (twice !== undefined)
+    throw invalidInput(`The device book has two columns ${show(twice)}: rename one of them.`);
+  if (!columns.includes('chipid'))
+    throw invalidInput(
+      'The first line of the device book must name its columns, one of which is chipid, but is ' +
+        `${show(columns.join(separator))}.`,
+    );
+  return { separator, groupSeparator: separator === ';' ? '|' : ';', columns };
+}
+
+const SCIENTIFIC = /^\d+(?:[.,]\d+)?[eE]\+?\d+$/;
+
+/** Reads the cells of rows by the columns of the header. */
+class RowReader {
+  readonly #format: BookFormat;
+  /** Many devices have the same groups: by the text of their cell. */
+  readonly #groups = new Map<string, string[] | string>();
+
+  constructor(format: BookFormat) {
+    this.#format = format;
+  }
+
+  /** @returns the row, or what is wrong with it; undefined if all cells are empty */
+  read(cells: readonly string[]): BookRow | string | undefined {
+    const { columns } = this.#format;
+    if (cells.every((cell) => cell.trim() === '')) return undefined;
+    const extra = cells.slice(columns.length);
+    if (extra.some((cell) => cell.trim() !== ''))
+      return `has ${cells.length} cells, and the header only ${columns.length}: a cell with a separator in it needs quotation marks`;
+    const row: BookRow = { chipid: '', groups: [] };
+    for (let index = 0; index < columns.length; index++) {
+      const column = columns[index] as string;
+      const wrong = this.#set(row, column, cellText(cells[index] ?? ''));
+      if (wrong !== undefined) return wrong;
+    }
+    return row;
+  }
+
+  /** @returns what is wrong with the cell, if something is */
+  #set(row: BookRow, column: string, text: string): string | undefined {
+    switch (column) {
+      case 'chipid':
+        return setChipid(row, text.trim());
+      case 'groups': {
+        const groups = this.#groupsOf(text);
+        if (typeof groups === 'string') return groups;
+        row.groups = groups;
+        return undefined;
+      }
+      case 'name':
+      case 'type': {
+        const trimmed = text.trim();
+        if (trimmed.length > BOOK_LIMITS.text) return tooLong(column);
+        if (trimmed !== '') row[column] = trimmed;
+        return undefined;
+      }
+      case 'note':
+        if (text !== '') row.note = text;
+        return undefined;
+      // An empty name is a column that a spreadsheet has added.
+      case '':
+      case '__proto__':
+        return undefined;
+      default:
+        row[column] = text;
+        return undefined;
+    }
+  }
+
+  #groupsOf(cell: string): string[] | string {
+    let groups = this.#groups.get(cell);
+    if (groups === undefined) {
+      groups = readGroups(cell, this.#format.groupSeparator);
+      this.#groups.set(cell, groups);
+    }
+    return groups;
+  }
+}
+
+const tooLong = (column: string): string =>
+  `has a ${column} of more than ${BOOK_LIMITS.text} characters`;
+
+function setChipid(row: BookRow, text: string): string | undefined {
+  if (text === '') return 'has no chip number';
+  try {
+    row.chipid = parseChipid(text);
+    return undefined;
+  } catch (error) {
+    if (!SCIENTIFIC.test(text))
+      return `has a chip number that must be an integer of 1 to 20 digits, but is ${show(text)}`;
+    void error;
+    return `has the chip number ${show(text)}: a spreadsheet has rounded it. Format the column chipid as text, and type the number again`;
+  }
+}
+
+function readGroups(cell: string, separator: string): string[] | string {
+  const names = cell.split(separator).map((name) => name.trim());
+  const groups = [...new Set(names.filter((name) => name !== ''))];
+  if (groups.length > BOOK_LIMITS.groups)
+    return `has ${groups.length} groups: at most ${BOOK_LIMITS.groups} are possible`;
+  return groups.some((name) => name.length > BOOK_LIMITS.text) ? tooLong('group') : groups;
+}
+
+/** The records of some bytes, with where each of them ends. */
+interface Records {
+  readonly cells: string[][];
+  readonly ends: number[];
+}
+
+/**
+ * Parses a piece of a file in slices.
+ * @throws DeviceCloudError `INVALID_INPUT` if a quotation mark is not closed
+ */
+async function parseCells(bytes: Buffer, separator: string, slices: Slices): Promise<Records> {
+  const cells: string[][] = [];
+  const ends: number[] = [];
+  let fault: CsvError | undefined;
+  const parser = parse({
+    ...{ bom: true, delimiter: separator, record_delimiter: ['\r\n', '\n', '\r'] },
+    ...{ relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
+    max_record_size: BOOK_LIMITS.row,
+  });
+  const ended = new Promise<void>((resolve) => {
+    parser.on('data', (record: string[]) => {
+      cells.push(record);
+      ends.push(parser.info.bytes);
+    });
+    parser.on('error', (error: CsvError) => {
+      fault = error;
+      resolve();
+    });
+    parser.on('end', resolve);
+  });
+  for (let from = 0; from < bytes.length && !fault; from += CHUNK) {
+    parser.write(bytes.subarray(from, from + CHUNK));
+    if (slices.isOver) await slices.next();
+  }
+  parser.end();
+  await ended;
+  if (fault) {
+    const line = lineAt(bytes, startOf({ bytes, ends }, ends.length));
+    throw invalidInput(
+      `The row that begins on line ${line} does not end within ${BOOK_LIMITS.row} characters: a quotation mark is not closed, ` +
+        'or a cell is too long.',
+    );
+  }
+  return { cells, ends };
+}
+
+/**
+ * Reads the bytes of a file, in slices of a few milliseconds.
+ * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
+ */
+export async function readBookFile(bytes: Buffer): Promise<BookFile> {
+  const slices = new Slices();
+  if (!isUtf8(bytes) || bytes.includes(0))
+    throw invalidInput(
+      'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
+    );
+  const separator = separatorOf(bytes);
+  const { cells, ends } = await parseCells(bytes, separator, slices);
+  const [header] = cells;
+  if (!header)
+    throw invalidInput('The device book is empty: its first line must name its columns.');
+  const format = readHeader(header, separator);
+  const reader = new RowReader(format);
+  const records: BookFile['records'][number][] = [undefined];
+  for (let index = 1; index < cells.length; index++) {
+    records.push(reader.read(cells[index] as string[]));
+    if (slices.isOver) await slices.next();
+  }
+  return { ...format, bytes, ends, records };
+}
+
+/** What is wrong with a file as a whole, without the code. */
+export const faultOf = (error: unknown): string =>
+  isDeviceCloudError(error)
+    ? withoutCode(error)
+    : error instanceof Error
+      ? error.message
+      : String(error);

@@ -1,0 +1,379 @@
+import { createHash } from 'node:crypto';
+import { watch, type FSWatcher } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { invalidInput, isDeviceCloudError } from '../errors';
+import { isObject } from '../util/object';
+import { isolated } from '../util/thrown';
+import {
+  BOOK_LIMITS,
+  faultOf,
+  lineAt,
+  readBookFile,
+  Slices,
+  startOf,
+  type BookFile,
+  type BookProblem,
+  type BookRow,
+} from './book-csv';
+
+export type { BookProblem, BookRow } from './book-csv';
+
+/** Milliseconds from an event of the folder to a look at the file: several events come at once. */
+const DEBOUNCE = 20;
+/** Milliseconds between two looks without an event: a file that another machine changes on a share causes none. */
+const POLL = 5000;
+/**
+ * Milliseconds that a file must stay as it was read: it may be half written. One that ends within a line, or is no device
+ * book, is more likely to be.
+ */
+const SETTLE = { whole: 60, open: 200, faulty: 500 } as const;
+/** Milliseconds after which everything begins without the book: its file may be on a share that does not answer. */
+const PATIENCE = 5000;
+/** Problems that are kept. */
+const MAX_PROBLEMS = 100;
+
+/** The bytes of a file are hashed in pieces, so that the event loop turns. */
+const PIECE = 2 ** 20;
+
+/** Identifies the content of a file. */
+export async function revisionOf(bytes: Buffer, slices = new Slices()): Promise<string> {
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.length; from += PIECE) {
+    hash.update(bytes.subarray(from, from + PIECE));
+    if (slices.isOver) await slices.next();
+  }
+  return hash.digest('base64url').slice(0, 22);
+}
+
+const endsLine = (bytes: Buffer): boolean => bytes.at(-1) === 10 || bytes.at(-1) === 13;
+
+const isMissing = (error: unknown): boolean => isObject(error) && error['code'] === 'ENOENT';
+
+/** What changes whenever a file is written or replaced; empty if there is none. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+  } catch (error) {
+    return isMissing(error) ? '' : `? ${faultOf(error)}`;
+  }
+}
+
+/**
+ * The bytes of a file.
+ * @throws DeviceCloudError `INVALID_INPUT` for what is no file, and what the file system fails with
+ */
+export async function readBytes(path: string): Promise<Buffer> {
+  // Opening a pipe or a device may wait, or do something.
+  if (!(await stat(path)).isFile())
+    throw invalidInput(`The device book ${path} is not a file, but a folder, a device or a pipe.`);
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size > BOOK_LIMITS.file)
+      throw invalidInput(
+        `The device book has ${size} bytes: at most ${BOOK_LIMITS.file} are read.`,
+      );
+    const bytes = Buffer.alloc(size);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, length, size - length, length);
+      length += bytesRead;
+      if (bytesRead === 0 || length === size) return bytes.subarray(0, length);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The devices of a file, by chip number and by group. */
+interface Index {
+  readonly rows: ReadonlyMap<string, BookRow>;
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  readonly problems: readonly BookProblem[];
+  /** Rows that are left out. */
+  readonly badRows: number;
+}
+
+const NOTHING: Index = { rows: new Map(), groups: new Map(), problems: [], badRows: 0 };
+
+interface BadRow {
+  index: number;
+  reason: string;
+  /** The index of an earlier row of the same device. */
+  first?: number;
+}
+
+/** Puts the rows of a file together: the first of two rows of one device counts. */
+async function indexOf(file: BookFile): Promise<Index> {
+  const slices = new Slices();
+  const rows = new Map<string, BookRow>();
+  const groups = new Map<string, string[]>();
+  const bad: BadRow[] = [];
+  let badRows = 0;
+  let isFull = false;
+  for (let index = 1; index < file.records.length; index++) {
+    if (slices.isOver) await slices.next();
+    const row = file.records[index];
+    if (row === undefined) continue;
+    const wrong = typeof row === 'string' ? row : whyLeftOut(row, rows);
+    if (wrong === undefined) {
+      const { chipid } = row as BookRow;
+      rows.set(chipid, row as BookRow);
+      for (const group of (row as BookRow).groups) addTo(groups, group, chipid);
+      continue;
+    }
+    badRows++;
+    if (bad.length >= MAX_PROBLEMS || isFull) continue;
+    isFull = rows.size >= BOOK_LIMITS.rows;
+    const first = typeof row === 'string' ? -1 : file.records.findIndex(isRowOf(row.chipid));
+    bad.push({ index, reason: wrong, ...(first >= 0 && first < index ? { first } : {}) });
+  }
+  return { rows, groups, problems: problemsOf(file, bad), badRows };
+}
+
+const isRowOf =
+  (chipid: string) =>
+  (record: BookFile['records'][number]): boolean =>
+    typeof record === 'object' && record.chipid === chipid;
+
+function whyLeftOut({ chipid }: BookRow, rows: ReadonlyMap<string, BookRow>): string | undefined {
+  if (rows.has(chipid)) return `device ${chipid} has another row already, which counts`;
+  if (rows.size < BOOK_LIMITS.rows) return undefined;
+  return `is the first that has no place: a device book holds at most ${BOOK_LIMITS.rows} devices`;
+}
+
+function addTo(groups: Map<string, string[]>, group: string, chipid: string): void {
+  const members = groups.get(group);
+  if (members) members.push(chipid);
+  else groups.set(group, [chipid]);
+}
+
+function problemsOf(file: BookFile, bad: readonly BadRow[]): BookProblem[] {
+  return bad.map(({ index, reason, first }) => {
+    const line = lineAt(file.bytes, startOf(file, index));
+    if (first === undefined) return { line, reason };
+    return { line, reason: `${reason}: line ${lineAt(file.bytes, startOf(file, first))}` };
+  });
+}
+
+/**
+ * The device book: names, groups, types and notes of devices, in a CSV file that people keep in a spreadsheet and a flow may
+ * write. It is read at once, and again when it changes. While a file is no device book, the rows of the last good one stay in
+ * use.
+ */
+export class Book {
+  /** Resolves once the file has been read, or cannot be. */
+  readonly ready: Promise<void>;
+  readonly #path: string;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #poll: NodeJS.Timeout;
+  #watcher: FSWatcher | undefined;
+  #index: Index = NOTHING;
+  #fault: BookProblem | undefined;
+  /** Of the content that is in use. */
+  #revision = '';
+  /** Of the file that was read last. */
+  #stamp: string | undefined;
+  #due: NodeJS.Timeout | undefined;
+  /** One reading or writing at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** @param path of the file, which need not exist yet */
+  constructor(path: string) {
+    this.#path = path;
+    this.#watch();
+    this.#poll = setInterval(() => this.#look(POLL), POLL).unref();
+    const read = this.#serially(() => this.#update());
+    const late = sleep(PATIENCE, undefined, { ref: false, signal: this.#closing.signal });
+    this.ready = Promise.race([read, late]).catch(() => undefined);
+  }
+
+  /** Identifies the content that is in use; empty before a file was read. Equal content has the same in all processes. */
+  get revision(): string {
+    return this.#revision;
+  }
+
+  /** What is wrong with the file and with rows that are left out, at most 100. */
+  get problems(): readonly BookProblem[] {
+    return this.#fault ? [this.#fault, ...this.#index.problems] : this.#index.problems;
+  }
+
+  /** How many rows are left out. */
+  get badRows(): number {
+    return this.#index.badRows;
+  }
+
+  /** How many devices it has. */
+  get size(): number {
+    return this.#index.rows.size;
+  }
+
+  /**
+   * The row of a device, a new object, which may be changed; undefined if it has none.
+   * @param chipid as digits, without leading zeros
+   */
+  row(chipid: string): BookRow | undefined {
+    const row = this.#index.rows.get(chipid);
+    return row && { ...row, groups: [...row.groups] };
+  }
+
+  /** Whether a device has a row. @param chipid as for {@link row} */
+  has(chipid: string): boolean {
+    return this.#index.rows.has(chipid);
+  }
+
+  /** The name of a device; undefined if it has none. @param chipid as for {@link row} */
+  name(chipid: string): string | undefined {
+    return this.#index.rows.get(chipid)?.name;
+  }
+
+  /** The type of a device; undefined if it has none. @param chipid as for {@link row} */
+  typeOf(chipid: string): string | undefined {
+    return this.#index.rows.get(chipid)?.type;
+  }
+
+  /** The groups of a device, none if it has no row. @param chipid as for {@link row} */
+  groupsOf(chipid: string): readonly string[] {
+    return this.#index.rows.get(chipid)?.groups ?? [];
+  }
+
+  /** The chip numbers of a group, in the order of the file; undefined if no device is in it. */
+  group(name: string): readonly string[] | undefined {
+    return this.#index.groups.get(name);
+  }
+
+  /** All groups, and how many devices are in each. */
+  groups(): { name: string; count: number }[] {
+    return Array.from(this.#index.groups, ([name, { length }]) => ({ name, count: length }));
+  }
+
+  /** The chip numbers of all devices, in the order of the file. */
+  chipids(): IterableIterator<string> {
+    return this.#index.rows.keys();
+  }
+
+  /**
+   * Calls back when rows or problems have changed.
+   * @returns a function that ends it
+   */
+  onChange(listener: () => void): () => void {
+    // One that is added twice is called twice.
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** Ends the watching of the file. */
+  close(): void {
+    this.#closing.abort();
+    this.#watcher?.close();
+    clearInterval(this.#poll);
+    clearTimeout(this.#due);
+    this.#listeners.clear();
+  }
+
+  /** The folder, not the file: editors and shares replace the file by another one. */
+  #watch(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    try {
+      this.#watcher = watch(dirname(this.#path), { persistent: false }, () => this.#look(DEBOUNCE));
+      this.#watcher.on('error', () => this.#watcher?.close());
+    } catch {
+      // Without the folder, or where folders cannot be watched, the file is looked at every few seconds.
+    }
+  }
+
+  #look(delay: number): void {
+    if (this.#closing.signal.aborted) return;
+    this.#due ??= setTimeout(
+      () => {
+        this.#due = undefined;
+        void this.#serially(() => this.#update(delay === POLL));
+      },
+      delay === POLL ? 0 : delay,
+    ).unref();
+  }
+
+  /** Carries out one piece of work after the other. */
+  #serially<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  /**
+   * Reads the file if it has changed, until it stays as it was read. It never rejects.
+   * @param isUnannounced whether the folder should have announced a change: it may be another folder now
+   */
+  async #update(isUnannounced = false): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      const stamp = await stampOf(this.#path);
+      if (stamp === this.#stamp) return;
+      if (isUnannounced) this.#watch();
+      const began = performance.now();
+      const read = await this.#read();
+      const rest = SETTLE[read.state] - (performance.now() - began);
+      if (!(await this.#wait(rest))) return;
+      if ((await stampOf(this.#path)) !== stamp) continue;
+      if ('file' in read) await this.#apply(read.file, stamp);
+      else this.#fail(read.fault, read.isContent ? stamp : undefined);
+      return;
+    }
+  }
+
+  /** @returns whether it is still open */
+  async #wait(ms: number): Promise<boolean> {
+    const { signal } = this.#closing;
+    if (ms > 0) await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
+    return !signal.aborted;
+  }
+
+  async #read(): Promise<
+    | { state: 'whole' | 'open'; file: BookFile }
+    | { state: 'faulty'; fault: string; isContent: boolean }
+  > {
+    try {
+      const bytes = await readBytes(this.#path);
+      const file = await readBookFile(bytes);
+      return { state: endsLine(bytes) ? 'whole' : 'open', file };
+    } catch (error) {
+      const isContent = isDeviceCloudError(error) || isMissing(error);
+      return { state: 'faulty', fault: this.#textOf(error), isContent };
+    }
+  }
+
+  #textOf(error: unknown): string {
+    if (isMissing(error)) return `There is no device book ${this.#path}.`;
+    const fault = faultOf(error);
+    return isDeviceCloudError(error) ? fault : `The device book cannot be read: ${fault}.`;
+  }
+
+  async #apply(file: BookFile, stamp: string): Promise<void> {
+    const index = await indexOf(file);
+    const revision = await revisionOf(file.bytes);
+    if (this.#closing.signal.aborted) return;
+    this.#stamp = stamp;
+    if (revision === this.#revision && !this.#fault) return;
+    this.#index = index;
+    this.#revision = revision;
+    this.#fault = undefined;
+    this.#changed();
+  }
+
+  /** @param stamp of a file that need not be read again; undefined: reading it may succeed next time */
+  #fail(reason: string, stamp: string | undefined): void {
+    this.#stamp = stamp;
+    if (this.#fault?.reason === reason) return;
+    this.#fault = { line: 0, reason };
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) isolated(listener);
+  }
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Book, type BookRow } from '../../../src/fleet/book';
+import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
+import { until } from '../../../tooling/until';
+
+describe('the device book', () => {
+  let folder: string;
+  let path: string;
+  let book: Book | undefined;
+
+  const open = async (text?: string | Buffer): Promise<Book> => {
+    if (text !== undefined) writeFileSync(path, text);
+    book = new Book(path);
+    await book.ready;
+    return book;
+  };
+  const row = (chipid: string): BookRow | undefined => book?.row(chipid);
+  const problems = (): string[] => book!.problems.map(({ line, reason }) => `${line}: ${reason}`);
+
+  beforeEach(() => {
+    folder = temporaryFolder('book');
+    path = join(folder, 'devices.csv');
+  });
+  afterEach(() => {
+    book?.close();
+    removeFolder(folder);
+  });
+
+  it('has the rows of a file, by number, group and type', async () => {
+    await open(
+      'chipid,name,groups,type,note,Site\n007,Gate,north; pumps,meter,"by ""hand"", 2024",Wien \n' +
+        '8,,pumps,,,\n10000000000000000000,Far,,,,\n',
+    );
+    assert.deepEqual(row('7'), {
+      ...{ chipid: '7', name: 'Gate', groups: ['north', 'pumps'], type: 'meter' },
+      ...{ note: 'by "hand", 2024', Site: 'Wien ' },
+    });
+    assert.deepEqual(row('8'), { chipid: '8', groups: ['pumps'], Site: '' });
+    assert.equal(book!.name('10000000000000000000'), 'Far');
+    assert.equal(book!.typeOf('7'), 'meter');
+    assert.deepEqual(book!.group('pumps'), ['7', '8']);
+    assert.equal(book!.group('south'), undefined);
+    assert.deepEqual(book!.groups(), [
+      { name: 'north', count: 1 },
+      { name: 'pumps', count: 2 },
+    ]);
+    assert.deepEqual(book!.problems, []);
+  });
+
+  it('gives each caller a row of its own', async () => {
+    await open('chipid,groups\n7,a;b\n8,a;b\n');
+    const first = row('7');
+    first!.groups.push('c');
+    first!.name = 'changed';
+    assert.deepEqual(row('7'), { chipid: '7', groups: ['a', 'b'] });
+    assert.deepEqual(row('8'), { chipid: '8', groups: ['a', 'b'] });
+  });
+
+  it('reads what spreadsheets write: byte order mark, semicolons, CR LF, quoted line ends', async () => {
+    await open(
+      '\uFEFFChipID;Name;Groups;\r\n7;"Gate\r\nnorth";"a|b";\r\n;;;\r\n\r\n8;5" pipe;a;\r\n',
+    );
+    assert.deepEqual(row('7'), { chipid: '7', name: 'Gate\r\nnorth', groups: ['a', 'b'] });
+    assert.deepEqual(row('8'), { chipid: '8', name: '5" pipe', groups: ['a'] });
+    assert.deepEqual(problems(), []);
+  });
+
+  it('names the rows that it leaves out, with line and reason', async () => {
+    const many = Array.from({ length: 101 }, (_, index) => `g${index}`).join(';');
+    await open(
+      'chipid,name,groups\n7,Gate,a\n"8\n",Door,\n1.0E+07,Rounded,\n7,Again,b\n,No number,\n9,a,b,c\n' +
+        `10,Many,${many}\n11,${'n'.repeat(201)},\n`,
+    );
+    assert.equal(book!.name('7'), 'Gate');
+    assert.equal(book!.name('8'), 'Door');
+    assert.equal(book!.size, 2);
+    assert.equal(book!.badRows, 6);
+    assert.deepEqual(problems(), [
+      '5: has the chip number "1.0E+07": a spreadsheet has rounded it. Format the column chipid as text, and type the number again',
+      '6: device 7 has another row already, which counts: line 2',
+      '7: has no chip number',
+      '8: has 4 cells, and the header only 3: a cell with a separator in it needs quotation marks',
+      '9: has 101 groups: at most 100 are possible',
+      '10: has a name of more than 200 characters',
+    ]);
+  });
+
+  it('reads the text of a formula as text, with and without the apostrophe that disarms it', async () => {
+    await open(`chipid,name,note,x\n7,=1+1,'=1+1,''=1\n8,-5,+86 1,'-5\n`);
+    assert.deepEqual(row('7'), {
+      ...{ chipid: '7', groups: [], name: '=1+1', note: '=1+1', x: "'=1" },
+    });
+    assert.deepEqual(row('8'), {
+      ...{ chipid: '8', groups: [], name: '-5', note: '+86 1', x: "'-5" },
+    });
+  });
+
+  const BAD: [what: string, content: string | Buffer, reason: RegExp][] = [
+    ['empty', '', /is empty/],
+    ['without the column chipid', 'name,groups\nGate,a\n', /one of which is chipid.*"name,groups"/],
+    ['with two columns of one name', 'chipid,name,name\n7,a,b\n', /two columns "name"/],
+    ['an image', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /text in UTF-8/],
+    ['in another encoding', Buffer.from('chipid,name\n7,\xE9t\xE9\n', 'latin1'), /text in UTF-8/],
+    ['with a cell of 10 MB', `chipid,name\n7,a\n8,${'x'.repeat(10 ** 7)}\n`, /line 3 .*65536/],
+    ['with an open quotation mark', 'chipid,name\n7,"a\n8,b\n', /line 2 .*quotation mark/],
+    ['too large', Buffer.alloc(17 * 2 ** 20, 'chipid\n'), /17825792 bytes/],
+  ];
+  for (const [what, content, reason] of BAD) {
+    it(`keeps the rows of before while the file is ${what}, and says why`, async () => {
+      await open('chipid,name\n7,Gate\n');
+      const { revision } = book!;
+      writeFileSync(path, content);
+      await until(() => book!.problems.length > 0, 'the file was read');
+      assert.match(problems()[0]!, reason);
+      assert.equal(problems().length, 1);
+      assert.equal(book!.problems[0]!.line, 0);
+      assert.equal(book!.name('7'), 'Gate');
+      assert.equal(book!.revision, revision);
+      writeFileSync(path, 'chipid,name\n7,Door\n');
+      await until(() => book!.name('7') === 'Door', 'the repaired file was read');
+      assert.deepEqual(problems(), []);
+    });
+  }
+
+  it('reads no device, pipe or folder, and does not open it', async () => {
+    symlinkSync('/dev/zero', path);
+    await open();
+    assert.match(problems()[0]!, /^0: .* is not a file, but a folder, a device or a pipe/);
+    unlinkSync(path);
+    writeFileSync(path, 'chipid\n7\n');
+    await until(() => book!.size === 1, 'the file was read');
+  });
+
+  it('is read again when its file is replaced, and appears later', async () => {
+    await open();
+    assert.match(problems()[0]!, /^0: There is no device book/);
+    let changes = 0;
+    const end = book!.onChange(() => changes++);
+    for (const name of ['one', 'two']) {
+      writeFileSync(join(folder, 'new.csv'), `chipid,name\n7,${name}\n`);
+      renameSync(join(folder, 'new.csv'), path);
+      await until(() => book!.name('7') === name, `the file of ${name} was read`);
+    }
+    assert.equal(changes, 2);
+    end();
+    unlinkSync(path);
+    await until(() => book!.problems.length > 0, 'it was seen that the file is gone');
+    assert.equal(book!.name('7'), 'two');
+    assert.equal(changes, 2);
+  });
+
+  it('does not use a file that is half written', async () => {
+    await open('chipid,name\n7,Gate\n8,Door\n');
+    const seen = new Set<number>();
+    book!.onChange(() => seen.add(book!.size));
+    const text = `chipid,name\n${Array.from({ length: 99 }, (_, index) => `${index},Device\n`).join('')}`;
+    writeFileSync(path, '');
+    for (let length = 0; length < text.length; length += 50) {
+      writeFileSync(path, text.slice(length, length + 50), { flag: 'a' });
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await until(() => book!.size === 99, 'the whole file was read');
+    assert.deepEqual([...seen], [99]);
+  });
+});
