@@ -30,6 +30,8 @@ export interface AppConfig {
   charset: Charset;
   /** Where what must survive a restart is kept: in files of the user directory, or in each node's context. */
   state: 'file' | 'context';
+  /** Path of the device book, relative to the user directory, or empty. */
+  book: string;
   /** Where the further parameters of a POST go. */
   postParameters: 'body' | 'query';
   /** Which letters the signature lowercases. */
@@ -57,6 +59,7 @@ export const DEFAULTS: AppConfig = {
   pins: 'auto',
   charset: 'utf-8',
   state: 'file',
+  book: '',
   postParameters: 'body',
   signCase: 'unicode',
   tls: '',
@@ -69,6 +72,10 @@ export const ZONE = /^[+-](?:0\d|1[0-4]):[0-5]\d$/;
 /** The zone as set, or `auto`, which an invalid one means, too. */
 export const zoneOf = ({ historyZone }: Partial<AppConfig>): string =>
   historyZone !== undefined && ZONE.test(historyZone) ? historyZone : AUTO_ZONE;
+
+/** Whether a path may lead out of the folder that it is relative to. */
+export const isOutside = (path: string): boolean =>
+  !/^(?:[\\/]|[a-z]:)/i.test(path) && path.split(/[\\/]/).includes('..');
 
 /** Credentials of the config node. Each may be `${ENV}`. */
 export interface AppCredentials {

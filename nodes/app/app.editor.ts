@@ -12,7 +12,7 @@ import {
   MAX_SECONDS,
   type APP_TYPE,
 } from '../common/shared.config';
-import { DEFAULTS, ZONE, type AppConfig, type AppCredentials } from './app.config';
+import { DEFAULTS, isOutside, ZONE, type AppConfig, type AppCredentials } from './app.config';
 import { prepareTest } from './test.editor';
 
 /** The simulator needs no address and no key. */
@@ -65,6 +65,10 @@ function pinsError(value: string): string | undefined {
     pins.length <= 256 && pins.every((pin) => /^0*[0-9]{1,3}$/.test(pin) && pin.length <= 9);
   return isList && new Set(pins.map(Number)).size === pins.length ? undefined : t('error.pins');
 }
+
+/** What is outside of the user directory needs an absolute path. */
+const bookError = (path: string): string | undefined =>
+  isOutside(path.trim()) ? t('error.book') : undefined;
 
 /** Finds invalid settings in the form, before they are tried. */
 export function invalidSettings(typed: (property: string) => string): [string, string][] {
@@ -126,6 +130,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
     historyZone: checked<Config>(DEFAULTS.historyZone, 'label.historyZone', zoneError, isCloud),
     pins: checked(DEFAULTS.pins, 'label.pins', pinsError),
     state: choice(DEFAULTS.state, 'label.state', 'file', 'context'),
+    book: checked(DEFAULTS.book, 'label.book', bookError),
     charset: choice(DEFAULTS.charset, 'label.charset', ...CHARSETS),
     postParameters: choice(DEFAULTS.postParameters, 'label.postParameters', 'body', 'query'),
     signCase: choice(DEFAULTS.signCase, 'label.signCase', 'unicode', 'ascii'),

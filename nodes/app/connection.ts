@@ -11,7 +11,8 @@ import type { MembershipUse } from '../cluster/memberships';
 import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
-import { clientOptions, commonSettings, type ReadOptions } from './options';
+import { logProblems } from './book';
+import { bookOption, clientOptions, commonSettings, type ReadOptions } from './options';
 import { useSimulator, type SharedSimulator } from './simulator';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
@@ -52,7 +53,7 @@ interface Made {
  */
 export class Connection {
   #client: DeviceCloudClient | undefined;
-  /** With the simulator or a cluster: the client once they are ready. */
+  /** With the simulator, a cluster or a device book: the client once they are ready. */
   #making: Promise<Made> | undefined;
   /** Of a service. */
   #options: ClientOptions | undefined;
@@ -61,6 +62,8 @@ export class Connection {
   #joinProblem: DeviceCloudError | undefined;
   #unset: ReadOptions['unset'] = {};
   #has: Readonly<Record<Api, boolean>> = { open: true, server: true };
+  /** The path of the device book, if there is one. */
+  #book: { book?: string } = {};
 
   /** @param onProblem is called if joining a cluster shows that its settings are wrong, or that a package is missing */
   constructor(
@@ -70,8 +73,9 @@ export class Connection {
     private readonly simulator: SharedSimulator,
     private readonly onProblem: (problem: DeviceCloudError) => void,
   ) {
-    if (this.#isSimulated) return;
     try {
+      this.#book = bookOption(RED, node, config);
+      if (this.#isSimulated) return;
       const { credentials } = node;
       const { options, unset } = clientOptions(RED, node, { ...config, credentials });
       this.#unset = unset;
@@ -82,7 +86,7 @@ export class Connection {
         open: !!options.appid && !!options.appkey,
         server: !!options.serverKey && !!options.serverPassword,
       };
-      if (this.#isShared) void client.close();
+      if (this.#isAsync) void client.close();
       else this.#client = client;
     } catch (error) {
       this.#wrong = asProblem(error);
@@ -104,7 +108,7 @@ export class Connection {
     return noCluster();
   }
 
-  /** Starts what takes time: the simulator, if that is the service, and joining a cluster. */
+  /** Starts what takes time: the simulator, if that is the service, joining a cluster, and reading the device book. */
   start(): void {
     // Each message that needs the client gets the error.
     if (!this.#wrong && this.#isAsync) this.#make().catch(() => undefined);
@@ -148,7 +152,7 @@ export class Connection {
   }
 
   get #isAsync(): boolean {
-    return this.#isSimulated || this.#isShared;
+    return this.#isSimulated || this.#isShared || this.#book.book !== undefined;
   }
 
   #make(): Promise<Made> {
@@ -157,7 +161,9 @@ export class Connection {
     this.#making = making;
     making.then(
       ({ client }) => {
-        if (this.#making === making) this.#client = client;
+        if (this.#making !== making) return;
+        this.#client = client;
+        if (client.fleet.book) logProblems(this.node, client.fleet.book);
       },
       // The next user of the client tries again.
       () => {
@@ -184,13 +190,16 @@ export class Connection {
     }
   }
 
-  /** Joins, if there is a cluster, and makes the client. @throws DeviceCloudError `NOT_CONFIGURED` */
+  /** Joins, if there is a cluster, makes the client, and waits for the device book. @throws DeviceCloudError `NOT_CONFIGURED` */
   async #connect(options: ClientOptions | undefined): Promise<Made> {
     if (!options) throw new DeviceCloudError('NOT_CONFIGURED', API_NEEDS.open);
     let use: MembershipUse | undefined;
     try {
       use = this.#isShared ? this.#share(options) : undefined;
-      const client = use ? await use.client(options) : new DeviceCloudClient(options);
+      const complete = { ...options, ...this.#book };
+      const client = use ? await use.client(complete) : new DeviceCloudClient(complete);
+      // Names and types belong to the first upload, too.
+      await client?.fleet.book?.ready;
       if (client) return { client, close: () => (use ? use.leave() : client.close()) };
     } catch (error) {
       await use?.leave();

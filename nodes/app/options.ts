@@ -1,9 +1,10 @@
+import { isAbsolute, resolve } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClientOptions } from '../../src/index';
 import type { Api } from '../common/app';
 import { proxyOf, textOf, tlsOf } from '../common/settings';
 import { CHARSETS, HISTORY_ENCODINGS, withDefaults } from '../common/shared.config';
-import { DEFAULTS, zoneOf, type AppConfig, type AppCredentials } from './app.config';
+import { DEFAULTS, isOutside, zoneOf, type AppConfig, type AppCredentials } from './app.config';
 
 /** The settings of an application as saved or typed: anything may be missing. */
 export type AppSettings = Partial<AppConfig> & { credentials?: AppCredentials | undefined };
@@ -49,6 +50,29 @@ export function clientOptions(
   };
   return { options, unset };
 }
+
+/**
+ * The path of the device book, if there is one. What is outside of the user directory has to be named by an absolute path.
+ * @throws DeviceCloudError `NOT_CONFIGURED`
+ */
+export function bookOption(RED: NodeAPI, node: Node, settings: AppSettings): { book?: string } {
+  const path = textOf(RED, node, settings.book).trim();
+  if (path === '') return {};
+  if (isAbsolute(path)) return { book: path };
+  const { userDir } = RED.settings;
+  if (!userDir)
+    throw notConfigured(
+      'This Node-RED has no user directory: give the device book an absolute path.',
+    );
+  if (isOutside(path))
+    throw notConfigured(
+      'The path of the device book must not contain "..": give a path in the user directory, or an absolute one.',
+    );
+  return { book: resolve(userDir, path) };
+}
+
+const notConfigured = (message: string): DeviceCloudError =>
+  new DeviceCloudError('NOT_CONFIGURED', message);
 
 /** The words that a property may be, the first of which is its default. */
 const CHOICES = {

@@ -72,6 +72,7 @@ const APP: AppConfig = {
   historyZone: '-03:30',
   pins: '4,5,12',
   state: 'context',
+  book: 'devices.csv',
   charset: 'gbk',
   postParameters: 'query',
   signCase: 'ascii',
