@@ -57,7 +57,11 @@ describe("a client's settings", () => {
     ['a time-out of 0', { timeout: 0 }, /time-out/],
     ['a time-out that is no number', { timeout: NaN }, /time-out/],
     ['a time-out without an end', { timeout: Infinity }, /time-out/],
-    ['a book that is no path', { book: '' }, /device book must be the path of a file, but is empty/],
+    [
+      'a book that is no path',
+      { book: '' },
+      /device book must be the path of a file, but is empty/,
+    ],
     ['an order of pins with a pin twice', { pins: '1,2,1' }, /order of pins.*0,1,2,3.*"1,2,1"/],
     ['an order of pins that is no list', { pins: 'public' }, /order of pins/],
     ['a negative heartbeat', { heartbeat: -1 }, /heartbeat/],
