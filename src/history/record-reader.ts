@@ -10,9 +10,12 @@ import type { PacedAttempt } from '../http/adaptive-limiters';
 /**
  * Is called with each record of a history, in the order of the answer: any JSON, parsed as every answer is, so that an
  * integer that a number cannot hold is a string of its digits.
+ * @param size bytes that the record adds to the answer, with the comma and the white space beside it; measured only if
+ *   the length of the answer is announced
+ * @param length of the answer, in bytes; infinite if it is not announced
  * @returns false if no more records are needed: a long answer is ended
  */
-export type RecordSink = (record: unknown) => unknown;
+export type RecordSink = (record: unknown, size?: number, length?: number) => unknown;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -122,6 +125,29 @@ function isFlat(value: unknown): boolean {
       return false;
   }
   return true;
+}
+
+/** What is between two records. In a text, the quote would be escaped, unless it is the end of that text. */
+const BETWEEN = /\}\s*,\s*\{\s*"/g;
+
+/**
+ * Measures records that are separated by commas, each with one comma.
+ * @param bytes of the text
+ * @param count of its records
+ * @returns undefined if a record has a text that looks like the end of one
+ */
+function sizesOf(text: string, bytes: number, count: number): number[] | undefined {
+  const isAscii = text.length === bytes;
+  const sizes: number[] = [];
+  let from = 0;
+  const measure = (to: number): void => {
+    sizes.push(isAscii ? to - from : Buffer.byteLength(text.slice(from, to)));
+    from = to;
+  };
+  for (const { index } of text.matchAll(BETWEEN)) measure(index + 1);
+  measure(text.length);
+  sizes[0] = (sizes[0] ?? 0) + 1;
+  return sizes.length === count ? sizes : undefined;
 }
 
 /** Parses records that are separated by commas. @returns undefined if they have to be looked at one by one */
@@ -260,14 +286,18 @@ export class RecordReader implements BodyReader {
       const end =
         near < 0 ? lastRecordEnd(chunk, at, Math.min(chunk.length, at + MAX_VALUES)) : near;
       if (end < 0) return at;
-      const records = parseFlat(chunk.toString('utf8', at, end));
-      if (!records) {
+      const comma = chunk.indexOf(COMMA_BYTE, end);
+      const text = chunk.toString('utf8', at, comma);
+      const records = parseFlat(text);
+      const isMeasured = records && this.announced !== Infinity;
+      const sizes = isMeasured ? sizesOf(text, comma - at, records.length) : [];
+      if (!records || !sizes) {
         this.#oddPieces++;
         return at;
       }
-      at = chunk.indexOf(COMMA_BYTE, end) + 1;
-      for (const record of records) {
-        this.#pass(record, chunk.length - at);
+      at = comma + 1;
+      for (const [index, record] of records.entries()) {
+        this.#pass(record, sizes[index] ?? 0, chunk.length - at);
         if (this.#isEnough) return chunk.length;
       }
     }
@@ -275,11 +305,12 @@ export class RecordReader implements BodyReader {
   }
 
   /** @param left bytes of the chunk after the record, or after others that were parsed with it */
-  #pass(record: unknown, left: number): void {
+  #pass(record: unknown, size: number, left: number): void {
+    const { announced } = this;
     this.records++;
-    const short = this.announced === Infinity ? this.bytes - left : this.announced;
-    const most = this.announced === Infinity ? SHORT_UNANNOUNCED : SHORT;
-    if (this.#sink(record) === false && short > most) this.#isEnough = true;
+    const short = announced === Infinity ? this.bytes - left : announced;
+    const most = announced === Infinity ? SHORT_UNANNOUNCED : SHORT;
+    if (this.#sink(record, size, announced) === false && short > most) this.#isEnough = true;
   }
 
   /** Returns the offset after the closing quote of a string that includes `at`, or the length of the chunk. */
@@ -315,7 +346,7 @@ export class RecordReader implements BodyReader {
     // `[]` has no element; `[,]` and `[1,]` have one that is no JSON.
     if (this.#place === 'after' && this.records === 0 && text.every(isSpace)) return;
     this.#values = 0;
-    this.#pass(parseJson(text), chunk.length - end);
+    this.#pass(parseJson(text), text.length + 1, chunk.length - end);
   }
 }
 
@@ -368,7 +399,9 @@ export function historyStreamer(
   return async (chipid, signal, onRecord, turn) => {
     const { call, build, succeeds, meaning } = api.history(chipid);
     // What had come before an abort is not passed on after it.
-    const reader = new RecordReader((record) => !signal.aborted && onRecord(record) !== false);
+    const reader = new RecordReader(
+      (record, ...measured) => !signal.aborted && onRecord(record, ...measured) !== false,
+    );
     const spec: CallSpec<HistoryRead> = {
       ...{ call, build, succeeds, accepts: history },
       ...(meaning && { meaning }),

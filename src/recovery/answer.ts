@@ -1,6 +1,7 @@
 import {
   BEFORE_ALL,
   HistoryRecord,
+  idFromText,
   NewestFirst,
   type RecordId,
   type RecordOrigin,
@@ -12,11 +13,10 @@ import type { Budget } from './options';
 /** Roughly the bytes of memory that a record or an upload needs in addition to its body. */
 export const OVERHEAD = 256;
 
-/**
- * How many records in a row may be old ones before the answer of a history that begins with the newest is ended. A
- * device may upload later what it kept while it was away: its records have high ids, but lie deeper.
- */
+/** How many records in a row must be old ones before the answer of a history that begins with the newest is ended. */
 const MARGIN = 200;
+/** Bytes of an answer that no record is short enough to fit into. */
+const LESS_THAN_A_RECORD = 32;
 /** How many records up to the position are kept, since they may be new ones under ids that were used before. */
 const MOST_ODD = 1000;
 /** Of a history that is read for the first time, how many of the newest records are kept. */
@@ -28,10 +28,17 @@ const DAY = 24 * 60 * 60 * 1000;
 const byId = (a: HistoryRecord, b: HistoryRecord): number =>
   a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 
+/** How many bytes the answer of a history had when its newest record had this id. */
+export interface Measure {
+  id: string;
+  bytes: number;
+}
+
 /** The position up to which uploads have been emitted. */
 export interface Known {
   id: RecordId;
   edge: Edge | undefined;
+  measure: Measure | undefined;
 }
 
 /**
@@ -46,6 +53,14 @@ export class HistoryAnswer {
   /** Records from this id on were left out, since there is no room for them. */
   cutAt: RecordId | undefined;
   readonly #memory: EdgeMemory | undefined;
+  readonly #measuredTo: RecordId | undefined;
+  /** The announced length of the answer in bytes; infinite if there is none. */
+  #bytes = Infinity;
+  /** The bytes of the records that the history did not have when it was measured. */
+  #newBytes = 0;
+  /** A new record came after an older one. */
+  #isMixed = false;
+  #oldTime = '';
   /** Later times are ignored. */
   readonly until: string;
   readonly #order = new NewestFirst();
@@ -75,12 +90,18 @@ export class HistoryAnswer {
     private readonly keepsAll: boolean,
   ) {
     this.#memory = known?.edge && new EdgeMemory(known.edge);
+    this.#measuredTo = known?.measure && idFromText(known.measure.id);
     this.until = fromUnix(origin.now + DAY, origin.zone);
   }
 
-  /** Takes the next record. @returns false if no more are needed */
-  take(item: unknown): boolean {
+  /**
+   * Takes the next record.
+   * @param size bytes that it adds to the answer @param bytes of the answer
+   * @returns false if no more are needed
+   */
+  take(item: unknown, size = 0, bytes = Infinity): boolean {
     this.length++;
+    this.#bytes = bytes;
     const record = HistoryRecord.read(item, this.origin.chipid, this.until);
     if (typeof record === 'string') {
       this.faults.add(record);
@@ -91,7 +112,7 @@ export class HistoryAnswer {
     if (record.time > this.#latestTime) this.#latestTime = record.time;
     if (record.id > this.#newestId) this.#newestId = record.id;
     if (!this.#oldest || record.id < this.#oldest.id) this.#oldest = record;
-    if (this.known) return this.#takeAfter(record, this.known.id);
+    if (this.known) return this.#takeAfter(record, size, this.known);
     this.#keepNewest(record);
     return !(
       this.length >= MARGIN &&
@@ -105,6 +126,30 @@ export class HistoryAnswer {
     const { known, keepsAll } = this;
     if (keepsAll || !known || this.length === 0) return false;
     return this.#newestId < known.id || (this.#odd > MOST_ODD && this.#compare().isRestored);
+  }
+
+  /**
+   * Bytes that the history has grown by since it was measured, less those of the new records that came so far: they are
+   * still to come. What a device kept while it was away has high ids, but lies deep among old records. Undefined if the
+   * history was not measured, or this answer has no length; negative if records are gone.
+   */
+  get #missing(): number | undefined {
+    const measure = this.known?.measure;
+    if (!measure || this.#bytes === Infinity) return undefined;
+    return this.#bytes - measure.bytes - this.#newBytes;
+  }
+
+  /** Whether, of an answer that was ended, everything new is known to have come. */
+  get isComplete(): boolean {
+    return Math.abs(this.#missing ?? Infinity) < LESS_THAN_A_RECORD;
+  }
+
+  /** To be compared with the length of a later answer. */
+  get measure(): Measure | undefined {
+    if (this.cutAt !== undefined) return this.known?.measure;
+    return this.#bytes === Infinity
+      ? undefined
+      : { id: String(this.#newestId), bytes: this.#bytes };
   }
 
   /** What was kept, by id, oldest first, each id once. */
@@ -168,13 +213,16 @@ export class HistoryAnswer {
     this.#kept = [];
   }
 
-  #takeAfter(record: HistoryRecord, position: RecordId): boolean {
+  #takeAfter(record: HistoryRecord, size: number, { id: position }: Known): boolean {
+    if (this.#measuredTo !== undefined && record.id > this.#measuredTo) this.#newBytes += size;
     if (record.id > position) {
       this.#old = 0;
+      if (record.time < this.#oldTime) this.#isMixed = true;
       this.#keep(record);
       return true;
     }
     this.#hasOld = true;
+    this.#oldTime = record.time;
     this.#old++;
     if (this.keepsAll) {
       this.#keep(record);
@@ -183,7 +231,14 @@ export class HistoryAnswer {
     const isOdd = this.#memory?.concerns(record) ?? true;
     if (isOdd && (++this.#odd > MOST_ODD || !this.#add(record))) this.#isPartial = true;
     // In this order, since this runs for each record.
-    return !(this.#old >= MARGIN && this.#order.isSeen && this.#kept.length >= this.expected());
+    return !(this.#old >= MARGIN && this.#order.isSeen && this.#isPast());
+  }
+
+  /** Whether more new records are unlikely, as far as can be seen. */
+  #isPast(): boolean {
+    const missing = this.#missing;
+    if (missing === undefined ? this.#isMixed : missing >= LESS_THAN_A_RECORD) return false;
+    return this.#kept.length >= this.expected();
   }
 
   /** Keeps a record if there is room. What is missing then comes in another pass, after what was kept: in order. */

@@ -4,6 +4,7 @@ import { WIDEST } from '../history/zone';
 import { invalidInput } from '../errors';
 import { isObject } from '../util/object';
 import type { Upload } from '../types';
+import type { Measure } from './answer';
 import type { Edge } from './ids';
 
 /** How far the uploads of a device have been emitted; small enough to be saved with each one. */
@@ -18,6 +19,8 @@ export interface Position {
   keys?: string[];
   /** Some records of the history, to recognise it if its ids start over. */
   edge?: Edge;
+  /** How many bytes the history had up to an id, if it says so. */
+  measure?: Measure;
   /** How the history writes bodies, if that has been learned. */
   form?: HistoryForm;
   /** The time zone of the history in milliseconds ahead of UTC, if that has been learned. */
@@ -33,10 +36,13 @@ const isEdge = (value: unknown): boolean =>
   typeof (value['until'] ?? '') === 'string' &&
   isTexts(value['seen'], /^\d{1,20} \S+$/);
 
+const isMeasure = (value: unknown): boolean =>
+  isObject(value) && /^\d{1,20}$/.test(String(value['id'])) && Number.isSafeInteger(value['bytes']);
+
 /** Whether a value is a position: it may have been saved by an older version, or be anything. */
 export function isPosition(value: unknown): value is Position {
   if (!isObject(value)) return false;
-  const { id, live, last = '', keys = [], edge, form = 'text', zone = 0 } = value;
+  const { id, live, last = '', keys = [], edge, measure, form = 'text', zone = 0 } = value;
   return (
     typeof id === 'string' &&
     /^(-1|\d{1,20})$/.test(id) &&
@@ -45,6 +51,7 @@ export function isPosition(value: unknown): value is Position {
     typeof last === 'string' &&
     isTexts(keys) &&
     (edge === undefined || isEdge(edge)) &&
+    (measure === undefined || isMeasure(measure)) &&
     FORMS.some((known) => known === form) &&
     Number.isSafeInteger(zone) &&
     Math.abs(Number(zone)) <= WIDEST
@@ -209,6 +216,7 @@ export class Arrivals {
 export class Progress {
   id: RecordId | undefined;
   edge: Edge | undefined;
+  measure: Measure | undefined;
   readonly arrivals: Arrivals;
   /** How many records after the position an earlier run has emitted. */
   skip: number;
@@ -223,6 +231,7 @@ export class Progress {
     this.id = start && idFromText(start.id);
     // One without `until` was made by another rule, and would not recognise anything.
     this.edge = start?.edge?.until === undefined ? undefined : start.edge;
+    this.measure = start?.measure;
     this.skip = start?.live ?? 0;
     this.last = start?.last === undefined ? undefined : splitKeys(start.last);
     this.arrivals = new Arrivals(start?.keys?.map(splitKeys));
@@ -258,9 +267,15 @@ export class Progress {
    * Everything up to a record has been emitted.
    * @param isUnsure whether something may have been missed before an arrival that is left
    */
-  moveTo(id: RecordId, edge: Edge | undefined, isUnsure: boolean): void {
+  moveTo(
+    id: RecordId,
+    edge: Edge | undefined,
+    isUnsure: boolean,
+    measure: Measure | undefined = this.measure,
+  ): void {
     this.id = id;
     this.edge = edge;
+    this.measure = measure;
     this.skip = 0;
     this.last = undefined;
     this.#unsure = isUnsure;
@@ -268,10 +283,11 @@ export class Progress {
 
   /** How far the uploads have been emitted; undefined before the history was read for the first time. */
   position(): Position | undefined {
-    const { id, skip, last, edge, arrivals } = this;
+    const { id, skip, last, edge, measure, arrivals } = this;
     if (id === undefined) return undefined;
     const position: Position = { id: String(id), live: skip };
     if (edge) position.edge = edge;
+    if (measure) position.measure = measure;
     if (this.#unsure) {
       if (last !== undefined) position.last = joinKeys(last);
       position.keys = arrivals.emittedKeys().map(joinKeys);

@@ -7,6 +7,7 @@ import { Checkpoint } from './position';
 import { Delivery, textOf } from './delivery';
 import type { RecoveryDevice, RecoveryShared } from './options';
 import type { Reader } from '../history/read-limiter';
+import type { RecordSink } from '../history/record-reader';
 import {
   followUpDelay,
   isPassing,
@@ -15,7 +16,7 @@ import {
   SILENT_TRIES,
   type ReadingOwner,
 } from './reading';
-import { FIRST_TRIES, LONG, Settling, WAITING } from './settling';
+import { FIRST_TRIES, Settling, WAITING } from './settling';
 
 /** After this many failed readings in a row, live uploads no longer wait for the history of a device. */
 export const FAILED_TRIES = 5;
@@ -167,17 +168,16 @@ export class Recovery implements ChannelListener, ReadingOwner {
     const { appid, read, budgets, now } = this.#shared;
     const { chipid } = this.#device;
     const { progress } = this.#delivery;
-    const { id, edge, arrivals } = progress;
+    const { id, edge, measure, arrivals } = progress;
     const origin = { appid, chipid, zone: this.#settling.zone, now: now() };
-    const known = id === undefined ? undefined : { id, edge };
+    const known = id === undefined ? undefined : { id, edge, measure };
     // Those that arrive while a first history is read may be in it, too.
     const expected = (): number => (known ? progress.skip + arrivals.expected : arrivals.size);
     let answer = new HistoryAnswer(origin, known, expected, budgets.answers, false);
-    const take = (record: unknown): boolean => answer.take(record);
+    const take: RecordSink = (record, size, length) => answer.take(record, size, length);
     try {
       const { isWhole } = await read(chipid, signal, take, turn);
-      if (!isWhole && known && this.#shared.facts.isNews('long history'))
-        this.onFault(LONG, 'long history');
+      if (!isWhole && known && !answer.isComplete) this.#settling.reportEnded();
       if (answer.needsAll && !signal.aborted) {
         answer.release();
         answer = new HistoryAnswer(origin, known, expected, budgets.answers, true);

@@ -58,6 +58,7 @@ export class Settling {
   /** How many arrivals were not found, one after the other. */
   #unfound = 0;
   #isUnproven = false;
+  #hasReportedEnd = false;
   /** The newest id when it was last reported that ids do not continue. */
   #oddAt: RecordId | undefined;
 
@@ -76,6 +77,12 @@ export class Settling {
   get #knownForm(): HistoryForm | undefined {
     const { encoding } = this.#device;
     return encoding === 'auto' ? this.#shared.facts.form : encoding;
+  }
+
+  /** An answer was ended although it may have more: reported once for each device. */
+  reportEnded(): void {
+    if (!this.#hasReportedEnd) this.#report(ENDED, 'long history');
+    this.#hasReportedEnd = true;
   }
 
   /**
@@ -265,7 +272,7 @@ export class Settling {
     const newest = answer.records.at(-1)?.id;
     // An answer that is older than the one before does not move the position back.
     if (since.behind === undefined && newest !== undefined)
-      progress.moveTo(newest, answer.edge, progress.isGapped || late > 0);
+      progress.moveTo(newest, answer.edge, progress.isGapped || late > 0, answer.measure);
     else progress.moveTo(progress.id ?? BEFORE_ALL, progress.edge, progress.isGapped || late > 0);
     delivery.emitAll(due, uploadOf);
     const hasDoubtful = arrivals.open.some(({ isDoubtful }) => isDoubtful);
@@ -321,9 +328,10 @@ export class Settling {
 
 /* What is reported to the log. */
 
-export const LONG =
-  'the history is long, and only its newest records were read: a missed upload with an older time than 200 others, such as ' +
-  'one that the device kept for long or made with a wrong clock, would not be recovered. This is reported once';
+const ENDED =
+  'the history is long, and only its newest records were read, since its length does not tell whether it has more that is ' +
+  'new: missed uploads with older times than 200 others, which the device kept while it was away or made with a wrong ' +
+  'clock, would not be recovered. This is reported once for each device';
 
 export const WAITING =
   'recovery is waiting: the histories of other devices use all of the memory reserved for reading';

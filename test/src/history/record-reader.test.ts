@@ -8,9 +8,16 @@ import { anyText, holds } from '../support/fuzz';
 const MIB = 1024 * 1024;
 
 /** What becomes of an answer that arrives in these chunks. */
-function read(chunks: Iterable<Buffer>, most = Infinity): { records: unknown[]; end: unknown } {
+function read(
+  chunks: Iterable<Buffer>,
+  most = Infinity,
+  sizes: unknown[] = [],
+): { records: unknown[]; end: unknown } {
   const records: unknown[] = [];
-  const reader = new RecordReader((record) => records.push(record) < most);
+  const reader = new RecordReader((record, size) => {
+    sizes.push(size);
+    return records.push(record) < most;
+  });
   reader.announced = 1024 * MIB;
   for (const chunk of chunks) if (!reader.add(chunk)) break;
   return { records, end: reader.end() };
@@ -102,9 +109,26 @@ describe('a history that is read record by record', () => {
     fc.property(history, places, (text, borders) => {
       const expected = parseJson(text);
       assert.deepEqual(read(split(text, borders)).records, expected);
-      assert.deepEqual(read(split(text, [])).records, expected);
+      const sizes: number[] = [];
+      assert.deepEqual(read(split(text, []), Infinity, sizes).records, expected);
+      // Of the whole answer, all but its brackets: the first record counts with a comma, too.
+      const total = sizes.reduce((sum, size) => sum + size, 0);
+      assert.equal(total, sizes.length === 0 ? 0 : Buffer.byteLength(text) - 1);
     }),
   );
+
+  it('is told the bytes of each record with its comma, at once or one by one', () => {
+    const bodies = ['plain', 'é€', '},{', '"},{"a', ...Array.from({ length: 2000 }, String)];
+    for (const count of [2, bodies.length]) {
+      const texts = bodies.slice(0, count).map((body) => JSON.stringify({ body }));
+      const sizes: number[] = [];
+      read(split(`[${texts.join(',')}]`, []), Infinity, sizes);
+      assert.deepEqual(
+        sizes,
+        texts.map((text) => Buffer.byteLength(text) + 1),
+      );
+    }
+  });
 
   holds(
     'is JSON if and only if JSON.parse says so, wherever its chunks end',

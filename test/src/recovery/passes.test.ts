@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { HistoryFacts } from '../../../src/history/form';
 import { Budget, Budgets } from '../../../src/recovery/options';
 import { settled, until } from '../../../tooling/until';
+import { isPosition } from '../../../src/recovery/position';
 import { holds } from '../support/fuzz';
 import { createSubject, record } from './subject';
 
@@ -117,6 +118,111 @@ describe('a history of a year', () => {
       );
       assert.equal(taken < 300, order === 'newest-first', `${taken} records`);
     });
+
+  describe('whose length is announced', () => {
+    const size = (each: object): number => JSON.stringify(each).length + 1;
+    const lengthOf = (records: readonly object[]): number =>
+      records.reduce((sum, each) => sum + size(each), 0) + 1;
+
+    /** A device whose history is read newest first, in the order of times. */
+    function announcing() {
+      let history: object[] = year.toReversed();
+      let taken = 0;
+      const subject = createSubject(
+        {},
+        {
+          read: (_chipid, _signal, onRecord) => {
+            taken = 0;
+            const length = lengthOf(history);
+            for (const each of history) {
+              taken++;
+              if (onRecord(each, size(each), length) === false) break;
+            }
+            return Promise.resolve({ records: taken, bytes: 0, isWhole: taken === history.length });
+          },
+        },
+      );
+      const has = (records: object[]): void => {
+        history = records;
+      };
+      return { subject, has, taken: () => taken };
+    }
+    const at = (id: number, body: string, place: number): object => record(id, body, time(place));
+    const newer = at(20_001, 'live', 100);
+    const lost = [at(20_003, 'missed 1', 300), at(20_004, 'missed 2', 301)];
+
+    for (const depth of [400, 5000, 20_000])
+      it(`gives what lies ${depth} records deep, and is not read in vain afterwards`, async () => {
+        const { subject, has, taken } = announcing();
+        await subject.connect();
+        subject.live('live');
+        const deep = at(20_002, 'kept for long', -1_000_000);
+        const before = [newer, ...year.toReversed()].toSpliced(depth, 0, deep);
+        const all = [...lost.toReversed(), ...before];
+        has(all);
+        await subject.connect();
+        assert.deepEqual(subject.given.slice(1), [
+          ['kept for long', 20_002],
+          ['missed 1', 20_003],
+          ['missed 2', 20_004],
+        ]);
+        has([at(20_005, 'missed 3', 400), ...all]);
+        await subject.connect();
+        assert.deepEqual(subject.given.slice(4), [['missed 3', 20_005]]);
+        assert.ok(taken() < 300, `${taken()} records`);
+        assert.deepEqual(subject.faults, []);
+      });
+
+    it('is known after a restart', async () => {
+      const first = announcing();
+      await first.subject.connect();
+      const start = first.subject.position();
+      assert.equal(start?.measure?.bytes, lengthOf(year));
+      assert.equal(isPosition(start), true);
+    });
+
+    it('is reported once if records are gone, since it shows nothing then', async () => {
+      const { subject, has, taken } = announcing();
+      await subject.connect();
+      for (const gone of [10, 20]) {
+        has([...lost.toReversed(), ...year.toReversed().slice(0, -gone)]);
+        await subject.connect();
+        assert.ok(taken() < 300, `${taken()} records`);
+      }
+      assert.deepEqual(
+        subject.given.map(([body]) => body),
+        ['missed 1', 'missed 2'],
+      );
+      assert.deepEqual(
+        subject.faults.map(({ kind }) => kind),
+        ['long history'],
+      );
+    });
+  });
+
+  it('is read to its end if a missed upload lies below an old one and no length is announced', async () => {
+    let taken = 0;
+    let history = year.toReversed();
+    const subject = createSubject(
+      {},
+      {
+        read: (_chipid, _signal, onRecord) => {
+          taken = history.findIndex((each) => onRecord(each) === false);
+          return Promise.resolve({ records: 0, bytes: 0, isWhole: taken < 0 });
+        },
+      },
+    );
+    await subject.connect();
+    history = history
+      .toSpliced(30, 0, record(20_001, 'kept 1', time(-33 * 90)))
+      .toSpliced(9000, 0, record(20_002, 'kept 2', time(-9300 * 90)));
+    await subject.connect();
+    assert.equal(taken, -1);
+    assert.deepEqual(
+      subject.given.map(([body]) => body),
+      ['kept 1', 'kept 2'],
+    );
+  });
 
   it('has what a device kept while it was away, under higher ids and with older times', async () => {
     let history: object[] = [];
