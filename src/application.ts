@@ -1,3 +1,4 @@
+import type { ChannelListener, ChannelSubscription } from './channel/listener';
 import { createChannelPush, type ChannelPush } from './channel/push';
 import { channelSettings, Channels } from './channel/pool';
 import { TimerQueue } from './channel/timer-queue';
@@ -39,6 +40,8 @@ export interface OpenApiParts {
   channels: Channels;
   /** Joins a channel for a caller, while this process has the device. */
   listen: Listen;
+  /** Joins it for live uploads alone, in whichever process the device is. */
+  join: (chipid: string, listener: ChannelListener) => ChannelSubscription;
   listening: Listening;
   channelPush: ChannelPush;
   pulses: Pulses;

@@ -1,9 +1,12 @@
 import { openApiMissing, type OpenApi, type OpenApiCall } from './api/open-api';
 import type { ServerApi } from './api/server-api';
 import type { Application, OpenApiParts } from './application';
+import { TimerQueue } from './channel/timer-queue';
 import { callService } from './http/call';
 import type { CallSpec } from './http/answer';
 import { DeviceCloudError, invalidInput } from './errors';
+import { KeptPins, type KeepDeps, type PinCalls } from './commands/keep';
+import type { KeeperOptions, PinKeeper } from './commands/kept-pin';
 import { semaphoreOf, type Semaphore } from './commands/many';
 import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
@@ -11,7 +14,7 @@ import type { Request } from './commands/reply/requests';
 import type { RequestOptions, RequestProgress } from './commands/reply/types';
 import { originOf, type CommandWait } from './commands/waiting';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
-import { parseDuration } from './input/gpio';
+import { parseCodes, parseDuration, readLevels } from './input/gpio';
 import { parseFormat } from './input/push-payload';
 import { durationOf, readTimeout, type ClientOptions, type Settings } from './settings';
 import {
@@ -112,6 +115,22 @@ export function readEachOptions<O extends CallOptions>(
     const each = { ...others, timeout: seconds * 1000, ...(signal && { signal }) };
     return { atOnce: atOnce as number, limits, each };
   });
+}
+
+/** Milliseconds between two looks at a device whose pins are kept. */
+const CHECK = 300_000;
+
+/**
+ * Reads how pins are kept.
+ * @throws DeviceCloudError `INVALID_INPUT` or `NOT_CONFIGURED`
+ */
+export function readKeeper(keeper: PinKeeper): KeeperOptions {
+  return readInput('keeper', () => ({
+    keeper,
+    check: keeper.check === 0 ? 0 : durationOf(keeper.check, 'The check', CHECK, 1000),
+    codes: parseCodes(keeper.codes ?? { 0: 0, 1: 1 }),
+    seconds: readTimeout(keeper.timeout, DEVICE_TIMEOUT) / 1000,
+  }));
 }
 
 /** Reads `duration`, in milliseconds. @throws DeviceCloudError `INVALID_INPUT` */
@@ -275,6 +294,46 @@ export class Caller {
         throw error;
       });
     }
+  }
+
+  /** What keeps pins. A call that is not wanted any more when its turn comes is not made, and not shown. */
+  keptPins(): KeptPins {
+    const { fleet, now } = this.#application;
+    const channels = this.parts;
+    const list: KeepDeps['list'] = {
+      read: (maxAge) => fleet.readList(maxAge),
+      poll: (ms, user) => fleet.pollList(ms, user),
+    };
+    return new KeptPins({
+      ...{ calls: this.#pinCalls(), channels, list, timers: new TimerQueue(), now },
+    });
+  }
+
+  #pinCalls(): PinCalls {
+    const { http, registry, settings, commands, exclusive } = this.#application;
+    const { api } = this.parts;
+    const inTurn = <T>(device: string, seconds: number, work: () => Promise<T>): Promise<T> => {
+      if (!commands) throw openApiMissing();
+      const command = exclusive ? () => exclusive(device, seconds * 1000, {}, work) : work;
+      return commands.run(device, command, {}, { ...readWait(undefined), path: '' });
+    };
+    const send = <T>(device: string, spec: OpenApiCall<T>, seconds: number): Promise<Answer<T>> =>
+      registry.recent.command(device, spec.unsigned.path, callService(http, spec, seconds));
+    return {
+      set: (chipid, pin, level, seconds) =>
+        inTurn(chipid, seconds, async () => {
+          const wanted = level();
+          if (wanted === undefined) return false;
+          await send(chipid, api.setGpioEdge(chipid, pin, wanted), seconds);
+          return true;
+        }),
+      read: (chipid, isWanted, seconds) =>
+        inTurn(chipid, seconds, async () => {
+          if (!isWanted()) return undefined;
+          return (await send(chipid, api.gpioStatus(chipid), seconds)).body.result;
+        }),
+      levels: (result, codes) => readLevels(result, settings.pins, codes),
+    };
   }
 
   /**

@@ -5,6 +5,7 @@ import {
   readEachOptions,
   readFormat,
   readLimits,
+  readKeeper,
   readRequest,
   type DeviceLimits,
 } from './caller';
@@ -13,10 +14,12 @@ import type { Explanation } from './api/explain';
 import type { ChannelListener } from './channel/listener';
 import type { ClusterMember } from './cluster/types';
 import { openApiMissing } from './api/open-api';
+import type { KeptPins } from './commands/keep';
+import type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 import { callEach } from './commands/many';
 import type { WaitingCommands } from './commands/waiting';
 import type { Reply, RequestOptions } from './commands/reply/types';
-import { invalidInput } from './errors';
+import { invalidInput, isDeviceCloudError } from './errors';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';
 import type { Fleet } from './fleet/fleet';
 import { byChipid, eachOnce } from './fleet/list-poller';
@@ -25,7 +28,7 @@ import { zoneText } from './history/zone';
 import { AdaptiveLimiters } from './http/adaptive-limiters';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
-import { parseCodes, readLevels } from './input/gpio';
+import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
 import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
 import {
@@ -68,6 +71,21 @@ import { show } from './util/show';
 const application = (): typeof import('./application') =>
   require('./application') as typeof import('./application');
 
+/** The pins of an application that keep their levels. */
+export interface Pins {
+  /**
+   * All of them, or those of one device.
+   * @throws DeviceCloudError `INVALID_INPUT` if it is no chip number
+   */
+  list(chipid?: Chipid): KeptPin[];
+  /** Stops keeping the pins of a keeper, and calls it no more. */
+  release(keeper: PinKeeper): void;
+  /** What to save of the pins of a keeper, as JSON, so that they are kept over a restart. */
+  saved(keeper: PinKeeper): SavedPin[];
+  /** Keeps what was saved; what is malformed is left out. @param saved what {@link saved} has returned */
+  restore(keeper: PinKeeper, saved: unknown): void;
+}
+
 /**
  * They limit how quickly channels connect and histories are read. They belong to the process, since the limits are those
  * of a service: two clients that connect to one service share them, and they outlive a client that is recreated by a
@@ -90,6 +108,10 @@ export class DeviceCloudClient implements AsyncDisposable {
   readonly #application: Application;
   readonly #closing = new AbortController();
   readonly #caller: Caller;
+  /** Of pins that are kept without one. */
+  readonly #keeper: PinKeeper = {};
+  /** Once a pin is kept. */
+  #pins: KeptPins | undefined;
 
   /**
    * Nothing is opened before the first call, except the device book.
@@ -372,6 +394,42 @@ export class DeviceCloudClient implements AsyncDisposable {
   }
 
   /**
+   * Has a pin keep a level from now on (section 4.2, endpoints 9 and 10). It is set at once, or when the device next shows itself,
+   * and read back. It is read again after the device was away, after a {@link reboot}, and every `check`, and set again if it
+   * differs: once for each look, 30 s apart. After three times in vain it is left alone until the device was away. Of a pin
+   * that is kept already the newest call counts.
+   * @param chipid the device
+   * @param pin an integer from 0
+   * @param level as for {@link setGpioEdge}; null ends it
+   * @param keeper `check`, and `onState`, which is called with each later change; see {@link PinKeeper}
+   * @returns the pin as it is known at once: no call is waited for
+   * @throws DeviceCloudError `QUEUE_FULL` if 20,000 pins are kept
+   */
+  keepPin(
+    chipid: Chipid,
+    pin: Pin,
+    level: Level | null,
+    keeper: PinKeeper = this.#keeper,
+  ): Promise<KeptPin> {
+    return Promise.resolve().then(() => {
+      const device = parseChipid(chipid);
+      const [number, edge] = [parsePin(pin), level === null ? null : parseLevel(level)];
+      return this.#keptPins.keep(device, number, edge, readKeeper(keeper));
+    });
+  }
+
+  /** The pins that are kept: see {@link keepPin}. */
+  get pins(): Pins {
+    return {
+      list: (chipid) =>
+        this.#pins?.list(chipid === undefined ? undefined : parseChipid(chipid)) ?? [],
+      release: (keeper) => this.#pins?.release(keeper),
+      saved: (keeper) => this.#pins?.saved(keeper) ?? [],
+      restore: (keeper, saved) => this.#keptPins.restore(saved, readKeeper(keeper)),
+    };
+  }
+
+  /**
    * Has the service probe a device, which may take 10 seconds (section 4.2, endpoint 11). Its answer counts as whether the
    * device is online until the list is read again.
    * @param chipid the device
@@ -393,8 +451,17 @@ export class DeviceCloudClient implements AsyncDisposable {
    * @throws DeviceCloudError `TIMEOUT`, `GATEWAY` and `CONNECTION_LOST` leave it open whether it was reset;
    * `EXPIRED` if the device did not show itself in time
    */
-  reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
-    return this.#caller.callDevice(() => CALLS.reboot(this.#caller, chipid), options);
+  async reboot(chipid: Chipid, options?: CommandOptions): Promise<Answer<ResultAnswer>> {
+    let hasReset = true;
+    try {
+      return await this.#caller.callDevice(() => CALLS.reboot(this.#caller, chipid), options);
+    } catch (error) {
+      hasReset = isDeviceCloudError(error) && error.uncertain;
+      throw error;
+    } finally {
+      // A pin that is low now is not kept any more.
+      if (hasReset) this.#pins?.rebooted(parseChipid(chipid));
+    }
   }
 
   /**
@@ -560,11 +627,17 @@ export class DeviceCloudClient implements AsyncDisposable {
   /** Ends every call with an error, and every loop; closes every channel and connection. Idempotent. */
   close(): Promise<void> {
     this.#closing.abort();
+    this.#pins?.close();
     return this.#application.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @throws DeviceCloudError `NOT_CONFIGURED` without the keys of the open API */
+  get #keptPins(): KeptPins {
+    return (this.#pins ??= this.#caller.keptPins());
   }
 
   /** What a caller leaves out is as it is set for the application. */

@@ -3,6 +3,7 @@ export * from './index';
 export { testCluster } from './cluster/join';
 export type { ChannelState, ChannelSubscription } from './channel/listener';
 export type { ClusterJob, ClusterProblem, ClusterState, QueueState } from './cluster/types';
+export type { KeptPin, PinKeeper } from './commands/kept-pin';
 export type { RequestMatch, RequestProgress, UploadPatterns } from './commands/reply/types';
 export type { ExplainWarning } from './api/explain';
 export type { ExplainedArguments, ExplainedCall } from './explain-call';

@@ -28,13 +28,17 @@ export function parsePin(value: unknown): number {
   throw invalidInput(`The pin must be an integer from 0, but is ${show(value)}.`);
 }
 
+/** The level that a value stands for; undefined if it is none. */
+export const levelOf = (value: unknown): 0 | 1 | undefined =>
+  LEVELS.get(typeof value === 'string' ? value.trim().toLowerCase() : value);
+
 /**
  * Reads an output level: 0, 1, "0", "1", a boolean, "high", "low", "on" or "off".
  * Section 4.2 allows `edge` no other value than 0 and 1.
  * @throws DeviceCloudError `INVALID_INPUT`
  */
 export function parseLevel(value: unknown): 0 | 1 {
-  const level = LEVELS.get(typeof value === 'string' ? value.trim().toLowerCase() : value);
+  const level = levelOf(value);
   if (level !== undefined) return level;
   throw invalidInput(
     `The level must be 0, 1, true, false, "high", "low", "on" or "off", but is ${show(value)}.`,

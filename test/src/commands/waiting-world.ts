@@ -22,6 +22,8 @@ export class FakeList {
   /** How long ago a reading began when it is there, in ms. */
   age = 0;
   reads = 0;
+  /** Records without a chip number. */
+  invalid = 0;
   users: { onReading(reading: Listing): void }[] = [];
   readonly #now: () => number;
   readonly #note: Note;

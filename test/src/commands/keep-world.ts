@@ -1,0 +1,128 @@
+import { mock } from 'node:test';
+import { TimerQueue } from '../../../src/channel/timer-queue';
+import { KeptPins, type PinCalls } from '../../../src/commands/keep';
+import type { KeeperOptions, KeptPin, PinKeeper } from '../../../src/commands/kept-pin';
+import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
+import { parseCodes, readLevels } from '../../../src/input/gpio';
+import { settled } from '../../../tooling/until';
+import { FakeChannels, FakeList } from './waiting-world';
+
+/** A call that has reached a device: when, in seconds, and which. */
+export type PinCall = [at: number, call: string];
+
+/** A device whose power and pins a test has in its hand. */
+class PinDevice {
+  levels = '0000000000';
+  isOn = true;
+  /** Pins that do not follow. */
+  readonly stuck = new Set<number>();
+  /** What the next calls fail with. */
+  readonly failures: ErrorCode[] = [];
+
+  loseAndRegainPower(): void {
+    this.levels = this.levels.replaceAll('1', '0');
+  }
+}
+
+const NO_KEEPER: PinKeeper = {};
+export const optionsOf = (keeper = NO_KEEPER, check = 300): KeeperOptions => ({
+  ...{ keeper, check: check * 1000, codes: parseCodes({ 0: 0, 1: 1 }), seconds: 12 },
+});
+
+/** Pins that are kept, on devices, a list and a clock that a test has in its hand. Mock `setTimeout` first. */
+export function keepWorld() {
+  let clock = 1_000_000;
+  const now = (): number => clock;
+  const list = new FakeList(now, () => undefined);
+  const channels = new FakeChannels(() => undefined);
+  const devices = new Map<string, PinDevice>();
+  const calls: PinCall[] = [];
+  const timers = new TimerQueue(now);
+  const deviceOf = (chipid: string): PinDevice => {
+    const device = devices.get(chipid) ?? new PinDevice();
+    devices.set(chipid, device);
+    return device;
+  };
+  /** Calls that wait for others in the queue of a device, until a test lets them go. */
+  const gates: (() => void)[] = [];
+  const state = { isQueued: false };
+  const turn = async (): Promise<void> => {
+    if (state.isQueued) await new Promise<void>((resolve) => gates.push(resolve));
+  };
+  const reach = (chipid: string, call: string): PinDevice => {
+    calls.push([clock / 1000 - 1000, `${chipid} ${call}`]);
+    const device = deviceOf(chipid);
+    const failure = device.failures.shift() ?? (device.isOn ? undefined : 'TIMEOUT');
+    if (failure) throw new DeviceCloudError(failure, 'it failed');
+    return device;
+  };
+  const pinCalls: PinCalls = {
+    async set(chipid, pin, level) {
+      await turn();
+      const wanted = level();
+      if (wanted === undefined) return false;
+      const device = reach(chipid, `${pin}=${wanted}`);
+      if (!device.stuck.has(pin))
+        device.levels = Array.from(device.levels, (old, index) =>
+          index === pin ? wanted : old,
+        ).join('');
+      return true;
+    },
+    async read(chipid, isWanted) {
+      await turn();
+      return isWanted() ? reach(chipid, 'read').levels : undefined;
+    },
+    levels: (result, codes) => readLevels(result, 'position', codes),
+  };
+  const make = (): KeptPins =>
+    new KeptPins({
+      ...{ calls: pinCalls, channels, timers, now },
+      list: {
+        read: async () => ({ ...(await list.read()), devices: onlineNow(), invalid: list.invalid }),
+        poll: (_ms, user) => list.poll(0, { onReading: () => user.onReading(reading()) }),
+      },
+    });
+  const onlineNow = (): Map<string, never> =>
+    new Map(list.online.map((each) => [each, {} as never]));
+  const reading = () => ({ at: now() - list.age, devices: onlineNow(), invalid: list.invalid });
+  let pins = make();
+  const states: string[] = [];
+  const keeper: PinKeeper = {
+    onState: ({ chipid, pin, wanted, found, state: to }: KeptPin) =>
+      void states.push(`${chipid}/${pin} ${String(wanted)} ${String(found)} ${to}`),
+  };
+
+  return {
+    ...{ list, channels, calls, timers, states, keeper, gates, state },
+    device: deviceOf,
+    get pins() {
+      return pins;
+    },
+    async keep(chipid: string, pin: number, level: 0 | 1 | null, by = keeper, check = 300) {
+      const kept = pins.keep(chipid, pin, level, optionsOf(by, check));
+      await settled(20);
+      return kept.state;
+    },
+    /** Lets time pass, with a reading of the list each minute. */
+    async pass(seconds: number): Promise<void> {
+      for (let left = seconds; left > 0; left -= 1) {
+        clock += 1000;
+        mock.timers.tick(1000);
+        if ((clock / 1000) % 60 === 0) list.refresh();
+        await settled(20);
+      }
+    },
+    /** Ends the process and begins another one, after some seconds. */
+    async restart(seconds: number): Promise<void> {
+      const saved: unknown = JSON.parse(JSON.stringify(pins.saved(keeper)));
+      pins.close();
+      clock += seconds * 1000;
+      pins = make();
+      pins.restore(saved, optionsOf(keeper));
+      await settled(20);
+    },
+    /** What was called since the last time, and which states were shown. */
+    take: () => ({ calls: calls.splice(0).map(([, call]) => call), states: states.splice(0) }),
+    left: () => [channels.listeners.size, list.users.length, timers.size],
+  };
+}

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { MAX_KEPT } from '../../../src/commands/keep';
+import { settled } from '../../../tooling/until';
+import { keepWorld, optionsOf, type PinCall } from './keep-world';
+
+describe('a pin that is kept', () => {
+  let world: ReturnType<typeof keepWorld>;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    world = keepWorld();
+    world.list.online = ['1'];
+  });
+  afterEach(() => {
+    world.pins.close();
+    mock.timers.reset();
+  });
+
+  it('is set at once, and believed when it was read back', async () => {
+    assert.equal(await world.keep('1', 5, 1), 'pending');
+    assert.deepEqual(world.take(), { calls: ['1 5=1', '1 read'], states: ['1/5 1 1 kept'] });
+    assert.deepEqual(world.pins.list('1'), [
+      { chipid: '1', pin: 5, wanted: 1, found: 1, state: 'kept' },
+    ]);
+  });
+
+  it('is not called for the level that it has already', async () => {
+    await world.keep('1', 5, 1);
+    world.take();
+    assert.equal(await world.keep('1', 5, 1), 'kept');
+    assert.deepEqual(world.take(), { calls: [], states: [] });
+  });
+
+  it('is looked at every `check` seconds, and set again if it lost its level meanwhile', async () => {
+    await world.keep('1', 5, 1);
+    world.take();
+    await world.pass(299);
+    assert.deepEqual(world.take().calls, []);
+    await world.pass(1);
+    assert.deepEqual(world.take(), { calls: ['1 read'], states: [] });
+    world.device('1').loseAndRegainPower();
+    await world.pass(300);
+    assert.deepEqual(world.take(), {
+      calls: ['1 read', '1 5=1', '1 read'],
+      states: ['1/5 1 0 pending', '1/5 1 1 kept'],
+    });
+  });
+
+  it('with `check` 0 is looked at after the device was offline, and not otherwise', async () => {
+    await world.keep('1', 5, 1, world.keeper, 0);
+    world.take();
+    await world.pass(3600);
+    assert.deepEqual(world.take().calls, []);
+    world.list.online = [];
+    await world.pass(60);
+    assert.deepEqual(world.take(), { calls: [], states: ['1/5 1 1 pending'] });
+    world.device('1').loseAndRegainPower();
+    world.list.online = ['1'];
+    await world.pass(60);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
+  });
+
+  it('of a device that is away is set when it is listed or uploads, on a channel open until then', async () => {
+    for (const show of [() => world.list.refresh(), () => world.channels.upload('2')]) {
+      assert.equal(await world.keep('2', 5, 1), 'pending');
+      assert.deepEqual(world.take(), { calls: [], states: [] });
+      assert.deepEqual([...world.channels.listeners.keys()], ['2']);
+      world.list.online = ['2'];
+      show();
+      await settled(20);
+      assert.deepEqual(world.take(), { calls: ['2 5=1', '2 read'], states: ['2/5 1 1 kept'] });
+      assert.equal(world.channels.listeners.size, 0);
+      world.list.online = [];
+      await world.keep('2', 5, null);
+      world.take();
+    }
+  });
+
+  it('is set at once although the list cannot be read', async () => {
+    world.list.isBroken = true;
+    await world.keep('2', 5, 1);
+    assert.deepEqual(world.take().calls, ['2 5=1', '2 read']);
+  });
+
+  it('is no less certain for a list with a record that has no chip number', async () => {
+    await world.keep('1', 5, 1);
+    world.take();
+    Object.assign(world.list, { online: [], invalid: 1 });
+    await world.pass(60);
+    assert.deepEqual(world.take(), { calls: [], states: [] });
+  });
+
+  it('that does not follow is set three times, 30 s apart, and then left alone', async () => {
+    world.device('1').stuck.add(5);
+    await world.keep('1', 5, 1);
+    await world.pass(3600);
+    const sets = world.calls.filter(([, call]) => call === '1 5=1').map(([at]) => at);
+    assert.deepEqual(sets, [0, 30, 60]);
+    assert.deepEqual(world.take(), {
+      calls: ['1 5=1', '1 read', '1 read', '1 5=1', '1 read', '1 read', '1 5=1', '1 read'],
+      states: ['1/5 1 0 differs'],
+    });
+    assert.equal(await world.keep('1', 5, 1), 'differs');
+    assert.deepEqual(world.take(), { calls: [], states: [] });
+  });
+
+  it('that was left alone is tried anew after the device was offline, and for another level', async () => {
+    world.device('1').stuck.add(5);
+    await world.keep('1', 5, 1);
+    await world.pass(100);
+    world.take();
+    world.list.online = [];
+    await world.pass(60);
+    world.list.online = ['1'];
+    world.device('1').stuck.clear();
+    await world.pass(60);
+    assert.deepEqual(world.take(), {
+      calls: ['1 read', '1 5=1', '1 read'],
+      states: ['1/5 1 0 pending', '1/5 1 1 kept'],
+    });
+    world.device('1').stuck.add(5);
+    await world.keep('1', 5, 0);
+    await world.pass(100);
+    world.take();
+    assert.equal(await world.keep('1', 5, 1), 'pending');
+    assert.deepEqual(world.take().states, ['1/5 1 1 kept']);
+  });
+
+  it('is looked at after a reboot through this client, once the device has had time to boot', async () => {
+    await world.keep('1', 5, 1);
+    await world.pass(60);
+    world.take();
+    world.device('1').loseAndRegainPower();
+    world.pins.rebooted('1');
+    assert.deepEqual(world.take(), { calls: [], states: ['1/5 1 1 pending'] });
+    await world.pass(9);
+    assert.deepEqual(world.take().calls, []);
+    await world.pass(1);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 read']);
+  });
+
+  it('of a device that does not answer waits for its next sign of life, and is never set twice within 30 s', async () => {
+    world.device('1').failures.push('TIMEOUT');
+    await world.keep('1', 5, 1);
+    assert.deepEqual(world.take(), { calls: ['1 5=1'], states: [] });
+    await world.pass(5);
+    world.channels.upload('1');
+    await settled(20);
+    assert.deepEqual(world.take().calls, []);
+    await world.pass(30);
+    world.channels.upload('1');
+    await world.pass(1);
+    assert.deepEqual(world.take(), {
+      calls: ['1 read', '1 5=1', '1 read'],
+      states: ['1/5 1 1 kept'],
+    });
+  });
+
+  it('of a device that is listed and never answers is looked at ever less often', async () => {
+    world.device('1').isOn = false;
+    await world.keep('1', 5, 1);
+    await world.pass(3600);
+    const reads = world.calls.map(([at]) => at);
+    assert.ok(reads.length <= 12, `${reads.length} calls`);
+    assert.deepEqual(
+      reads.filter((at, index) => index > 0 && at - Number(reads[index - 1]) < 30),
+      [],
+    );
+  });
+
+  it('is read once for all pins of its device, which are set together', async () => {
+    await world.keep('1', 5, 1);
+    await world.keep('1', 4, 1);
+    world.device('1').loseAndRegainPower();
+    world.take();
+    await world.pass(300);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 4=1', '1 read']);
+  });
+
+  it('is called no more after null, not even by what waits in the queue of the device', async () => {
+    world.state.isQueued = true;
+    await world.keep('1', 5, 1);
+    assert.equal(await world.keep('1', 5, null), 'ended');
+    for (const open of world.gates.splice(0)) open();
+    await world.pass(3600);
+    assert.deepEqual(world.take(), { calls: [], states: [] });
+    assert.deepEqual([world.pins.list(), world.left()], [[], [0, 0, 0]]);
+    assert.equal(await world.keep('1', 7, null), 'ended');
+  });
+
+  it('has the newest level, also if it changes while the calls are under way', async () => {
+    world.state.isQueued = true;
+    await world.keep('1', 5, 1);
+    await world.keep('1', 5, 0);
+    world.state.isQueued = false;
+    for (const open of world.gates.splice(0)) open();
+    await settled(20);
+    assert.deepEqual(world.take(), { calls: ['1 5=0', '1 read'], states: ['1/5 0 0 kept'] });
+  });
+
+  it('belongs to the newest keeper; the one before is told that it has ended', async () => {
+    const others: string[] = [];
+    const other = { onState: ({ state }: { state: string }) => void others.push(state) };
+    await world.keep('1', 5, 1);
+    await world.keep('1', 5, 0, other);
+    assert.deepEqual(world.take().states, ['1/5 1 1 kept', '1/5 null 1 ended']);
+    assert.deepEqual(others, ['kept']);
+    world.pins.release(world.keeper);
+    assert.equal(world.pins.list().length, 1);
+    await world.keep('1', 5, null);
+    assert.deepEqual(others, ['kept', 'ended']);
+  });
+
+  it('is kept over a restart: looked at, and set only if it differs; nothing is said that was said before', async () => {
+    await world.keep('1', 5, 1);
+    await world.keep('1', 4, 1);
+    world.take();
+    await world.restart(60);
+    assert.deepEqual(world.take(), { calls: ['1 read'], states: [] });
+    world.device('1').loseAndRegainPower();
+    await world.restart(60);
+    assert.deepEqual(world.take().calls, ['1 read', '1 5=1', '1 4=1', '1 read']);
+  });
+
+  it('is not set again within 30 s because of a restart, nor looked at if it was left alone', async () => {
+    world.device('1').stuck.add(5);
+    await world.keep('1', 5, 1);
+    await world.restart(10);
+    await world.pass(30);
+    assert.deepEqual(world.take().calls, [
+      '1 5=1',
+      '1 read',
+      '1 read',
+      '1 read',
+      '1 5=1',
+      '1 read',
+    ]);
+    await world.pass(100);
+    assert.equal(world.pins.list()[0]?.state, 'differs');
+    world.take();
+    await world.restart(60);
+    await world.pass(1000);
+    assert.deepEqual(world.take().calls, []);
+  });
+
+  it('is continued only from what was saved whole, and not if it has a newer level by then', async () => {
+    await world.keep('1', 5, 0);
+    world.take();
+    const old = { chipid: '1', pin: 5, wanted: 1, found: 1, state: 'kept', since: 5, setAt: 5 };
+    const invalid = [
+      null,
+      7,
+      { ...old, pin: -1 },
+      { ...old, chipid: '../x' },
+      { ...old, wanted: 2 },
+    ];
+    world.pins.restore([...invalid, old], optionsOf());
+    world.pins.restore({ length: 3 }, optionsOf());
+    await settled(20);
+    assert.deepEqual(
+      world.pins.list().map(({ wanted }) => wanted),
+      [0],
+    );
+    assert.deepEqual(world.take().states, []);
+  });
+
+  it('may be ended by what is called with its state', async () => {
+    const ended: string[] = [];
+    const keeper = {
+      onState({ pin, state }: { pin: number; state: string }) {
+        ended.push(`${pin} ${state}`);
+        if (state === 'kept') world.pins.keep('1', 9 - pin, null, optionsOf(keeper));
+        throw new Error('thrown by a callback');
+      },
+    };
+    const warnings = mock.method(process, 'emitWarning', () => undefined);
+    world.state.isQueued = true;
+    await world.keep('1', 5, 1, keeper);
+    await world.keep('1', 4, 1, keeper);
+    world.state.isQueued = false;
+    for (const open of world.gates.splice(0)) open();
+    await settled(30);
+    warnings.mock.restore();
+    assert.deepEqual(ended, ['5 kept']);
+    assert.deepEqual(
+      world.pins.list().map(({ pin }) => pin),
+      [5],
+    );
+  });
+
+  it('is one of 20,000 at most, and says so', () => {
+    for (let pin = 0; pin < MAX_KEPT; pin++) world.pins.keep('9', pin, 1, optionsOf());
+    assert.throws(() => world.pins.keep('9', MAX_KEPT, 1, optionsOf()), { code: 'QUEUE_FULL' });
+    world.pins.keep('9', 0, null, optionsOf());
+    world.pins.keep('9', MAX_KEPT, 1, optionsOf());
+  });
+
+  it('of a device that comes and goes at random: as wanted at the end, and never called too often', async () => {
+    for (const pin of [3, 4, 5]) await world.keep('1', pin, 1);
+    await world.pass(60);
+    world.take();
+    let seed = 7;
+    const chance = (of: number): boolean => (seed = (seed * 16_807) % 2_147_483_647) % of === 0;
+    const device = world.device('1');
+    for (let second = 0; second < 3600; second++) {
+      if (chance(40)) {
+        device.isOn = !device.isOn;
+        if (device.isOn) device.loseAndRegainPower();
+        if (chance(3)) world.list.online = device.isOn ? ['1'] : [];
+      }
+      if (device.isOn && chance(7)) world.channels.upload('1');
+      await world.pass(1);
+    }
+    device.isOn = true;
+    world.list.online = ['1'];
+    await world.pass(1000);
+    assert.equal(device.levels, '0001110000');
+    assertRare(world.calls, 3);
+  });
+});
+
+/** No pin is set twice within 30 s, and no look begins within 30 s of another one. */
+function assertRare(calls: readonly PinCall[], pins: number): void {
+  const last = new Map<string, number>();
+  for (const [at, call] of calls) {
+    if (call.includes('=')) assert.ok(at - (last.get(call) ?? -Infinity) >= 30, `${call} at ${at}`);
+    last.set(call, at);
+  }
+  for (const [at] of calls) {
+    const within = calls.filter(([other]) => other >= at && other < at + 30).length;
+    assert.ok(within <= pins + 2, `${within} calls in the 30 s after ${at}`);
+  }
+}
