@@ -140,10 +140,11 @@ export interface WaitingChoice {
 export interface KeptPin {
   chipid: string;
   pin: number;
-  wanted: 0 | 1;
+  /** Null, as `ended`, only in the message that ends it: what is kept has neither. */
+  wanted: 0 | 1 | null;
   /** The level that was read last; null before. */
   found: unknown;
-  state: 'kept' | 'pending' | 'differs';
+  state: 'kept' | 'pending' | 'differs' | 'ended';
 }
 
 /** What a device did of late, the newest first. */

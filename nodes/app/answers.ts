@@ -114,7 +114,7 @@ function showProcess(row: FleetRow, processes: DeviceProcesses): void {
  * @param hide removes addresses from messages
  */
 export function toDetails(
-  { fleet, processes, charset }: Pick<AppNode, 'fleet' | 'processes' | 'charset'>,
+  { fleet, processes, charset, pins }: Pick<AppNode, 'fleet' | 'processes' | 'charset' | 'pins'>,
   chipid: string,
   maySee: boolean,
   hide: (message: string) => string,
@@ -133,6 +133,7 @@ export function toDetails(
     commands: commands.map((command) =>
       command.message === undefined ? command : { ...command, message: hide(command.message) },
     ),
+    pins: pins(chipid),
   };
 }
 

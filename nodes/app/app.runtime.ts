@@ -63,6 +63,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     // One of the server API alone has no devices.
     return client?.appid === undefined ? undefined : client.waiting;
   };
+  node.pins = (chipid) => connection.current()?.pins.list(chipid) ?? [];
   node.cluster = () => connection.current()?.cluster;
   node.processes = config.cluster
     ? new FleetProcesses({ fleet: node.fleet, cluster: node.cluster })

@@ -1,6 +1,7 @@
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { Fleet } from '../../src/index';
 import type { WaitingCommands } from '../../src/for-nodes';
+import type { KeptPin } from '../../src/for-nodes';
 import { isSameEndpoint } from '../common/admin';
 import { findRunningApp, type App } from '../common/app';
 import { APP_TYPE, isVariable } from '../common/shared.config';
@@ -40,6 +41,8 @@ export interface AppNode extends App, Node<AppCredentials> {
   fleet: () => Fleet | undefined;
   /** Its commands that wait for their devices; undefined without a client. Starts nothing. */
   waiting: () => WaitingCommands | undefined;
+  /** The pins of a device that keep their levels. */
+  pins: (chipid: string) => KeptPin[];
   /** Undefined if the devices are not shared. */
   processes: DeviceProcesses | undefined;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
