@@ -9,8 +9,8 @@ const HEADER = '{"format":"device-cloud-journal","version":1}\n';
 /** Bytes of the largest journal that is read. */
 const MAX_FILE = 256 * 2 ** 20;
 
-/** Lines that say nothing any more, beside as many as there are entries, after which a journal is written anew. */
-const DEAD = 1000;
+/** Lines that say nothing any more, and their bytes, beside what the entries take, after which a journal is written anew. */
+const DEAD = { lines: 1000, bytes: 2 ** 20 };
 
 interface JournalOptions {
   /** Is called with a sentence for the log. */
@@ -41,6 +41,8 @@ export class Journal {
   /** Bytes up to the end of the last whole line. */
   #size = 0;
   #dead = 0;
+  /** Bytes of the lines of the entries. */
+  #live = 0;
   #changes: Change[] = [];
   #writing: Promise<void> | undefined;
 
@@ -54,6 +56,11 @@ export class Journal {
     const journal = new Journal(path, options);
     await journal.#open();
     return journal;
+  }
+
+  /** Bytes that the entries take. */
+  get bytes(): number {
+    return this.#live;
   }
 
   /** The number of entries. */
@@ -83,6 +90,17 @@ export class Journal {
    */
   delete(key: string): Promise<void> {
     return this.#change(key, JSON.stringify([key]) + '\n', true);
+  }
+
+  /**
+   * Forgets all entries, when one that has changed could not be written. It needs no room on the disk.
+   * @throws Error if that fails, too, or the journal is another process's by now
+   */
+  async abandon(): Promise<void> {
+    while (this.#writing) await this.#writing;
+    const forgetting = this.#forgetAll();
+    this.#writing = forgetting.catch(() => undefined).then(() => this.#writeAll());
+    await forgetting;
   }
 
   /** Resolves once everything has been written. Nothing can be set after it. */
@@ -152,8 +170,7 @@ export class Journal {
     while (this.#changes.length > 0) {
       const changes = this.#changes.splice(0);
       try {
-        if (!(await this.#options.isMine()))
-          throw new Error(`Another process has taken over ${this.#path}, or it was removed.`);
+        await this.#checkMine();
         await this.#write(changes);
         for (const each of changes) {
           this.#apply(each.key, each.isRemoval ? undefined : each.line);
@@ -167,6 +184,20 @@ export class Journal {
       if (this.#isDue) await this.#rewrite().catch(() => undefined);
     }
     this.#writing = undefined;
+  }
+
+  async #forgetAll(): Promise<void> {
+    await this.#checkMine();
+    const size = Buffer.byteLength(HEADER);
+    await this.#file.truncate(size);
+    this.#lines.clear();
+    this.#size = size;
+    this.#dead = this.#live = 0;
+  }
+
+  async #checkMine(): Promise<void> {
+    if (!(await this.#options.isMine()))
+      throw new Error(`Another process has taken over ${this.#path}, or it was removed.`);
   }
 
   async #write(changes: readonly Change[]): Promise<void> {
@@ -186,17 +217,25 @@ export class Journal {
 
   /** @param line undefined if the entry is gone */
   #apply(key: string, line: string | undefined): void {
+    const before = this.#lines.get(key);
+    if (before !== undefined) {
+      this.#dead++;
+      this.#live -= Buffer.byteLength(before);
+    }
     if (line === undefined) {
-      this.#dead += this.#lines.delete(key) ? 2 : 1;
+      this.#dead++;
+      this.#lines.delete(key);
     } else {
-      if (this.#lines.has(key)) this.#dead++;
+      this.#live += Buffer.byteLength(line);
       this.#lines.set(key, line);
     }
   }
 
   /** Whether the journal is to be written anew, with its entries alone. */
   get #isDue(): boolean {
-    return this.#dead > DEAD + 2 * this.#lines.size;
+    return (
+      this.#dead > DEAD.lines + 2 * this.#lines.size || this.#size > DEAD.bytes + 3 * this.#live
+    );
   }
 
   async #rewrite(): Promise<void> {
