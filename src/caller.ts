@@ -12,7 +12,7 @@ import { CALLING, isolatedProgress, type Progress } from './commands/outcome';
 import { matcherOf } from './commands/reply/matcher';
 import type { Request } from './commands/reply/requests';
 import type { RequestOptions, RequestProgress } from './commands/reply/types';
-import { originOf, type CommandWait } from './commands/waiting';
+import { originOf, type CommandWait } from './commands/waiting-list';
 import { parseDatatype, parseValueDatatype, readInput, parseSignal } from './input/values';
 import { parseCodes, parseDuration, readLevels } from './input/gpio';
 import { parseFormat } from './input/push-payload';
@@ -104,6 +104,7 @@ export function readEachOptions<O extends CallOptions>(
   usual: number,
 ): EachOptions<O> {
   const limits = readLimits(options, usual);
+  readWait(options);
   return readInput('options object', () => {
     const atOnce: unknown = options?.atOnce ?? AT_ONCE;
     if (!Number.isInteger(atOnce) || (atOnce as number) < 1)

@@ -17,7 +17,7 @@ import { openApiMissing } from './api/open-api';
 import type { KeptPins } from './commands/keep';
 import type { KeptPin, PinKeeper, SavedPin } from './commands/kept-pin';
 import { callEach } from './commands/many';
-import type { WaitingCommands } from './commands/waiting';
+import type { WaitingCommands } from './commands/waiting-list';
 import type { Reply, RequestOptions } from './commands/reply/types';
 import { invalidInput, isDeviceCloudError } from './errors';
 import { explainCall, type ExplainedArguments, type ExplainedCall } from './explain-call';

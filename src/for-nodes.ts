@@ -13,17 +13,19 @@ export type { LatestSource } from './fleet/latest';
 export type { RecentCommand, RecentUpload } from './fleet/recent';
 export type { ListReading } from './fleet/list-poller';
 export type { FleetWatch, WatchListener } from './fleet/watch/watch-types';
+export { KeptCalls, type KeptCommands, type NewCall } from './commands/kept';
 export {
   readSelection,
   withOrigin,
   type WaitingCommands,
   type WaitingSelection,
-} from './commands/waiting';
+} from './commands/waiting-list';
 export { guessEncoding } from './history/form';
 export type { TlsSettings } from './http/tls';
 export type { KeyWarning } from './input/pasted-key';
 export { isPosition } from './recovery/position';
 export { fileNameOf, StateFolder, type KeptValue } from './state/folder';
+export { JournalStore, type WaitingStore } from './state/waiting-store';
 export { Saver } from './state/saver';
 export {
   PROVEN_KIND as HISTORY_UNDERSTOOD,

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Timed, TimerQueue } from '../channel/timer-queue';
 import type { ChannelListener, ChannelSubscription } from '../channel/listener';
-import { invalidInput, isSilence, type DeviceCloudError } from '../errors';
-import type { When } from '../types';
-import { commandOf, type CommandKind } from '../fleet/recent';
-import { parseChipid, parseChipids } from '../input/chipid';
-import { isObject } from '../util/object';
-import { show } from '../util/show';
+import { isDeviceCloudError, isSilence, type DeviceCloudError } from '../errors';
+import type { KeptCommands } from './kept';
+import { commandOf } from '../fleet/recent';
+import { parseChipid } from '../input/chipid';
 import { AWAITING_DEVICE, cancelled, CLOSED, expired, notSent, queueFull } from './outcome';
 import { Command, type Caller, type Queues } from './queue';
+import {
+  readSelection,
+  type CommandWait,
+  type WaitingCommands,
+  type WaitingInfo,
+  type WaitingSelection,
+} from './waiting-list';
 
 /** The most commands that may wait for one device to show itself. */
 const MAX_WAITING = 100;
@@ -32,95 +37,6 @@ const LONGEST_READING = 60_000;
 
 /** Milliseconds that a command may take to find its device in the list before its channel is opened. */
 const CHECK = 500;
-
-/** When a command is sent. */
-export interface CommandWait {
-  readonly when: When;
-  /** Seconds that it waits for its device; `now` does not wait. */
-  readonly expires: number;
-  /** Whether it takes the place of one like it. */
-  readonly replace: boolean;
-  /** Of its request, or what stands for it. */
-  readonly path: string;
-  readonly origin: Origin | undefined;
-}
-
-/** Whose a command is. */
-export interface Origin {
-  /** Id of the node. */
-  readonly node?: string;
-}
-
-const ORIGIN = Symbol('origin');
-
-/** Adds to the options of a call whose it is. */
-export const withOrigin = <O extends object>(options: O, origin: Origin): O => ({
-  ...options,
-  [ORIGIN]: origin,
-});
-
-export const originOf = (options: object | undefined): Origin | undefined =>
-  (options as Record<symbol, Origin | undefined> | undefined)?.[ORIGIN];
-
-/** A command that waits for its device, without what it sends. */
-export interface WaitingInfo {
-  id: string;
-  chipid: string;
-  /** What it does. */
-  kind: CommandKind;
-  /** Of `gpio` and `pulse`. */
-  pin?: number;
-  level?: number;
-  when: 'online' | 'upload';
-  /** Since and until when it waits, in ms by this machine's clock. */
-  since: number;
-  until: number;
-  /** Id of the node that it came from. */
-  node?: string;
-}
-
-/** Which waiting commands to cancel. */
-export type WaitingSelection =
-  | { ids: readonly string[] }
-  | { chipids: readonly (string | number)[] }
-  | { all: true };
-
-/** The commands that wait for their devices. */
-export interface WaitingCommands {
-  /**
-   * Lists them, for each device in the order in which they will be sent.
-   * @param chipid only those of this device
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  list(chipid?: string | number): Promise<WaitingInfo[]>;
-  /**
-   * Cancels some: each fails with `CANCELLED`, and nothing is sent.
-   * @param options `node`: only those of this node
-   * @returns how many were cancelled
-   * @throws DeviceCloudError `INVALID_INPUT`
-   */
-  cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
-}
-
-/** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */
-export function readSelection(which: unknown): (command: WaitingInfo) => boolean {
-  const { ids, chipids, all } = isObject(which) ? which : {};
-  if ([ids, chipids, all].filter((each) => each !== undefined).length === 1) {
-    if (all === true) return () => true;
-    if (chipids !== undefined) {
-      const devices = new Set(parseChipids(chipids));
-      return ({ chipid }) => devices.has(chipid);
-    }
-    if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) {
-      const chosen = new Set<string>(ids);
-      return ({ id }) => chosen.has(id);
-    }
-  }
-  throw invalidInput(
-    'Say which waiting commands to cancel: ids (an array of texts), chipids (an array of chip numbers) or all (true), ' +
-      `but not ${show(which)}.`,
-  );
-}
 
 /** A reading of the list of online devices. */
 export interface Listing {
@@ -169,17 +85,29 @@ class WaitingCommand implements Timed {
   index = -1;
   /** Whether the channel of its device is open for it, and the list read. */
   isWatched = false;
+  /** Whether it is safe if the process ends now, or cannot be: before, it does not count as waiting. */
+  isSaved: boolean;
 
-  /** @param since in ms by the wall clock */
+  /**
+   * @param expiresAt on the clock of the timers
+   * @param since in ms by the wall clock, as is `until`
+   */
   constructor(
     readonly id: string,
     readonly command: Command,
     readonly device: Device,
     readonly wait: CommandWait,
-    readonly since: number,
     readonly expiresAt: number,
+    readonly since: number,
+    readonly until: number,
     readonly owner: DeviceCommands,
-  ) {}
+  ) {
+    this.isSaved = wait.origin?.kept === undefined;
+  }
+
+  get order(): number | undefined {
+    return this.wait.origin?.kept?.order;
+  }
 
   /** Whether it waits for its device, and not in the queue. */
   get isWaiting(): boolean {
@@ -225,29 +153,45 @@ export class DeviceCommands implements WaitingCommands {
    */
   run<T>(chipid: string, work: () => Promise<T>, caller: Caller, wait: CommandWait): Promise<T> {
     const { queues } = this.#deps;
-    const command = new Command(chipid, work, caller, this.#onFailure);
-    if (wait.when === 'now') return queues.run(command);
-    return queues.run(command, (held) => this.#hold(held, wait));
+    const { kept } = wait.origin ?? {};
+    if (wait.when === 'now' || !kept) {
+      const command = new Command(chipid, work, caller, this.#onFailure);
+      if (wait.when === 'now') return queues.run(command);
+      return queues.run(command, (held) => this.#hold(held, wait));
+    }
+    const begin = async (): Promise<T> => {
+      await kept.begin(chipid);
+      return work();
+    };
+    const command = new Command(chipid, begin, caller, this.#onFailure);
+    return cancelledSurely(
+      queues.run(command, (held) => this.#hold(held, wait)),
+      kept,
+      chipid,
+    );
   }
 
   list(chipid?: string | number): Promise<WaitingInfo[]> {
     return Promise.resolve().then(() => {
-      if (chipid === undefined) return [...this.#all()].map(infoOf);
-      const device = this.#devices.get(parseChipid(chipid));
-      return device ? [...device.all].map(infoOf) : [];
+      const all = chipid === undefined ? this.#all() : this.#devices.get(parseChipid(chipid))?.all;
+      return [...(all ?? [])].filter(({ isSaved }) => isSaved).map(infoOf);
     });
   }
 
   cancel(which: WaitingSelection, { node }: { node?: string } = {}): Promise<number> {
-    return Promise.resolve().then(() => {
+    return Promise.resolve().then(async () => {
       const isChosen = readSelection(which);
-      let count = 0;
-      for (const waiting of [...this.#all()]) {
+      const chosen = [...this.#all()].filter((waiting) => {
         const info = infoOf(waiting);
-        if (!isChosen(info) || (node !== undefined && info.node !== node)) continue;
-        if (this.#cancel(waiting, 'Cancelled before its device showed itself')) count++;
-      }
-      return count;
+        return isChosen(info) && (node === undefined || info.node === node);
+      });
+      const cancelledNow = chosen.filter((waiting) =>
+        this.#cancel(waiting, 'Cancelled before its device showed itself'),
+      );
+      await Promise.all(
+        cancelledNow.map(async ({ device, wait }) => wait.origin?.kept?.cancel(device.chipid)),
+      );
+      return cancelledNow.length;
     });
   }
 
@@ -261,18 +205,20 @@ export class DeviceCommands implements WaitingCommands {
   close(): void {
     this.#isClosed = true;
     for (const { all } of [...this.#devices.values()])
-      for (const { command } of [...all])
+      for (const { command, wait } of [...all]) {
+        wait.origin?.kept?.detach();
         this.#deps.queues.refuse(command, this.#notSent(command.chipid));
+      }
   }
 
   /** The time of a command for finding its device in the list has passed, or it has expired. */
   onDue(waiting: WaitingCommand): void {
     const { timers, queues, registry } = this.#deps;
-    const { command, wait, expiresAt } = waiting;
-    if (timers.now() >= expiresAt) {
+    const { command, wait } = waiting;
+    if (timers.now() >= waiting.expiresAt) {
       queues.refuse(command, expired(registry.titleOf(command.chipid), wait.expires));
     } else {
-      timers.set(waiting, expiresAt);
+      timers.set(waiting, waiting.expiresAt);
       this.#watch(waiting);
     }
   }
@@ -295,21 +241,49 @@ export class DeviceCommands implements WaitingCommands {
       queues.refuse(command, refusal);
       return;
     }
+    const waiting = this.#make(command, device, wait);
+    const { expiresAt } = waiting;
     const now = timers.now();
-    const expiresAt = now + wait.expires * 1000;
-    const id = `${this.#prefix}${(++this.#count).toString(36)}`;
-    const since = this.#deps.now();
-    const waiting = new WaitingCommand(id, command, device, wait, since, expiresAt, this);
     command.isCounted = false;
     command.onSettled = () => this.#remove(waiting);
-    device.all.push(waiting);
+    insert(device.all, waiting);
     this.#devices.set(chipid, device);
     this.#size++;
     timers.set(waiting, wait.when === 'online' ? Math.min(expiresAt, now + CHECK) : expiresAt);
     this.#changed(chipid);
-    command.caller.progress?.(AWAITING_DEVICE);
-    if (wait.when === 'online') void this.#findInList(waiting);
+    if (waiting.isSaved) command.caller.progress?.(AWAITING_DEVICE);
+    // One of an earlier process may have expired meanwhile: nothing that comes first may send it.
+    if (expiresAt <= now) this.onDue(waiting);
+    else if (wait.when === 'online') void this.#findInList(waiting);
     else this.#watch(waiting);
+  }
+
+  /** One of an earlier process waits since then. */
+  #make(command: Command, device: Device, wait: CommandWait): WaitingCommand {
+    const { timers, now } = this.#deps;
+    const { kept } = wait.origin ?? {};
+    const id = kept
+      ? `${kept.id}/${device.chipid}`
+      : `${this.#prefix}${(++this.#count).toString(36)}`;
+    const since = kept?.wait?.since ?? now();
+    const until = kept?.wait?.until ?? since + wait.expires * 1000;
+    const expiresAt = timers.now() + until - now();
+    return new WaitingCommand(id, command, device, wait, expiresAt, since, until, this);
+  }
+
+  /** Writes it down: only then it counts as waiting. */
+  async #save(waiting: WaitingCommand): Promise<void> {
+    const { command, wait, since, until } = waiting;
+    const { path, when, origin } = wait;
+    try {
+      await origin?.kept?.save({ path, when: when as WaitingInfo['when'], since, until });
+    } catch (error) {
+      // The only error is one that refuses it.
+      this.#deps.queues.refuse(command, error as DeviceCloudError);
+      return;
+    }
+    waiting.isSaved = true;
+    if (waiting.isWaiting) command.caller.progress?.(AWAITING_DEVICE);
   }
 
   /** A newer command takes the place of those like it. */
@@ -392,6 +366,7 @@ export class DeviceCommands implements WaitingCommands {
     });
     if (isWatched) return;
     waiting.isWatched = true;
+    if (!waiting.isSaved) void this.#save(waiting);
     if (wait.when === 'online') this.#watchList(1);
   }
 
@@ -445,9 +420,9 @@ export class DeviceCommands implements WaitingCommands {
   }
 }
 
-const infoOf = ({ id, device: { chipid }, wait, since }: WaitingCommand): WaitingInfo => ({
+const infoOf = ({ id, device: { chipid }, wait, since, until }: WaitingCommand): WaitingInfo => ({
   ...{ id, chipid, ...commandOf(wait.path), when: wait.when as WaitingInfo['when'] },
-  ...{ since, until: since + wait.expires * 1000 },
+  ...{ since, until },
   ...(wait.origin?.node !== undefined && { node: wait.origin.node }),
 });
 
@@ -458,4 +433,26 @@ function alikeTo({ path }: CommandWait): (other: CommandWait) => boolean {
     const { kind: otherKind, pin: otherPin } = commandOf(other.path);
     return otherKind === kind && otherPin === pin;
   };
+}
+
+/** Adds a command in the order of arrival: one that comes back is before those that came after it. */
+function insert(all: WaitingCommand[], waiting: WaitingCommand): void {
+  const { order = Infinity } = waiting;
+  let index = all.length;
+  while (index > 0 && (all[index - 1]?.order ?? 0) > order) index--;
+  all.splice(index, 0, waiting);
+}
+
+/** Settles as the outcome of a command does; not as cancelled before the next process knows it, too. */
+async function cancelledSurely<T>(
+  outcome: Promise<T>,
+  kept: KeptCommands,
+  chipid: string,
+): Promise<T> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (isDeviceCloudError(error, 'CANCELLED')) await kept.cancel(chipid);
+    throw error;
+  }
 }

@@ -207,7 +207,7 @@ inEachDialect('calls to several devices', () => {
     ['a text instead of a function', [[A], 'push']],
     ['an atOnce of 0', [[A], push('x'), { atOnce: 0 }]],
     ['an atOnce that is text', [[A], push('x'), { atOnce: '2' }]],
-    ['a time to wait for the device', [[A], push('x'), { when: 'online' }]],
+    ['an unknown time to send', [[A], push('x'), { when: 'later' as never }]],
     ['a signal of another type', [[A], push('x'), { signal: 1 }]],
   ] as const) {
     it(`with ${what} send nothing`, async () => {

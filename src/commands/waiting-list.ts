@@ -1,0 +1,98 @@
+import type { CommandKind } from '../fleet/recent';
+import { invalidInput } from '../errors';
+import { parseChipids } from '../input/chipid';
+import type { When } from '../types';
+import { isObject } from '../util/object';
+import { show } from '../util/show';
+import type { KeptCommands } from './kept';
+
+/** When a command is sent. */
+export interface CommandWait {
+  readonly when: When;
+  /** Seconds that it waits for its device; `now` does not wait. */
+  readonly expires: number;
+  /** Whether it takes the place of one like it. */
+  readonly replace: boolean;
+  /** Of its request, or what stands for it. */
+  readonly path: string;
+  readonly origin: Origin | undefined;
+}
+
+/** Whose a command is. */
+export interface Origin {
+  /** Id of the node. */
+  readonly node?: string;
+  /** The call that it belongs to, if that survives the process. */
+  readonly kept?: KeptCommands;
+}
+
+const ORIGIN = Symbol('origin');
+
+/** Adds to the options of a call whose it is. */
+export const withOrigin = <O extends object>(options: O, origin: Origin): O => ({
+  ...options,
+  [ORIGIN]: origin,
+});
+
+export const originOf = (options: object | undefined): Origin | undefined =>
+  (options as Record<symbol, Origin | undefined> | undefined)?.[ORIGIN];
+
+/** A command that waits for its device, without what it sends. */
+export interface WaitingInfo {
+  id: string;
+  chipid: string;
+  /** What it does. */
+  kind: CommandKind;
+  /** Of `gpio` and `pulse`. */
+  pin?: number;
+  level?: number;
+  when: 'online' | 'upload';
+  /** Since and until when it waits, in ms by this machine's clock. */
+  since: number;
+  until: number;
+  /** Id of the node that it came from. */
+  node?: string;
+}
+
+/** Which waiting commands to cancel. */
+export type WaitingSelection =
+  | { ids: readonly string[] }
+  | { chipids: readonly (string | number)[] }
+  | { all: true };
+
+/** The commands that wait for their devices. */
+export interface WaitingCommands {
+  /**
+   * Lists them, for each device in the order in which they will be sent.
+   * @param chipid only those of this device
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  list(chipid?: string | number): Promise<WaitingInfo[]>;
+  /**
+   * Cancels some: each fails with `CANCELLED`, and nothing is sent.
+   * @param options `node`: only those of this node
+   * @returns how many were cancelled
+   * @throws DeviceCloudError `INVALID_INPUT`
+   */
+  cancel(which: WaitingSelection, options?: { node?: string }): Promise<number>;
+}
+
+/** @returns whether a command is chosen. @throws DeviceCloudError `INVALID_INPUT` */
+export function readSelection(which: unknown): (command: WaitingInfo) => boolean {
+  const { ids, chipids, all } = isObject(which) ? which : {};
+  if ([ids, chipids, all].filter((each) => each !== undefined).length === 1) {
+    if (all === true) return () => true;
+    if (chipids !== undefined) {
+      const devices = new Set(parseChipids(chipids));
+      return ({ chipid }) => devices.has(chipid);
+    }
+    if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) {
+      const chosen = new Set<string>(ids);
+      return ({ id }) => chosen.has(id);
+    }
+  }
+  throw invalidInput(
+    'Say which waiting commands to cancel: ids (an array of texts), chipids (an array of chip numbers) or all (true), ' +
+      `but not ${show(which)}.`,
+  );
+}
