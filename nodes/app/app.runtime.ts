@@ -5,7 +5,9 @@ import { withDefaults } from '../common/shared.config';
 import { DEFAULTS, FLEET_TOPIC, type AppConfig } from './app.config';
 import { Connection } from './connection';
 import type { AppNode } from './deployed';
+import { deviceText } from '../common/errors';
 import { FleetProcesses, FleetView } from './fleet';
+import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
 import { dialectOf } from './options';
 import type { SharedSimulator } from './simulator';
@@ -57,6 +59,13 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
     }
   };
   node.kept = (user, name) => kept.value(connection.application, user, name);
+  const keeper = new Keeper(RED, node, {
+    application: () => connection.application,
+    mayHaveMore: () => kept.mayHaveCommands,
+    store: () => kept.commands(connection.application),
+    titleOf: (chipid) => deviceText(node.fleet()?.name(chipid), chipid),
+  });
+  Object.assign(node, { keeper });
   node.fleet = () => connection.current()?.fleet;
   node.waiting = () => {
     const client = connection.current();
@@ -79,6 +88,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
   };
   node.on('close', (removed: boolean, done: () => void) => {
     view.close();
+    keeper.close();
     Promise.all([stopped, connection.stop(), kept.close(removed)]).then(
       () => done(),
       () => done(),

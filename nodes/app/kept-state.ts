@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, NodeAPI } from 'node-red';
-import { fileNameOf, StateFolder, type KeptValue } from '../../src/for-nodes';
+import { fileNameOf, JournalStore, StateFolder, type KeptValue } from '../../src/for-nodes';
 import { contextKept, Kept } from '../common/kept';
 import type { AppConfig } from './app.config';
 
@@ -14,6 +15,10 @@ const NOWHERE: KeptValue = {
   write: () => Promise.resolve(),
   remove: () => Promise.resolve(),
 };
+/** The journal of waiting commands. */
+const COMMANDS = 'commands';
+const NO_COMMANDS =
+  'Waiting commands are not kept over a restart: the application keeps its state in the context, or there is no user directory.';
 const NO_USER_DIRECTORY = 'Nothing is kept over a restart: this Node-RED has no user directory.';
 
 /** What the nodes of an application keep over a restart: in files, or in the context of each node. */
@@ -21,7 +26,9 @@ export class KeptState {
   readonly #path: string | undefined;
   /** Of the nodes that run. */
   readonly #kept = new Map<Node, Map<string, Promise<Kept>>>();
+  #isClosed = false;
   #folder: Promise<StateFolder> | undefined;
+  #commands: Promise<JournalStore | undefined> | undefined;
 
   constructor(
     private readonly RED: NodeAPI,
@@ -52,21 +59,53 @@ export class KeptState {
     return kept;
   }
 
+  /** Whether an earlier process may have left waiting commands. */
+  get mayHaveCommands(): boolean {
+    return !!this.#commandsPath && existsSync(this.#commandsPath);
+  }
+
+  /** Where waiting commands are kept; undefined if they cannot be. @param application as of {@link value} */
+  commands(application: string): Promise<JournalStore | undefined> {
+    if (this.#isClosed) return Promise.resolve(undefined);
+    return (this.#commands ??= this.#openCommands(application));
+  }
+
   /** Resolves once everything is written. @param removed whether the application is gone */
   async close(removed: boolean): Promise<void> {
     await Promise.all([...this.#kept.values()].map(closeAll));
+    this.#isClosed = true;
+    await this.#commands;
     const folder = await this.#folder;
-    this.#folder = undefined;
+    this.#folder = this.#commands = undefined;
     await folder?.close();
     if (removed && this.#path && !folder?.problem)
       await rm(this.#path, { recursive: true, force: true });
   }
 
+  #open(path: string, application: string): Promise<StateFolder> {
+    const log = (line: string): void => this.node.warn(line);
+    return (this.#folder ??= StateFolder.open(path, { application, log }));
+  }
+
+  async #openCommands(application: string): Promise<JournalStore | undefined> {
+    if (!this.#commandsPath || !this.#path) {
+      this.node.warn(NO_COMMANDS);
+      return undefined;
+    }
+    const folder = await this.#open(this.#path, application);
+    const journal = await folder.journal(COMMANDS);
+    return journal && new JournalStore(journal);
+  }
+
+  get #commandsPath(): string | undefined {
+    const isFile = this.config.state !== 'context';
+    return isFile && this.#path ? join(this.#path, `${COMMANDS}.jsonl`) : undefined;
+  }
+
   async #make(application: string, user: Node, name: string): Promise<Kept> {
     if (this.config.state === 'context') return contextKept(this.RED, user, name);
     if (!this.#path) return new Kept(user, NOWHERE, () => NO_USER_DIRECTORY);
-    const log = (line: string): void => this.node.warn(line);
-    const folder = await (this.#folder ??= StateFolder.open(this.#path, { application, log }));
+    const folder = await this.#open(this.#path, application);
     const file = `${user.type.replace('device-cloud-', '')}-${name}-${fileNameOf(user.id)}`;
     return new Kept(user, folder.value(file), () => folder.problem);
   }

@@ -4,11 +4,12 @@ import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import {
   DeviceCloudError,
   type DeviceCloudClient,
+  type KeptCommands,
   type RequestProgress,
 } from '../../src/for-nodes';
 import type { Action, ActionNode, Outcome, Runtime } from './action';
 import { findApp, type App } from './app';
-import { performPlan, selectionOf } from './device-call';
+import { performPlan, readKept, selectionOf } from './device-call';
 import { asError, messageOf, toProblem } from './errors';
 import { inputReader, type InputValues, type ReadInputs } from './inputs';
 import { withDefaults } from './shared.config';
@@ -16,6 +17,9 @@ import { CallStatus, failureStatus } from './status';
 
 type Send = (msg: NodeMessage | NodeMessage[][]) => void;
 type Done = (error?: Error) => void;
+
+/** Stands on the message of a call that is given back, until its node has it. */
+const RESUMED = Symbol('resumed');
 
 const closed = (): DeviceCloudError =>
   new DeviceCloudError('UNREACHABLE', 'Nothing was sent, since the node was closed.');
@@ -34,8 +38,17 @@ export const actionRuntime =
   (node, def) => {
     const life = new ActionLife(RED, node, withDefaults<C>(def, action.defaults), action);
     node.on('input', (msg, send, done) => life.handle(msg, send, done));
-    node.on('close', (_removed: boolean, done: () => void) => life.close(done));
+    node.on('close', (removed: boolean, done: () => void) => life.close(removed, done));
   };
+
+/** The properties of a node that are unlike their defaults: those that a later version adds change nothing. */
+const settingsOf = (config: object, defaults: object): object =>
+  Object.fromEntries(
+    Object.entries(defaults).flatMap(([name, usual]) => {
+      const value = (config as Record<string, unknown>)[name];
+      return String(value) === String(usual) ? [] : [[name, value]];
+    }),
+  );
 
 /** A message from its arrival to its one `done`. A class with plain fields, since there may be thousands. */
 class Arrival {
@@ -44,6 +57,12 @@ class Arrival {
   /** Whether reading its inputs has begun; false while a sequential node makes it wait. */
   hasBegun = false;
   isOver = false;
+  /** The call whose commands may wait. */
+  kept: KeptCommands | undefined;
+  /** Whether some wait that do not survive the process. */
+  isUnkept = false;
+  /** Of a message that was kept. */
+  goOn: ReturnType<typeof readKept>['goOn'] | undefined;
   /** Lets the next message of a sequential node begin. */
   onOver: (() => void) | undefined;
 
@@ -69,6 +88,9 @@ class ActionLife<C extends object, K extends string> {
   /** The messages that have not ended. */
   readonly #open = new Set<Arrival>();
   #onAllOver: (() => void) | undefined;
+  /** The calls that were given back, by what stands on their messages. */
+  readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
+  readonly #unregister: (() => void) | undefined;
 
   constructor(
     private readonly RED: NodeAPI,
@@ -86,11 +108,23 @@ class ActionLife<C extends object, K extends string> {
     }
     this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
     if (this.#problem) this.#status.show(failureStatus(this.#problem));
+    if (action.waits)
+      this.#unregister = this.#app.keeper?.register(
+        node,
+        settingsOf(config, action.defaults),
+        (kept, what) => this.#resume(kept, what),
+      );
   }
 
   /** Takes a message that has arrived. */
   handle(msg: NodeMessageInFlow, send: Send, done: Done): void {
     const arrival = new Arrival(msg, send, done);
+    const id: unknown = Reflect.get(msg, RESUMED);
+    if (id !== undefined) {
+      Object.assign(arrival, this.#resumed.get(id));
+      this.#resumed.delete(id);
+      Reflect.deleteProperty(msg, RESUMED);
+    }
     this.#open.add(arrival);
     if (!this.action.sequential?.(this.config)) this.#begin(arrival);
     else
@@ -103,8 +137,14 @@ class ActionLife<C extends object, K extends string> {
       );
   }
 
-  close(done: () => void): void {
+  close(removed: boolean, done: () => void): void {
     this.#status.close();
+    this.#unregister?.();
+    for (const { kept } of this.#open) {
+      if (!removed) kept?.detach();
+      else if (kept?.isKept)
+        for (const chipid of kept.call.chipids) if (kept.waits(chipid)) void kept.cancel(chipid);
+    }
     this.#closing.abort('the node was closed');
     this.#app.leave(this.node);
     void this.#patience().then(() => {
@@ -130,6 +170,14 @@ class ActionLife<C extends object, K extends string> {
     });
   }
 
+  /** A call of an earlier time is given back. Its message goes the way of every other, so that it has its one `done`. */
+  #resume(kept: KeptCommands, what: unknown): void {
+    const { msg, goOn } = readKept(what);
+    this.#resumed.set(kept.id, { kept, goOn });
+    Reflect.set(msg, RESUMED, kept.id);
+    this.node.receive(msg);
+  }
+
   #begin(arrival: Arrival): void {
     arrival.hasBegun = true;
     this.#status.begin(arrival);
@@ -149,6 +197,7 @@ class ActionLife<C extends object, K extends string> {
     if (this.#problem || !this.#readInputs) throw this.#problem ?? closed();
     this.#throwIfClosed();
     const { msg } = arrival;
+    if (arrival.goOn) return this.#perform(arrival, {} as InputValues<K>);
     if (msg['cancel'] !== undefined && this.action.waits?.(this.config)) return this.#cancel(msg);
     const inputs = this.#readInputs(msg);
     return inputs instanceof Promise
@@ -159,6 +208,7 @@ class ActionLife<C extends object, K extends string> {
   /** Cancels commands of this node. */
   async #cancel(msg: NodeMessage): Promise<Outcome> {
     const selection = selectionOf(msg['cancel']);
+    await this.#app.keeper?.ready;
     const client = await this.#app.client(this.action.api);
     return { set: { payload: await client.waiting.cancel(selection, { node: this.node.id }) } };
   }
@@ -169,10 +219,17 @@ class ActionLife<C extends object, K extends string> {
     const { msg } = arrival;
     const app = this.#app;
     const { signal } = this.#closing;
-    const onProgress = (progress: RequestProgress): void =>
+    const onProgress = (progress: RequestProgress): void => {
+      arrival.isUnkept = progress.state === 'awaiting-device' && arrival.kept?.isKept === false;
       this.#status.progress(arrival, progress);
+    };
+    const { keeper } = app;
+    const onKept = (kept: KeptCommands): void => void (arrival.kept = kept);
     const perform = (client: DeviceCloudClient): Promise<Outcome> => {
-      const call = { client, app, config, inputs, msg, node, RED, signal, onProgress };
+      const call = {
+        ...{ client, app, config, inputs, msg, node, RED, signal, onProgress, keeper, onKept },
+      };
+      if (arrival.goOn && arrival.kept) return arrival.goOn(call, arrival.kept);
       if (action.perform) return action.perform(call);
       if (!action.plan) throw new Error('The node has neither a plan nor anything to perform.');
       return performPlan(call, action.plan(call));
@@ -218,6 +275,11 @@ class ActionLife<C extends object, K extends string> {
   /** @param set fields that go on the message all the same */
   #fail(arrival: Arrival, error: unknown, set?: object): void {
     if (arrival.isOver) return;
+    if (arrival.kept?.isDetached) {
+      // It goes on as a new message.
+      this.#end(arrival);
+      return;
+    }
     const { msg } = arrival;
     this.#status.fail(arrival, error);
     const statusCode = error instanceof DeviceCloudError ? error.statusCode : undefined;
@@ -244,6 +306,8 @@ class ActionLife<C extends object, K extends string> {
       // An error out of `done` itself, say of another package's hook, must not end the process.
       this.node.error(asError(error));
     }
+    // After the message was passed on: a process that ends in between reports it once more, and loses none.
+    if (!arrival.kept?.isDetached) void arrival.kept?.close();
     arrival.onOver?.();
     if (this.#open.size === 0) this.#onAllOver?.();
   }

@@ -2,12 +2,13 @@ import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
 import type {
   DeviceCloudClient,
   ExplainedCall,
+  KeptCommands,
   PulseOptions,
   PushOptions,
   RequestProgress,
   ValueOptions,
 } from '../../src/for-nodes';
-import type { Api, App } from './app';
+import type { Api, App, CommandKeeper } from './app';
 import type { InputValues } from './inputs';
 
 /** What a node knows of a message: the same for running the node and for explaining it. */
@@ -29,6 +30,9 @@ export interface ActionCall<C, K extends string> extends Message<C, K> {
   signal: AbortSignal;
   /** Shows what the call waits for. */
   onProgress: (progress: RequestProgress) => void;
+  keeper: CommandKeeper | undefined;
+  /** Says that commands of the message may wait. */
+  onKept: (kept: KeptCommands) => void;
 }
 
 /** The answer of a call; over a channel it has no status. */

@@ -1,5 +1,6 @@
 import type { Node, NodeAPI } from 'node-red';
 import { DeviceCloudError, type ClusterMember, type DeviceCloudClient } from '../../src/index';
+import type { KeptCommands, NewCall } from '../../src/for-nodes';
 import type { Kept } from './kept';
 import {
   APP_TYPE,
@@ -11,6 +12,25 @@ import {
 
 /** Which of the service's interfaces a node calls: each has keys of its own. */
 export type Api = 'open' | 'server';
+
+/** Keeps the commands of nodes that wait, over deploys and restarts. */
+export interface CommandKeeper {
+  /** Resolves when the commands of earlier times are back, before which none may wait; undefined from then on. */
+  readonly ready: Promise<void> | undefined;
+  /** A call has arrived whose commands may wait. */
+  add(call: NewCall): KeptCommands;
+  /**
+   * A node runs whose commands may wait.
+   * @param settings what its commands depend on: if that has changed, they end with `CANCELLED`
+   * @param resume is called with each call that is given back, and with what was kept of it
+   * @returns a function to be called when the node closes
+   */
+  register(
+    node: Node,
+    settings: object,
+    resume: (kept: KeptCommands, what: unknown) => void,
+  ): () => void;
+}
 
 /** An application, as the nodes that use it see it. */
 export interface App {
@@ -34,6 +54,8 @@ export interface App {
   client(api: Api): DeviceCloudClient | Promise<DeviceCloudClient>;
   /** A value that a node keeps over a restart, as the application is set up to. */
   kept(node: Node, name: string): Promise<Kept>;
+  /** Undefined if there is no application. */
+  readonly keeper: CommandKeeper | undefined;
   /** This process's membership, if the devices are shared and it has joined. */
   cluster: () => ClusterMember | undefined;
 }
@@ -57,6 +79,7 @@ const NO_APP: App = {
     throw missing();
   },
   kept: () => Promise.reject(missing()),
+  keeper: undefined,
   cluster: () => undefined,
 };
 

@@ -7,12 +7,19 @@ import {
   type PushFormat,
   type PushOptions,
 } from '../../src/index';
-import { withOrigin, type WaitingSelection } from '../../src/for-nodes';
+import {
+  DeviceCloudError,
+  withOrigin,
+  type KeptCommands,
+  type WaitingSelection,
+} from '../../src/for-nodes';
 import { invalidInput, parseChipid, parseChipids, parseFormat } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
-import { asError, messageOf } from './errors';
+import { asError, deviceText, messageOf } from './errors';
+import { decodeMessage, encodeMessage } from './kept-message';
 import { choiceOf } from './settings';
 import {
+  isObject,
   MAX_MANY,
   type DeviceCallConfig,
   type DeviceConfig,
@@ -97,10 +104,32 @@ export function makeCall(
   return onError ? (answer.catch(onError) as Promise<Answer<never>>) : answer;
 }
 
-const optionsOf = ({ node, signal, onProgress }: AnyCall, { options }: Plan): PushOptions =>
+const optionsOf = (
+  { node, signal, onProgress }: AnyCall,
+  { options }: Plan,
+  kept?: KeptCommands,
+): PushOptions =>
   options?.when === undefined
     ? { ...options, signal, onProgress }
-    : withOrigin({ ...options, signal, onProgress }, { node: node.id });
+    : withOrigin({ ...options, signal, onProgress }, { node: node.id, ...(kept && { kept }) });
+
+/** Keeps a call whose commands may wait. @param atOnce of a call to several devices */
+function keep(
+  { keeper, node, msg, onKept }: AnyCall,
+  { call, args, options }: Plan,
+  chipids: readonly string[],
+  atOnce?: number,
+): KeptCommands | undefined {
+  if (options?.when === undefined || !keeper) return undefined;
+  const what = (): SavedCall => ({
+    plan: { call, args, options },
+    ...(atOnce !== undefined && { atOnce }),
+    msg: encodeMessage(msg),
+  });
+  const kept = keeper.add({ chipids, node: node.id, what });
+  onKept(kept);
+  return kept;
+}
 
 /** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */
 export function isForMany(config: object, device: unknown): boolean {
@@ -113,22 +142,106 @@ export function isForMany(config: object, device: unknown): boolean {
 
 /** Makes the call of a plan: about no device, about one or, if the node takes several, about each of them. */
 export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
-  const { client, config, msg } = call;
-  const fields = plan.fields ?? answerFields;
+  const { client, config } = call;
   if (!('device' in plan)) {
+    const fields = plan.fields ?? answerFields;
     return { set: fields(await makeCall(call, plan, [], optionsOf(call, plan)), '', client) };
   }
-  if (isForMany(config, plan.device)) return callMany(call, config as ManyConfig, plan, fields);
+  if (isForMany(config, plan.device)) {
+    const { atOnce, limit } = config as ManyConfig;
+    const many = countOf(atOnce, 'atOnce');
+    const chipids = readDevices(config, countOf(limit, 'limit'), plan.device);
+    await mayWait(call, plan);
+    return callMany(call, plan, chipids, many, keep(call, plan, chipids, many));
+  }
   const chipid = readDevice(config, plan.device);
+  await mayWait(call, plan);
+  return callOne(call, plan, chipid, keep(call, plan, [chipid]));
+}
+
+/** Commands of earlier times come first. */
+async function mayWait({ keeper }: AnyCall, { options }: Plan): Promise<void> {
+  if (options?.when !== undefined) await keeper?.ready;
+}
+
+/** What is kept of a call whose commands wait, beside their devices. */
+interface SavedCall {
+  plan: Pick<Plan, 'call' | 'args' | 'options'>;
+  /** Of a call to several devices. */
+  atOnce?: number;
+  msg: Record<string, unknown>;
+}
+
+/** Reads what was kept: its message, and how to go on with the call. */
+export function readKept(saved: unknown): {
+  msg: NodeMessage;
+  goOn: (call: AnyCall, kept: KeptCommands) => Promise<Outcome>;
+} {
+  const { plan, atOnce, msg } = saved as SavedCall;
+  // What it was to replace is gone, and what came later stays.
+  const { replace: _, ...options } = plan.options ?? {};
+  return {
+    msg: decodeMessage(msg),
+    goOn(call, kept) {
+      const { chipids } = kept.call;
+      const again: Plan = { ...plan, options };
+      if (atOnce !== undefined) return callMany(call, again, chipids, atOnce, kept);
+      return callOne(call, again, chipids[0] as string, kept);
+    },
+  };
+}
+
+/** @throws DeviceCloudError if the command has come to its end */
+function throwIfOver({ client }: AnyCall, kept: KeptCommands | undefined, chipid: string): void {
+  const mark = kept?.marks.get(chipid);
+  const device = deviceText(nameOf(client, chipid), chipid);
+  if (mark === 'begun')
+    throw new DeviceCloudError(
+      'TIMEOUT',
+      `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
+    );
+  if (mark === 'cancelled')
+    throw new DeviceCloudError(
+      'CANCELLED',
+      `The node was changed or removed, or the command cancelled. The waiting command to ${device} was not sent.`,
+    );
+}
+
+/** Makes the call to a device. @param kept whose commands of earlier times are not sent again */
+async function callOne(
+  call: AnyCall,
+  plan: Plan,
+  chipid: string,
+  kept: KeptCommands | undefined,
+): Promise<Outcome> {
+  const { client, msg } = call;
   try {
-    const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan));
+    throwIfOver(call, kept, chipid);
+    const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan, kept));
+    const fields = plan.fields ?? answerFields;
     const set = fields(answer, chipid, client);
     // Not in a copy, which would have a hidden class of its own in V8 of Node.js 20.
     set['chipid'] = chipid;
     return { set: addName(set, client, chipid, msg) };
   } catch (error) {
-    return failedAbout(call, chipid, error);
+    return failedAbout(call, chipid, cancelledOr(error, call, kept, chipid));
   }
+}
+
+/** A command that was cancelled while its node closed ends as one that was cancelled. */
+function cancelledOr(
+  error: unknown,
+  call: AnyCall,
+  kept: KeptCommands | undefined,
+  chipid: string,
+): unknown {
+  if (kept?.marks.get(chipid) !== 'cancelled') return error;
+  try {
+    throwIfOver(call, kept, chipid);
+  } catch (cancelled) {
+    return isDeviceCloudError(error, 'CANCELLED') ? error : cancelled;
+  }
+  return error;
 }
 
 /** Does more than a call about one device. */
@@ -172,8 +285,7 @@ function countOf(value: number | string, name: string): number {
 }
 
 /** Reads the whole list before anything is sent. @returns each device once */
-function readDevices(config: ManyConfig, value: unknown): string[] {
-  const limit = countOf(config.limit, 'limit');
+function readDevices(config: object, limit: number, value: unknown): string[] {
   if (!Array.isArray(value)) return [readDevice(config, value)];
   if (value.length <= limit) return [...new Set(parseChipids(value))];
   throw invalidInput(
@@ -207,22 +319,32 @@ const numbers = (results: readonly Result[], uncertain: boolean): string[] =>
  */
 async function callMany(
   call: AnyCall,
-  config: ManyConfig,
   plan: Plan,
-  fields: NonNullable<Plan['fields']>,
+  chipids: readonly string[],
+  atOnce: number,
+  kept: KeptCommands | undefined,
 ): Promise<Outcome> {
-  const atOnce = countOf(config.atOnce, 'atOnce');
-  const chipids = readDevices(config, plan.device);
-  const one = async (chipid: string, options: CallOptions): Promise<Result> => {
+  const fields = plan.fields ?? answerFields;
+  const make = async (chipid: string, options: CallOptions): Promise<Result> => {
     const answer = await makeCall(call, plan, [chipid], options);
     const { payload, statusCode, warning } = fields(answer, chipid, call.client);
     const result = withStatus({ chipid, ok: true, payload }, statusCode);
     return warning === undefined ? result : { ...result, warning };
   };
-  const settled = await call.client.callEach(chipids, one, { ...optionsOf(call, plan), atOnce });
+  const one = kept
+    ? (chipid: string, options: CallOptions) =>
+        callKept(call, kept, chipid, () => make(chipid, options))
+    : make;
+  const settled = await call.client.callEach(chipids, one, {
+    ...{ ...optionsOf(call, plan, kept), atOnce },
+  });
   const errors: unknown[] = [];
   const results = settled.map((result, index): Result => {
-    if (result.status === 'fulfilled') return result.value;
+    if (result.status === 'fulfilled') {
+      // One of a message that was kept meanwhile.
+      if (!result.value.ok) errors[index] = errorOf(result.value);
+      return result.value;
+    }
     errors[index] = result.reason;
     return failed(chipids[index] as string, result.reason);
   });
@@ -238,3 +360,28 @@ async function callMany(
   if (errors.every(isWrong)) throw asError(errors[0]);
   return { set, always: true, error: asError(errors[0]) };
 }
+
+/** Makes one of several calls, unless it has ended before; what comes of it is kept until the message ends. */
+async function callKept(
+  call: AnyCall,
+  kept: KeptCommands,
+  chipid: string,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  const mark = kept.marks.get(chipid);
+  if (isObject(mark)) return mark['ended'] as Result;
+  try {
+    throwIfOver(call, kept, chipid);
+    const result = await make();
+    kept.end(chipid, result);
+    return result;
+  } catch (thrown) {
+    const error = cancelledOr(thrown, call, kept, chipid);
+    if (!kept.isDetached || !kept.waits(chipid)) kept.end(chipid, failed(chipid, error));
+    throw error;
+  }
+}
+
+/** The error of a result. */
+const errorOf = ({ error, statusCode, uncertain }: Result): unknown =>
+  Object.assign(new Error(error?.message), { code: error?.code, statusCode, uncertain });

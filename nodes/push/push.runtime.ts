@@ -17,8 +17,9 @@ export const action = defineAction({
     const { chipid: device, message } = inputs;
     const options = { ...timeoutOf(config), format };
     if (target === 'app') return { call: 'pushToApp', args: [message], options };
-    // For many devices it is converted once.
-    const args = [config.many ? pushMessage(message, format) : message];
+    // For many devices it is converted once, and what is kept is text.
+    const isText = config.many || config.when !== 'now';
+    const args = [isText ? pushMessage(message, format) : message];
     if (transport === 'http')
       return { call: 'push', device, args, options: { ...options, ...waitOf(config) } };
     // There is no answer over a channel (section 6).

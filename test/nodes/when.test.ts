@@ -62,7 +62,7 @@ inEachDialect('a command that waits for its device', () => {
     assert.deepEqual(commands(), []);
   });
 
-  it('ends with one error when the node closes, which the log says once, and is never sent', async () => {
+  it('ends with one error when its node is removed, which the log says once, and is never sent', async () => {
     await start('upload');
     for (let n = 0; n < 5; n++) post('push', { chipid, payload: n });
     post('pulse', { chipid, pin: 1, payload: 1 });
@@ -70,8 +70,8 @@ inEachDialect('a command that waits for its device', () => {
     await deploy([cloudApp(cloud)]);
     assert.equal(journal.endings.length, 6);
     for (const { error } of journal.endings) {
-      assert.equal((error as { code?: string }).code, 'UNREACHABLE');
-      assert.match((error as Error).message, /Not sent: the node was closed/);
+      assert.equal((error as { code?: string }).code, 'CANCELLED');
+      assert.match((error as Error).message, /removed.* was not sent/);
     }
     const ids = ['push', 'pulse'];
     const lines = journal.logs.filter(({ id }) => ids.includes(id ?? '')).map(({ msg }) => msg);

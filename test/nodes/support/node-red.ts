@@ -16,6 +16,9 @@ const userDir = temporaryFolder('nodes');
 export const isKept = (name: string): boolean =>
   existsSync(join(userDir, 'device-cloud', 'app', `${name}.json`));
 
+/** The journal of the waiting commands of the application `app`. */
+export const commandsFile = join(userDir, 'device-cloud', 'app', 'commands.jsonl');
+
 /** The services of a test: what is left open on them when the flow has stopped is a leak. */
 const clouds: Pick<Simulator, 'sockets' | 'close'>[] = [];
 

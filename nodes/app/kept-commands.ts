@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { Node, NodeAPI } from 'node-red';
+import { KeptCalls, type KeptCommands, type NewCall, type WaitingStore } from '../../src/for-nodes';
+import type { CommandKeeper } from '../common/app';
+import { messageOf } from '../common/errors';
+import { isObject } from '../common/shared.config';
+
+/** A node whose commands wait, while it runs. */
+interface User {
+  /** What it is set to, and for which application. */
+  readonly settings: string;
+  readonly resume: (kept: KeptCommands, what: unknown) => void;
+}
+
+interface KeeperDeps {
+  /** The application that commands are meant for. */
+  application: () => string;
+  /** Whether an earlier process may have left commands. */
+  mayHaveMore: () => boolean;
+  /** @returns undefined if nothing can be kept */
+  store: () => Promise<WaitingStore | undefined>;
+  /** Names a device. */
+  titleOf: (chipid: string) => string;
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/**
+ * Gives waiting commands back to their nodes: after a restart, and after a deploy that has closed them. They go on if the node
+ * is set as it was, and otherwise end with `CANCELLED`.
+ */
+export class Keeper implements CommandKeeper {
+  readonly #users = new Map<string, User>();
+  readonly #calls: KeptCalls;
+  #isReady = false;
+  #setReady!: () => void;
+  readonly #ready = new Promise<void>((resolve) => (this.#setReady = resolve));
+  readonly #onStarted = (): void => void this.#resume();
+
+  constructor(
+    private readonly RED: NodeAPI,
+    private readonly node: Node,
+    private readonly deps: KeeperDeps,
+  ) {
+    let hasFailed = false;
+    this.#calls = new KeptCalls({
+      store: deps.store,
+      failed: (error) => {
+        if (!hasFailed) node.warn(`Waiting commands cannot be kept: ${messageOf(error)}`);
+        hasFailed = true;
+      },
+    });
+    // By then all nodes exist, so that it is known whose commands have no node any more.
+    RED.events.on('flows:started', this.#onStarted);
+  }
+
+  get ready(): Promise<void> | undefined {
+    return this.#isReady ? undefined : this.#ready;
+  }
+
+  add({ what, ...call }: NewCall): KeptCommands {
+    const settings = this.#users.get(call.node)?.settings;
+    return this.#calls.add({ ...call, what: () => ({ settings, what: what() }) });
+  }
+
+  register(user: Node, settings: object, resume: User['resume']): () => void {
+    const text = JSON.stringify([this.deps.application(), user.type, settings]);
+    const registered = { settings: hash(text), resume };
+    this.#users.set(user.id, registered);
+    return () => {
+      if (this.#users.get(user.id) === registered) this.#users.delete(user.id);
+    };
+  }
+
+  close(): void {
+    this.RED.events.off('flows:started', this.#onStarted);
+    // Nothing that waits for it is left: nodes close at the same time.
+    this.#setReady();
+  }
+
+  /** It never rejects. */
+  async #resume(): Promise<void> {
+    try {
+      const isFirst = !this.#isReady;
+      const found = isFirst && this.deps.mayHaveMore() ? await this.#calls.take() : [];
+      const detached = [...this.#calls.saved].filter(({ isDetached }) => isDetached);
+      const all = new Set([...detached, ...found]);
+      for (const kept of [...all].sort((a, b) => a.order - b.order)) this.#give(kept);
+    } catch (error) {
+      this.node.warn(`Waiting commands could not be read: ${messageOf(error)}`);
+    }
+    this.#isReady = true;
+    this.#setReady();
+  }
+
+  #give(kept: KeptCommands): void {
+    kept.isDetached = false;
+    const { node, chipids } = kept.call;
+    const user = this.#users.get(node);
+    const saved = kept.call.what();
+    const { settings, what } = isObject(saved) ? saved : {};
+    const isSame = settings === user?.settings;
+    if (user && !isSame)
+      for (const chipid of chipids) if (kept.waits(chipid)) kept.marks.set(chipid, 'cancelled');
+    if (user) {
+      user.resume(kept, what);
+      return;
+    }
+    const devices = chipids.filter((chipid) => kept.waits(chipid)).map(this.deps.titleOf);
+    void kept.close();
+    if (devices.length === 0) return;
+    const others = devices.length > 1 ? ` and ${devices.length - 1} others` : '';
+    this.node.warn(
+      `CANCELLED: the node ${node} was removed. Its waiting command to ${devices[0]}${others} was not sent.`,
+    );
+  }
+}

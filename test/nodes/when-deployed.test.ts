@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { Simulator } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { arrivedAt, post, shows } from './support/messages';
+import { commandsFile, startCloud, useNodeRed } from './support/node-red';
+
+const ONE = '10000001';
+const TWO = '10000002';
+
+describe('a command that waits while its flow is deployed', () => {
+  useNodeRed();
+  let cloud: Simulator;
+
+  const flow = (push: object = {}, gpio: object = {}, app: object = {}) => [
+    cloudApp(cloud, app),
+    node('push', { when: 'upload', ...push }),
+    node('gpio', { when: 'upload', many: true, ...gpio }),
+  ];
+  const wake = async (chipid: string): Promise<void> => {
+    await until(() => cloud.channels(chipid) === 1, 'the channel is open');
+    cloud.upload(chipid, 'awake');
+  };
+  const texts = (chipid: string) => cloud.device(chipid).received.map(({ text }) => text);
+  const errors = () =>
+    arrivedAt('caught').map((msg) => (msg as { error?: { code?: string } }).error);
+
+  beforeEach(async () => {
+    cloud = await startCloud();
+    await load(flow());
+    for (const payload of ['a', 'b'])
+      post('push', { chipid: ONE, payload, topic: payload, buffer: Buffer.from('ß'), no: () => 0 });
+    await shows('push', 'status.awaiting-device');
+  });
+
+  for (const [how, properties] of [
+    ['all nodes', [{}, {}, {}]],
+    ['another node', [{}, { pin: '7' }, {}]],
+    ['the application', [{}, {}, { timeout: 20 }]],
+    ['its name and its place', [{ name: 'new', x: 7 }, {}, {}]],
+  ] as const)
+    it(`goes on after a deploy of ${how}: once, in order, with its message`, async () => {
+      await deploy(flow(...properties), how === 'another node' ? 'nodes' : 'full');
+      await shows('push', 'status.awaiting-device');
+      post('push', { chipid: ONE, payload: 'c', topic: 'c' });
+      await wake(ONE);
+      await until(() => texts(ONE).length === 3, 'all are sent');
+      await until(() => arrivedAt('out').length === 3, 'all have left the node');
+      assert.deepEqual(texts(ONE), ['a', 'b', 'c']);
+      const [first] = arrivedAt('out');
+      assert.deepEqual(
+        [first!.topic, first!.payload, first!['buffer'], 'no' in first!],
+        // A function is on the message only if it has not been written down and read.
+        ['a', { msg: 'OK' }, Buffer.from('ß'), how === 'another node'],
+      );
+      assert.deepEqual(errors(), []);
+      await until(async () => !/"chipids"/.test(await lastEntries()), 'nothing is kept any more');
+    });
+
+  it('ends with CANCELLED if its node was changed, and reaches the Catch node', async () => {
+    await deploy(flow({ format: 'LUA' }));
+    await until(() => arrivedAt('caught').length === 2, 'both have ended');
+    assert.deepEqual(
+      arrivedAt('caught').map((msg) => [msg.topic, msg.payload, msg['chipid']]),
+      [
+        ['a', 'a', ONE],
+        ['b', 'b', ONE],
+      ],
+    );
+    assert.deepEqual(
+      errors().map((error) => error?.code),
+      ['CANCELLED', 'CANCELLED'],
+    );
+    cloud.upload(ONE, 'awake');
+    await deploy(flow({ format: 'LUA' }));
+    assert.deepEqual([texts(ONE), arrivedAt('caught').length], [[], 2]);
+  });
+
+  it('ends with CANCELLED if the application is another one', async () => {
+    const other = await startCloud();
+    await deploy([cloudApp(other), ...flow().slice(1)]);
+    await until(() => arrivedAt('caught').length === 2, 'both have ended');
+    assert.equal(other.requests.filter(({ path }) => path.includes('push')).length, 0);
+  });
+
+  it('of several devices keeps the results of those that have ended', async () => {
+    cloud.switchOff(TWO);
+    post('gpio', { chipid: [ONE, TWO], pin: 3, payload: 1, topic: 'many' });
+    await shows('gpio', 'status.awaiting-device');
+    await wake(ONE);
+    await until(async () => /"ended"/.test(await lastEntries()), 'the first has ended');
+    await deploy(flow());
+    await shows('gpio', 'status.awaiting-device');
+    cloud.switchOn(TWO);
+    await wake(TWO);
+    const find = () => arrivedAt('out').find(({ topic }) => topic === 'many');
+    await until(() => find() !== undefined, 'the message leaves the node');
+    assert.deepEqual(
+      (find()!.payload as { chipid: string; ok: boolean }[]).map(({ chipid, ok }) => [chipid, ok]),
+      [
+        [ONE, true],
+        [TWO, true],
+      ],
+    );
+    const edges = cloud.requests.filter(({ path }) => path.includes('set_gpio_edge'));
+    assert.equal(edges.length, 2);
+  });
+
+  const lastEntries = () => readFile(commandsFile, 'utf8').then(liveLines);
+});
+
+/** The lines of a journal that say what is kept now. */
+function liveLines(text: string): string {
+  const entries = new Map<string, string>();
+  for (const line of text.split('\n').slice(1, -1)) {
+    const entry = JSON.parse(line) as [string, unknown?];
+    if (entry.length === 2) entries.set(entry[0], line);
+    else entries.delete(entry[0]);
+  }
+  return [...entries.values()].join('\n');
+}
