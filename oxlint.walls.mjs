@@ -10,6 +10,7 @@ export const FOLDERS = [
   'input',
   'http',
   'api',
+  'recording',
   'channel',
   'history',
   'recovery',

@@ -18,11 +18,13 @@ import { zoneOffset } from './history/zone';
 import { openApi, type OpenApi } from './api/open-api';
 import { Pulses } from './commands/pulse';
 import { Requests } from './commands/reply/requests';
+import { Recorder, type KnownDevice, type RecordOptions } from './recording/write';
 import { Limiter } from './http/limiter';
 import { proxyFor, proxySecrets } from './http/proxy';
 import { redactor } from './http/redact';
 import { createServiceClock, USER_AGENT } from './http/headers';
 import { serverApi, type ServerApi } from './api/server-api';
+import { DeviceCloudError, invalidInput } from './errors';
 import { historyOptions, readSettings, type ClientOptions, type Settings } from './settings';
 import { oneLine } from './util/show';
 
@@ -66,6 +68,8 @@ export interface Application {
   registry: FleetRegistry;
   fleet: Fleet;
   server: ServerApi | undefined;
+  /** Begins to record to a file, which does not exist yet. */
+  record(path: string, options: RecordOptions): Promise<Recorder>;
   /** Ends every call, closes every connection; takes at most 3 s if a pulse has a pin to set back. */
   close(): Promise<void>;
 }
@@ -91,6 +95,18 @@ const CHIPID = /^\d{1,20}$/;
 const serviceZone = ({ historyZone }: Settings, { shared }: Listening): number =>
   historyZone === 'auto' ? (shared.facts.zone ?? zoneOffset()) : zoneOffset(historyZone);
 
+/** The host of an address with and without its port, which no recording has. */
+const hostsOf = (address: string | undefined): string[] => {
+  if (address === undefined) return [];
+  const { host, hostname } = new URL(address);
+  return [host, hostname];
+};
+
+function* knownDevices(registry: FleetRegistry): Generator<KnownDevice> {
+  for (const { chipid, name, listed, channelState } of registry.devices())
+    yield { chipid, name, listed, isConnected: channelState === 'connected' };
+}
+
 /**
  * Puts an application together.
  * @param limiters spread the connects of its channels, and the readings of histories; shared by all
@@ -102,12 +118,11 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   const { now = Date.now, random = Math.random, userAgent = USER_AGENT, tls } = options;
   const proxy =
     options.proxy === false ? undefined : proxyFor(settings.origin, options.proxy, process.env);
-  const redact = redactor([
-    options.appkey,
-    options.serverKey,
-    options.serverPassword,
-    ...proxySecrets(proxy),
-  ]);
+  const { appkey, serverKey, serverPassword } = options;
+  const secrets = [appkey, serverKey, serverPassword, ...proxySecrets(proxy)].filter(
+    (secret) => secret !== undefined,
+  );
+  const redact = redactor(secrets);
   const explain = (signal: AbortSignal): string => oneLine(redact(abortReason(signal)), MAX_REASON);
   const deadlines = new Deadlines(explain);
   const registry = new FleetRegistry(now, Date.now() * REVISIONS_PER_MS);
@@ -204,6 +219,31 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
   // Nothing throws any more, so that it is certain to be closed.
   const book = settings.book === undefined ? undefined : new (books().Book)(settings.book);
   if (book) registry.useBook(book);
+  let recorder: Recorder | undefined;
+  let isClosed = false;
+  const hasClosed = (): boolean => isClosed;
+  async function record(path: string, recordOptions: RecordOptions): Promise<Recorder> {
+    if (recorder) throw invalidInput('The application is being recorded already. End that first.');
+    const begun = new Recorder(path, recordOptions, {
+      secrets: [...secrets, ...[settings.origin, proxy?.url].flatMap(hostsOf)],
+      devices: () => knownDevices(registry),
+      detach() {
+        recorder = registry.recorder = http.observer = undefined;
+      },
+    });
+    recorder = begun;
+    try {
+      if (hasClosed())
+        throw new DeviceCloudError('UNREACHABLE', 'Not recorded: the client was closed.');
+      await begun.begin();
+    } catch (error) {
+      recorder = undefined;
+      throw error;
+    }
+    if (hasClosed()) await begun.end('closed');
+    else if (!begun.state.ended) registry.recorder = http.observer = begun;
+    return begun;
+  }
 
   return {
     settings,
@@ -219,8 +259,12 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
     server:
       settings.serverApi &&
       serverApi({ ...settings.serverApi, userAgent, signCase: settings.signCase, now }),
+    record,
     async close() {
       book?.close();
+      isClosed = true;
+      // Before calls are ended: that is no fault of the service.
+      const recorded = registry.recorder?.end('closed');
       fleet.close();
       commands?.close();
       queues.close();
@@ -232,6 +276,7 @@ export function createApplication(options: ClientOptions, limiters: AdaptiveLimi
       open?.channels.close();
       await open?.pulses.close();
       await dispatcher.destroy();
+      await recorded;
     },
   };
 }

@@ -29,6 +29,7 @@ import { AdaptiveLimiters } from './http/adaptive-limiters';
 import { callService } from './http/call';
 import { parseChipid, parseChipids } from './input/chipid';
 import { parseCodes, parseLevel, parsePin, readLevels } from './input/gpio';
+import type { RecordOptions, RunningRecording } from './recording/write';
 import type { RecoverOptions } from './recovery/options';
 import { historyOptions, type ClientOptions } from './settings';
 import {
@@ -564,6 +565,25 @@ export class DeviceCloudClient implements AsyncDisposable {
     const { commands } = this.#application;
     if (!commands) throw openApiMissing();
     return commands;
+  }
+
+  /**
+   * Records to a file what the channels and calls of the application carry: uploads, states of channels, lists, calls with
+   * their answers, and faults, with times (docs/inside/recording-format.md). It holds no key, sign, `devkey` or address. It
+   * ends by itself after 24 hours, at 500 MB, or with the client; one recording at a time.
+   * @param path of the file, which must not exist yet
+   * @param options `duration`, `chipids`, `anonymous`, `onEnd`
+   * @returns the recording, once it has begun: `state`, and `stop()`
+   * @throws DeviceCloudError `INVALID_INPUT` if an option is invalid, the file exists or cannot be made, or a recording runs
+   */
+  async record(path: string, options: RecordOptions = {}): Promise<RunningRecording> {
+    const recorder = await this.#application.record(path, options);
+    return {
+      get state() {
+        return recorder.state;
+      },
+      stop: () => recorder.end('stopped'),
+    };
   }
 
   /** The membership that the client was made with. */

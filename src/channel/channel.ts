@@ -132,6 +132,7 @@ export class Channel implements ChannelView, ConnectionEvents {
   /** Sends data to the device (section 6, `msgpush`). @returns false if the channel is not connected */
   push(bytes: Buffer, sent: (error?: Error) => void): boolean {
     if (!this.#connection?.isOpen || this.state !== 'connected') return false;
+    this.#settings.observer?.onPush?.(this.#chipid, bytes);
     const body = bytes.toString('base64');
     this.#connection.send(JSON.stringify({ type: 'msgpush', body }), sent);
     return true;
@@ -185,6 +186,7 @@ export class Channel implements ChannelView, ConnectionEvents {
       this.#deliver(frame.upload);
       for (const flaw of frame.flaws) this.#reportFlaw(flaw);
     } else if ('fault' in frame) {
+      this.#settings.observer?.onFault?.(this.#chipid, frame.fault);
       this.#each((listener) => listener.onGap?.());
       this.#report(frame.fault);
     }

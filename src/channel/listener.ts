@@ -66,6 +66,10 @@ export interface ChannelObserver {
   onLive(upload: Upload, base64: string): void;
   /** A channel was closed, since its last listener has left. */
   onClosed(chipid: string): void;
+  /** A frame could not be read. */
+  onFault?(chipid: string, fault: string): void;
+  /** Something was pushed over a channel. */
+  onPush?(chipid: string, bytes: Buffer): void;
 }
 
 /** A listener's place on the channel of one device, to be released when it is no longer needed. */

@@ -1,5 +1,6 @@
 import type { ChannelObserver, ChannelState } from '../channel/listener';
 import { isDeviceCloudError } from '../errors';
+import type { Recorder } from '../recording/write';
 import type { RecoveryObserver } from '../recovery/options';
 import type { DeviceRecord, Upload } from '../types';
 import { deviceTitle } from '../util/show';
@@ -73,6 +74,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   readonly recent: RecentActivity;
   /** Its names come before those of the service. */
   #book: Book | undefined;
+  /** Set while the application is recorded. */
+  recorder: Recorder | undefined = undefined;
   readonly #now: () => number;
   readonly #first: number;
   readonly #devices = new Map<string, FleetDevice>();
@@ -168,6 +171,8 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onState(chipid: string, state: ChannelState, reason: string | undefined): void {
     if (this.#isClosed) return;
+    if (state === 'connected' || state === 'disconnected')
+      this.recorder?.onChannel(chipid, state, reason);
     const device = this.#touch(chipid);
     device.channelState = state;
     device.channelReason = reason;
@@ -182,6 +187,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
   onClosed(chipid: string): void {
     const device = this.#devices.get(chipid);
     if (this.#isClosed || !device) return;
+    this.recorder?.onChannel(chipid, 'closed');
     device.channelState = null;
     device.channelReason = undefined;
     device.wasConnected = false;
@@ -191,6 +197,7 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
 
   onLive(upload: Upload, base64?: string): void {
     if (this.#isClosed) return;
+    this.recorder?.onLive(upload, base64);
     const at = this.#now();
     const device = this.#touch(upload.chipid);
     device.lastUpload = at;
@@ -198,6 +205,18 @@ export class FleetRegistry implements ChannelObserver, RecoveryObserver {
     device.latest = new KeptUpload(upload, 'live', at, device.connections, base64);
     this.recent.upload(upload, 'live', at, device.latest.base64);
     for (const watcher of this.#watchers) watcher.onLive?.(device);
+  }
+
+  onFault(chipid: string, fault: string): void {
+    this.recorder?.onFault(chipid, fault);
+  }
+
+  onPush(chipid: string, bytes: Buffer): void {
+    this.recorder?.onPush(chipid, bytes);
+  }
+
+  onMissed(upload: Upload): void {
+    this.recorder?.onRecovered(upload);
   }
 
   onReplayed(upload: Upload): void {

@@ -8,9 +8,21 @@ import {
   type StatusMeaning,
 } from './failures';
 
+/** A request before it is signed: nothing of it is secret. */
+export interface UnsignedRequest {
+  method: string;
+  path: string;
+  /** Of the open API. */
+  params?: Readonly<Record<string, string>>;
+  /** Of the server API: percent-encoded, and JSON. */
+  query?: string;
+  body?: string | undefined;
+}
+
 /** One call: how to sign its request, and what its answer has to be. */
 export interface CallSpec<T> {
   call: Call;
+  unsigned?: UnsignedRequest;
   /** Makes the request, freshly signed each time. */
   build: () => HttpRequest;
   /** Which statuses are a success. */

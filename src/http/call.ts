@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { Answer } from '../types';
 import { backoff } from '../util/backoff';
-import { readAnswer, serviceText, type CallSpec } from './answer';
+import { readAnswer, serviceText, type CallSpec, type UnsignedRequest } from './answer';
 import type { CallAborted, Deadline, Deadlines, Extension } from './deadline';
-import { isWorthRetry } from '../errors';
+import { isDeviceCloudError, isWorthRetry } from '../errors';
 import {
   exchange,
   failureOf,
@@ -17,6 +17,17 @@ import { statusError, transportError } from './failures';
 import type { Limiter } from './limiter';
 import type { ServiceClock } from './headers';
 
+/** Observes an attempt of a call. It never throws. */
+export interface ObservedCall {
+  /** @param code of its error, if it is one */
+  ended(answer: HttpAnswer | undefined, code: string | undefined): void;
+}
+
+/** Observes each attempt of a call that is sent. It never throws. */
+export interface CallObserver {
+  onCall(request: UnsignedRequest): ObservedCall | undefined;
+}
+
 /** The connections of one application, as the calls use them. */
 export interface HttpContext {
   dispatcher: Dispatcher;
@@ -29,6 +40,7 @@ export interface HttpContext {
   redact: (text: string) => string;
   random: () => number;
   clock: ServiceClock;
+  observer?: CallObserver | undefined;
 }
 
 /** How often a read that only touches the cloud is retried. */
@@ -47,6 +59,7 @@ class CallAttempt<T> implements Receiver {
   readonly #clears: boolean;
   readonly #resolve: (answer: Answer<T>) => void;
   readonly #reject: (error: unknown) => void;
+  #observed: ObservedCall | undefined;
 
   /** @param clears whether it clears the deadline when it ends */
   constructor(
@@ -87,8 +100,10 @@ class CallAttempt<T> implements Receiver {
       const { statusCode } = answer;
       const body = this.#read(answer);
       const warning = this.#spec.warning?.(body);
+      this.#observed?.ended(answer, undefined);
       this.#resolve(warning === undefined ? { statusCode, body } : { statusCode, body, warning });
     } catch (error) {
+      this.#observed?.ended(answer, codeOf(error));
       this.#reject(error);
     }
   }
@@ -101,6 +116,7 @@ class CallAttempt<T> implements Receiver {
   #send(): void {
     const [http, spec] = [this.#http, this.#spec];
     spec.reader?.restart();
+    if (http.observer && spec.unsigned) this.#observed = http.observer.onCall(spec.unsigned);
     try {
       exchange(http.dispatcher, http.origin, spec.build(), this.#deadline, MAX_ANSWER, this);
     } catch (error) {
@@ -124,13 +140,17 @@ class CallAttempt<T> implements Receiver {
   #fail(failure: Failure): void {
     this.#clear();
     const { seconds } = this.#deadline;
-    this.#reject(transportError(this.#spec.call, failure, this.#http, seconds));
+    const error = transportError(this.#spec.call, failure, this.#http, seconds);
+    this.#observed?.ended(undefined, error.code);
+    this.#reject(error);
   }
 
   #clear(): void {
     if (this.#clears) this.#deadline.clear();
   }
 }
+
+const codeOf = (error: unknown): string => (isDeviceCloudError(error) ? error.code : 'ERROR');
 
 const attempt = <T>(
   http: HttpContext,

@@ -29,9 +29,13 @@ const ENCODING = new Map([
 const ENTITIES = new Map(Object.entries({ '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }));
 const ESCAPES = new Map(Object.entries({ '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' }));
 
+const ASCII = /^[\0-\x7f]*$/;
+
 /** Of the same length: only İ has a longer one. Without the flag `i`, which makes patterns slow. */
 const inLowerCase = (text: string): string =>
-  Array.from(text.replaceAll('İ', 'i'), (each) => each.toLowerCase()).join('');
+  ASCII.test(text)
+    ? text.toLowerCase()
+    : Array.from(text.replaceAll('İ', 'i'), (each) => each.toLowerCase()).join('');
 
 const oneOf = (patterns: Iterable<string>): string => `(?:${[...new Set(patterns)].join('|')})`;
 const hexOf = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');
@@ -82,15 +86,19 @@ function secretPattern(secret: string): RegExp {
  * from the service: a service may repeat a request in its error, in any of the ways in which requests
  * are written. Returns the first 512 characters, and searches no further than the first 32 characters of a
  * secret that begins among them may reach. What begins like a longer secret is hidden as that secret.
+ * @param longest characters that are returned, default 512
  */
-export function redactor(secrets: readonly (string | undefined)[]): (text: string) => string {
+export function redactor(
+  secrets: readonly (string | undefined)[],
+  longest = MAX_RETURNED,
+): (text: string) => string {
   const patterns = secrets
     .filter((secret) => secret !== undefined && secret.length >= MIN_SECRET)
     .map((secret) => secretPattern(secret as string));
   patterns.push(SIGN);
 
   return (whole) => {
-    const text = inLowerCase(whole.slice(0, MAX_RETURNED + SEARCHED * LONGEST_FORM));
+    const text = inLowerCase(whole.slice(0, longest + SEARCHED * LONGEST_FORM));
     const hidden = new Uint8Array(text.length);
     for (const pattern of patterns) {
       pattern.lastIndex = 0;
@@ -100,7 +108,7 @@ export function redactor(secrets: readonly (string | undefined)[]): (text: strin
         pattern.lastIndex = found.index + 1;
       }
     }
-    const returned = Math.min(whole.length, MAX_RETURNED);
+    const returned = Math.min(whole.length, longest);
     let clean = '';
     for (let index = 0; index < returned; index++) {
       if (hidden[index] === 0) clean += whole.charAt(index);

@@ -1,0 +1,140 @@
+import { MIN_SECRET, redactor } from '../http/redact';
+import { decodeBase64 } from '../util/base64';
+import { isObject } from '../util/object';
+
+/*
+ * What a recording must not hold: keys, signs and addresses; and, if asked for, chip numbers and names. What stands for
+ * something stands for it everywhere in one recording.
+ */
+
+/** In place of what is left out. */
+const HIDDEN = '***';
+
+/** Properties of answers that are secrets or addresses, in lower case and without `_` and `-`. */
+const NEVER = new Set([
+  ...['devkey', 'appkey', 'serverkey', 'serverpassword', 'password', 'passwd', 'secret', 'token'],
+  ...['sign', 'signature', 'authorization', 'cookie', 'headers'],
+  ...['addr', 'address', 'ip', 'ipaddr', 'ipaddress', 'latestipaddr', 'mac', 'host', 'baseurl'],
+]);
+
+/** Properties that hold the name of a device or of an application. */
+const NAMES = new Set(['name', 'app', 'app_name', 'note']);
+
+/** Digits of the shortest chip number that is looked for in texts: a shorter one may be anything. */
+const LEAST_DIGITS = 4;
+
+const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
+
+/** Cleans what goes into one recording. */
+export class Cleaner {
+  readonly #isAnonymous: boolean;
+  readonly #redact: (text: string) => string;
+  /** As bytes, for uploads. */
+  readonly #secrets: readonly Buffer[];
+  readonly #chipids = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+
+  /** @param secrets keys, passwords, and the hosts of addresses */
+  constructor(secrets: readonly string[], isAnonymous: boolean) {
+    this.#isAnonymous = isAnonymous;
+    this.#redact = redactor(secrets, Infinity);
+    const forms = secrets
+      .filter(({ length }) => length >= MIN_SECRET)
+      .flatMap((secret) => [secret, secret.toLowerCase(), secret.toUpperCase()]);
+    this.#secrets = [...new Set(forms)].map((secret) => Buffer.from(secret));
+  }
+
+  /** The number of a device as the recording has it. */
+  chipid(chipid: string): string {
+    if (!this.#isAnonymous) return chipid;
+    let other = this.#chipids.get(chipid);
+    if (other === undefined) {
+      other = String(90_000_001 + this.#chipids.size);
+      this.#chipids.set(chipid, other);
+    }
+    return other;
+  }
+
+  /** The name of a device or of an application. */
+  name(name: unknown): string | number | null {
+    if (typeof name !== 'string' && typeof name !== 'number') return null;
+    if (!this.#isAnonymous) return typeof name === 'string' ? this.text(name) : name;
+    const known = String(name);
+    let other = this.#names.get(known);
+    if (other === undefined) {
+      other = `Name ${this.#names.size + 1}`;
+      this.#names.set(known, other);
+    }
+    return other;
+  }
+
+  /** Hides secrets, and whatever looks like a sign; replaces the chip numbers that are known by now. */
+  text(text: string): string {
+    const clean = this.#redact(text);
+    if (!this.#isAnonymous) return clean;
+    const name = this.#names.get(clean);
+    if (name !== undefined) return name;
+    return clean.replace(/\d+/g, (digits) => {
+      if (digits.length < LEAST_DIGITS) return digits;
+      return this.#chipids.get(digits.replace(/^0+(?=\d)/, '')) ?? digits;
+    });
+  }
+
+  /** The same for each text in a value of JSON. */
+  value(value: unknown): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') {
+      const written = String(value);
+      const clean = this.text(written);
+      if (clean === written) return value;
+      return Number.isSafeInteger(Number(clean)) ? Number(clean) : clean;
+    }
+    if (Array.isArray(value)) return value.map((each) => this.value(each));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [this.text(name), this.#property(name, each)]),
+    );
+  }
+
+  /** The parameters of a call. A message in hexadecimal or Base64 that holds a secret is left out. */
+  params(params: Readonly<Record<string, string>>): Record<string, string> {
+    const { message, format } = params;
+    const clean = Object.entries(params).map(([name, value]) => [
+      name,
+      name === 'devid' ? this.chipid(value) : this.text(value),
+    ]);
+    if (message !== undefined && this.#hidesSecret(message, format))
+      clean.push(['message', HIDDEN]);
+    return Object.fromEntries(clean) as Record<string, string>;
+  }
+
+  /** @returns the bytes with an asterisk for each byte of a secret; undefined if there is none in them */
+  bytes(bytes: Buffer): Buffer | undefined {
+    let clean: Buffer | undefined;
+    for (const secret of this.#secrets) {
+      for (
+        let at = bytes.indexOf(secret);
+        at !== -1;
+        at = bytes.indexOf(secret, at + secret.length)
+      ) {
+        clean ??= Buffer.from(bytes);
+        clean.fill('*', at, at + secret.length);
+      }
+    }
+    return clean;
+  }
+
+  #property(name: string, value: unknown): unknown {
+    if (NEVER.has(plain(name))) return HIDDEN;
+    if (!this.#isAnonymous) return this.value(value);
+    if (NAMES.has(name) && (typeof value === 'string' || typeof value === 'number'))
+      return this.name(value);
+    return this.value(value);
+  }
+
+  #hidesSecret(message: string, format: string | undefined): boolean {
+    if (format !== 'HEX' && format !== 'B64') return false;
+    const bytes = format === 'HEX' ? Buffer.from(message, 'hex') : decodeBase64(message);
+    return bytes !== undefined && this.bytes(bytes) !== undefined;
+  }
+}
