@@ -18,6 +18,7 @@ import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.c
 import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
 import { diagnose } from './diagnostics';
 import { explainRoute } from './explain';
+import { downloadRoute, recordingsRoute, recordRoute } from './recordings';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
 import { cancelRoute, waitingRoute } from './waiting-routes';
@@ -262,7 +263,10 @@ type Name =
   | 'refresh'
   | 'push'
   | 'waiting'
-  | 'cancel';
+  | 'cancel'
+  | 'record'
+  | 'recordings'
+  | 'download';
 
 /** What answers the routes of the editor. */
 export const appRoutes =
@@ -279,4 +283,7 @@ export const appRoutes =
     push: deviceRoute(RED, 'push', push),
     waiting: waitingRoute(RED),
     cancel: cancelRoute(RED),
+    record: recordRoute(RED),
+    recordings: recordingsRoute(RED),
+    download: downloadRoute(RED),
   });

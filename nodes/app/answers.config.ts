@@ -64,7 +64,7 @@ export interface DeviceChoice {
 export interface AppChoice {
   id: string;
   name: string;
-  service: 'cloud' | 'simulator';
+  service: 'cloud' | 'simulator' | 'recording';
   /** How many devices are known, and how many of them are online. */
   devices: number;
   online: number;
@@ -191,4 +191,50 @@ export interface Diagnostics {
     counts: Record<string, number>;
   }[];
   errors: { app: string; chipid: string | null; code: string; message: string; at: number }[];
+}
+
+/** A file of a recording, which may still be written. */
+export interface RecordingFile {
+  name: string;
+  bytes: number;
+  at: number;
+}
+
+/** A recording that has ended since the application was deployed. */
+export interface EndedRecording {
+  name: string;
+  reason: 'stopped' | 'duration' | 'time-limit' | 'size-limit' | 'closed' | 'failed';
+  uploads: number;
+  /** Lines that were left out, since the disk was too slow. */
+  dropped: number;
+  /** Why it has failed. */
+  problem?: string;
+}
+
+/** What an application records, and its recordings, the newest first. */
+export interface RecordingAnswer {
+  running: {
+    name: string;
+    since: number;
+    until: number;
+    bytes: number;
+    uploads: number;
+    dropped: number;
+  } | null;
+  /** The one that ended last. */
+  last: EndedRecording | null;
+  recordings: RecordingFile[];
+  /** Why nothing can be recorded. */
+  problem?: string;
+}
+
+/**
+ * What the route is sent to begin or end a recording. Without minutes it runs until it is stopped, a day at most; without
+ * chip numbers all devices are recorded.
+ */
+export interface RecordingRequest {
+  action: 'start' | 'stop';
+  minutes?: number | null;
+  chipids?: string[] | null;
+  anonymous?: boolean;
 }

@@ -10,6 +10,7 @@ import { FleetProcesses, FleetView } from './fleet';
 import { Keeper } from './kept-commands';
 import { KeptState } from './kept-state';
 import { dialectOf } from './options';
+import { Recordings } from './recordings';
 import type { SharedSimulator } from './simulator';
 
 function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: SharedSimulator): void {
@@ -58,6 +59,7 @@ function setUp(RED: NodeAPI, node: AppNode, config: AppConfig, simulator: Shared
       exit();
     }
   };
+  node.recordings = new Recordings(RED, node);
   node.kept = (user, name) => kept.value(connection.application, user, name);
   const keeper = new Keeper(RED, node, {
     application: () => connection.application,

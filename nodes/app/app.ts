@@ -34,6 +34,9 @@ export = function (RED: NodeAPI): void {
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
       waiting: ['get', `${apps}/:id/waiting`, 'device-cloud.read'],
       cancel: ['post', `${apps}/:id/waiting/cancel`, 'device-cloud.write'],
+      record: ['post', `${apps}/:id/recording`, 'device-cloud.write'],
+      recordings: ['get', `${apps}/:id/recording`, 'device-cloud.read'],
+      download: ['get', `${apps}/:id/recordings/:name`, 'device-cloud.read'],
     },
     loadRoutes,
   );

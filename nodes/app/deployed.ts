@@ -7,6 +7,7 @@ import { findRunningApp, type App } from '../common/app';
 import { APP_TYPE, isVariable } from '../common/shared.config';
 import type { FleetCluster } from './answers.config';
 import type { AppConfig, AppCredentials } from './app.config';
+import type { Recordings } from './recordings';
 
 /** The address and settings that the credentials of a config node were deployed with: they are used with no others. */
 export type Endpoint = Pick<AppConfig, 'baseUrl' | 'tls' | 'proxy'>;
@@ -45,6 +46,7 @@ export interface AppNode extends App, Node<AppCredentials> {
   pins: (chipid: string) => KeptPin[];
   /** Undefined if the devices are not shared. */
   processes: DeviceProcesses | undefined;
+  recordings: Recordings;
   /** Called when the fleet is viewed: keeps it up to date for a minute, if a node uses the application. */
   viewFleet(): void;
 }
