@@ -569,7 +569,7 @@ export class DeviceCloudClient implements AsyncDisposable {
 
   /**
    * Records to a file what the channels and calls of the application carry: uploads, states of channels, lists, calls with
-   * their answers, and faults, with times (docs/inside/recording-format.md). It holds no key, sign, `devkey` or address. It
+   * their answers, and faults, with times (section 4.2 and section 6; docs/inside/recording-format.md). It holds no key, sign, `devkey` or address. It
    * ends by itself after 24 hours, at 500 MB, or with the client; one recording at a time.
    * @param path of the file, which must not exist yet
    * @param options `duration`, `chipids`, `anonymous`, `onEnd`

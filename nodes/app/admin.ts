@@ -18,7 +18,7 @@ import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.c
 import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
 import { diagnose } from './diagnostics';
 import { explainRoute } from './explain';
-import { downloadRoute, recordingsRoute, recordRoute } from './recordings';
+import { downloadRoute, recordingsRoute, recordRoute } from './recording-routes';
 import type { SharedSimulator } from './simulator';
 import { testApp } from './test-app';
 import { cancelRoute, waitingRoute } from './waiting-routes';

@@ -1,28 +1,19 @@
-import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import type { NodeAPI } from 'node-red';
-import { DeviceCloudError, isDeviceCloudError } from '../../src/index';
+import type { Node, NodeAPI } from 'node-red';
+import { DeviceCloudError } from '../../src/index';
 import { fileNameOf, type RecordingState, type RunningRecording } from '../../src/for-nodes';
-import { invalidInput, parseChipids } from '../../src/input';
-import { auditedRoute, mayReadFlows } from '../common/admin';
-import { findApp } from '../common/app';
-import { messageOf, toProblem } from '../common/errors';
-import type { Handler } from '../common/register';
-import { isObject } from '../common/shared.config';
+import { invalidInput } from '../../src/input';
+import type { App } from '../common/app';
 import type { EndedRecording, RecordingAnswer, RecordingFile } from './answers.config';
-import { findAppNode, type AppNode } from './deployed';
 
 /** The folder in Node-RED's user directory. */
 const FOLDER = join('device-cloud', 'recordings');
 /** Recordings that are listed, the newest. */
 const MOST = 100;
-const MAX_MINUTES = 24 * 60;
-const MAX_DEVICES = 10_000;
 
 /** What is to be recorded. */
-interface Wanted {
+export interface Wanted {
   duration?: number;
   chipids?: string[];
   anonymous: boolean;
@@ -42,7 +33,7 @@ export class Recordings {
 
   constructor(
     private readonly RED: NodeAPI,
-    private readonly node: AppNode,
+    private readonly node: Node & Pick<App, 'problem' | 'borrow'>,
   ) {}
 
   /** Begins one. It keeps the client until it ends. @throws DeviceCloudError */
@@ -148,102 +139,3 @@ export class Recordings {
     return (await Promise.all(files)).filter((file) => file !== undefined);
   }
 }
-
-/** Reads `{action, minutes, chipids, anonymous}`. @returns undefined: stop @throws DeviceCloudError `INVALID_INPUT` */
-function readWanted(body: unknown): Wanted | undefined {
-  if (!isObject(body))
-    throw invalidInput('Send a JSON object, with the header Content-Type: application/json.');
-  const { action, minutes = null, chipids = null, anonymous = false } = body;
-  if (action === 'stop') return undefined;
-  if (action !== 'start') throw invalidInput('The action has to be "start" or "stop".');
-  const isMinutes =
-    minutes === null || (typeof minutes === 'number' && minutes > 0 && minutes <= MAX_MINUTES);
-  if (!isMinutes) throw invalidInput('The minutes have to be a number up to 1440, or null.');
-  if (typeof anonymous !== 'boolean') throw invalidInput('anonymous has to be true or false.');
-  if (Array.isArray(chipids) && (chipids.length === 0 || chipids.length > MAX_DEVICES))
-    throw invalidInput('Choose 1 to 10,000 devices, or leave chipids out for all.');
-  return {
-    anonymous,
-    ...(minutes === null ? {} : { duration: Math.max(1, minutes * 60_000) }),
-    ...(chipids === null ? {} : { chipids: parseChipids(chipids) }),
-  };
-}
-
-function appNode(RED: NodeAPI, id: string): AppNode {
-  const node = findAppNode(RED, id);
-  if (node) return node;
-  throw findApp(RED, id).problem('open') ?? new Error(`The application ${id} is missing.`);
-}
-
-const refusal = (error: unknown): number =>
-  isDeviceCloudError(error, 'INVALID_INPUT', 'NOT_CONFIGURED') ? 409 : 500;
-
-/** Begins and ends a recording. */
-export const recordRoute = (RED: NodeAPI): Handler =>
-  auditedRoute(RED, {
-    event: 'apps.recording',
-    read: (body, { id = '' }) => ({ id, node: appNode(RED, id), wanted: readWanted(body) }),
-    audited: ({ id, wanted }) => ({ id, action: wanted ? 'start' : 'stop', ...wanted }),
-    async answer({ node: { recordings }, wanted }) {
-      await (wanted ? recordings.start(wanted) : recordings.stop());
-      return { ok: true, running: (await recordings.read()).running };
-    },
-    failure: (error) => Promise.resolve([refusal(error)]),
-  });
-
-/** Says what is recorded, and lists the files. */
-export const recordingsRoute =
-  (RED: NodeAPI): Handler =>
-  (request, response) => {
-    const node = findAppNode(RED, String(request.params['id']));
-    if (!node) {
-      response.status(404).json({ error: toProblem(findApp(RED, '').problem('open')) });
-      return;
-    }
-    node.recordings.read().then(
-      (answer) => response.json(answer),
-      (error: unknown) => response.status(500).json({ error: toProblem(error) }),
-    );
-  };
-
-/** Makes a test of a flow, as YAML, of a recording. */
-type ToTest = (path: string) => Promise<string>;
-
-/** Gives a recording as a file; with `?as=test` a test to start from. */
-export const downloadRoute =
-  (RED: NodeAPI, toTest?: ToTest): Handler =>
-  (request, response) => {
-    const { id = '', name = '' } = request.params as Record<string, string>;
-    const refuse = (status: number, message: string): void => {
-      response.status(status).json({ error: { message } });
-    };
-    const send = async (): Promise<void> => {
-      if (!(await mayReadFlows(RED, request))) {
-        refuse(403, 'Only users who may read flows may read recordings.');
-        return;
-      }
-      const found = await findAppNode(RED, id)?.recordings.find(name);
-      if (!found) {
-        refuse(404, 'There is no such recording of this application.');
-        return;
-      }
-      if (request.query['as'] === 'test') {
-        if (!toTest) refuse(501, 'This version makes no tests of recordings.');
-        else
-          response
-            .attachment(`${name}.yaml`)
-            .type('text/yaml')
-            .send(await toTest(found.path));
-        return;
-      }
-      // Of one that runs: what is written by now.
-      const { path, size } = found;
-      response.attachment(name).type('application/x-ndjson').set('Content-Length', String(size));
-      if (size === 0) response.end();
-      else await pipeline(createReadStream(path, { end: size - 1 }), response);
-    };
-    send().catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else refuse(500, messageOf(error));
-    });
-  };
