@@ -47,6 +47,7 @@ const ON_5_ALONE = {
     'listener',
     'picker',
     'sidebar',
+    'sidebar-waiting',
     'sidebar.zh-CN',
     'validation',
   ],

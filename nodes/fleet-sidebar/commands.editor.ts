@@ -3,12 +3,55 @@ import { fieldValue } from '../common/editor/form';
 import { postRoute } from '../common/editor/routes';
 import { t } from '../common/editor/texts';
 import type { LISTEN_TYPE } from '../listen/listen.config';
+import type { Fleet } from './fleet.editor';
 
 /** The application and the device that the actions are for. */
 export interface Target {
   app: string;
   chipid: string;
   name: string;
+}
+
+/** What the parts of the tab know of each other. */
+export interface Tab {
+  /** Id of the application that is chosen; empty: none. */
+  readonly app: string;
+  readonly fleet: Fleet;
+  /** The server's time, in ms. */
+  now(): number;
+  /** Shows a device in the list, and its details. */
+  showDevice(chipid: string): void;
+  /** The chip numbers that the list shows. */
+  shown(): string[];
+  /** The device that is selected. */
+  selected(): string | undefined;
+  /** Reads what has changed, now. */
+  readAgain(): void;
+}
+
+/** A part of the tab in place of the list of devices. */
+export interface View {
+  readonly element: JQuery;
+  /** Called when it is shown, when another application is chosen, and whenever something has changed. */
+  read(): void;
+}
+
+export const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');
+
+/** A small button with an icon, words, or both. Who may not use it sees why. */
+export function smallButton(
+  icon: string,
+  words: string,
+  hint: string,
+  run: (button: JQuery) => void,
+  isAllowed = true,
+): JQuery {
+  const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+  const title = isAllowed ? hint : t('forbidden-write');
+  button.attr({ title, 'aria-label': words || hint }).prop('disabled', !isAllowed);
+  if (icon !== '') button.append($('<i>', { class: `fa fa-${icon}` }));
+  if (words !== '') button.append(icon === '' ? '' : ' ', $('<span>').text(words));
+  return button.on('click', () => run(button));
 }
 
 /** Says how something ended, where the editor says such things. */
@@ -35,12 +78,46 @@ export async function command(target: Target, name: string, body: object): Promi
     const { status } = (await postRoute(route, body)) as { status?: unknown };
     notify(name === 'refresh' ? refreshed(device, status) : t('done.push', { device }), 'success');
   } catch (failure) {
-    const { reason, detail } = explainFailure(failure, {
-      permission: 'device-cloud.write',
-      forbidden: t('forbidden-write'),
-    });
-    notify(t(`failed.${name}`, { device, reason }), 'error', detail);
+    notifyFailure(`failed.${name}`, failure, { device });
   }
+}
+
+/** Says why a request that changes something has failed. @param key of the text, which takes the `reason` */
+export function notifyFailure(key: string, failure: unknown, values: object = {}): void {
+  const { reason, detail } = explainFailure(failure, {
+    permission: 'device-cloud.write',
+    forbidden: t('forbidden-write'),
+  });
+  notify(t(key, { ...values, reason }), 'error', detail);
+}
+
+/** Asks before something is done. @param words of the buttons */
+export function ask(form: JQuery, words: { no: string; yes: string }, yes: () => void): void {
+  const close = (): void => notification.close();
+  const agree = (): void => {
+    close();
+    yes();
+  };
+  const notification = RED.notify(form, {
+    ...{ modal: true, fixed: true, type: 'warning' },
+    buttons: [
+      { text: words.no, click: close },
+      { text: words.yes, class: 'primary', click: agree },
+    ],
+  });
+  form.on('submit', (event) => {
+    event.preventDefault();
+    agree();
+  });
+  form.on('keydown', ({ key }) => {
+    if (key === 'Escape') close();
+  });
+  setTimeout(() => {
+    const inputs = form.find('input');
+    (inputs.length > 0 ? inputs : form.closest('.red-ui-notification').find('button'))
+      .first()
+      .trigger('focus');
+  });
 }
 
 const FORMATS = ['MSG', 'HEX', 'AT', 'LUA', 'B64'];
@@ -63,25 +140,9 @@ export function askPush(target: Target): void {
     ...field('push.message', message),
     ...field('push.format', format),
   );
-  const push = (): void => {
-    notification.close();
+  ask(form, { no: t('push.cancel'), yes: t('push.push') }, () => {
     void command(target, 'push', { message: fieldValue(message), format: fieldValue(format) });
-  };
-  const notification = RED.notify(form, {
-    ...{ modal: true, fixed: true, type: 'warning' },
-    buttons: [
-      { text: t('push.cancel'), click: () => notification.close() },
-      { text: t('push.push'), class: 'primary', click: push },
-    ],
   });
-  form.on('submit', (event) => {
-    event.preventDefault();
-    push();
-  });
-  form.on('keydown', ({ key }) => {
-    if (key === 'Escape') notification.close();
-  });
-  setTimeout(() => message.trigger('focus'));
 }
 
 const LISTEN = 'device-cloud-listen' satisfies typeof LISTEN_TYPE;

@@ -1,5 +1,12 @@
 import { ageText, localTime, t } from '../common/editor/texts';
-import { askPush, command, insertListener, type Target } from './commands.editor';
+import {
+  askPush,
+  command,
+  insertListener,
+  mayCommand,
+  type Tab,
+  type Target,
+} from './commands.editor';
 import { RecentList } from './recent.editor';
 import { usesOf } from './uses.editor';
 import type { FleetRow } from '../app/answers.config';
@@ -11,7 +18,6 @@ interface Actions {
   showUses: (target: Target) => void;
 }
 
-const mayCommand = (): boolean => RED.user.hasPermission('device-cloud.write');
 const mayEdit = (): boolean => RED.user.hasPermission('flows.write') && !RED.workspaces.isLocked();
 
 interface Action {
@@ -50,7 +56,9 @@ function actionButtons(actions: Actions): JQuery {
   bar.attr('aria-label', t('actions'));
   for (const { name, icon, may, run } of ACTIONS) {
     const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-    button.attr('data-action', name).append($('<i>', { class: `fa fa-${icon}` }), ' ');
+    button
+      .attr({ 'data-action': name, 'aria-label': t(`action.${name}`) })
+      .append($('<i>', { class: `fa fa-${icon}` }), ' ');
     button.append($('<span>').text(t(`action.${name}`))).appendTo(bar);
     const allow = (): void => {
       const allowed = may();
@@ -80,7 +88,7 @@ function uploadLine(device: FleetRow, now: number): Line {
 }
 
 function lines(device: FleetRow, now: number): Line[] {
-  const { lastError, waiting, reconnects, recovered, process } = device;
+  const { lastError, waiting, reconnects, recovered, process, groups = [], type } = device;
   const online =
     device.since === null || device.online === null
       ? onlineText(device)
@@ -93,6 +101,8 @@ function lines(device: FleetRow, now: number): Line[] {
     uploadLine(device, now),
     ['channel', channelState(device)],
     ...(process === undefined ? [] : [['process', process] as const]),
+    ...(groups.length > 0 ? [['groups', groups.join(', ')] as const] : []),
+    ...(type === undefined ? [] : [['type', type] as const]),
     ['waiting', String(waiting)],
     ['reconnects', String(reconnects)],
     ['recovered', String(recovered)],
@@ -107,12 +117,13 @@ export class Details {
   readonly #buttons: JQuery;
   readonly #uses = $('<div>').appendTo(this.element);
   readonly #list = $('<dl>');
-  readonly #recent = new RecentList();
+  readonly #recent: RecentList;
   #isShown = false;
   #chipid = '';
 
   /** @param onLeave Escape */
-  constructor(target: () => Target | undefined, onLeave: () => void) {
+  constructor(tab: Tab, target: () => Target | undefined, onLeave: () => void) {
+    this.#recent = new RecentList(tab);
     const showUses = (chosen: Target): void => {
       this.#uses.empty().append(usesOf(chosen));
       this.element[0]?.scrollTo(0, 0);
@@ -151,9 +162,9 @@ export class Details {
     this.#list.empty().append(items);
   }
 
-  /** Reads the last uploads and commands. @param now the server's time, in ms */
-  readRecent(app: string, chipid: string, now: () => number): void {
-    void this.#recent.read(app, chipid, now);
+  /** Reads what the device is to do, and its last uploads and commands. */
+  readRecent(chipid: string): void {
+    void this.#recent.read(chipid);
   }
 
   focus(): void {

@@ -64,12 +64,11 @@ function watchVisibility(panel: Panel): void {
 
 function diagnosticsButton(): JQuery {
   const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-  button.attr({ id: 'device-cloud-diagnostics', title: t('diagnostics.hint') });
-  button.append(
-    $('<i>', { class: 'fa fa-clipboard' }),
-    ' ',
-    $('<span>').text(t('diagnostics.copy')),
-  );
+  button.attr({
+    id: 'device-cloud-diagnostics',
+    title: `${t('diagnostics.copy')}\n${t('diagnostics.hint')}`,
+  });
+  button.attr('aria-label', t('diagnostics.copy')).append($('<i>', { class: 'fa fa-clipboard' }));
   button.on('click', () => void copyDiagnostics(button));
   return button;
 }
@@ -83,7 +82,7 @@ RED.plugins.registerPlugin('device-cloud-fleet-sidebar', {
       name: t('tab'),
       iconClass: 'fa fa-cloud',
       content: panel.element,
-      toolbar: $('<div>').append(diagnosticsButton()),
+      toolbar: $('<div>').append(panel.switches, diagnosticsButton()),
     });
     const refresh = (): void => void panel.refresh();
     RED.events.on('deploy', refresh);

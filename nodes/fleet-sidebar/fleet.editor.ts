@@ -16,6 +16,7 @@ export const STATES = {
     channel?.state === 'connected' && now - (lastUpload ?? since ?? now) > SILENT,
   'channel-down': ({ channel }) =>
     channel !== null && channel.state !== 'connected' && channel.state !== 'elsewhere',
+  missing: ({ missing }) => missing === true,
   waiting: ({ waiting }) => waiting > 0,
   error: ({ lastError }) => lastError !== null,
 } as const satisfies Record<string, Is>;
@@ -24,15 +25,40 @@ export type State = keyof typeof STATES;
 
 export const isState = (value: string): value is State => Object.hasOwn(STATES, value);
 
-/** The devices of a state whose name or number has a text in it. */
-export function matching(rows: FleetRow[], text: string, state: State, now: number): FleetRow[] {
+/** What the list shows. */
+export interface Filter {
+  /** In the name or the number. */
+  text: string;
+  state: State;
+  /** `group:` or `type:` and its name; empty: all. */
+  kind: string;
+}
+
+/** The devices that a filter lets through. */
+export function matching(rows: FleetRow[], { text, state, kind }: Filter, now: number): FleetRow[] {
   const wanted = text.trim().toLowerCase();
   const is: Is = STATES[state];
   return rows.filter(
     (row) =>
       is(row, now) &&
+      (kind === '' || kindsOf(row).includes(kind)) &&
       (row.chipid.includes(wanted) || (row.name?.toLowerCase().includes(wanted) ?? false)),
   );
+}
+
+/** The groups and the type of a device, as a filter names them. */
+const kindsOf = ({ groups = [], type }: FleetRow): string[] => [
+  ...groups.map((group) => `group:${group}`),
+  ...(type === undefined ? [] : [`type:${type}`]),
+];
+
+/** All groups and types of the devices, sorted, and how many devices are of each. */
+export function countKinds(rows: FleetRow[]): [kind: string, number: number][] {
+  const counts = new Map<string, number>();
+  for (const row of rows)
+    for (const kind of kindsOf(row)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const { compare } = new Intl.Collator(undefined, { numeric: true });
+  return [...counts].sort(([a], [b]) => compare(a, b));
 }
 
 /** How many devices are in each state. */
@@ -44,7 +70,7 @@ export function countStates(rows: FleetRow[], now: number): Record<State, number
 
 /** The texts in it come from a server that may be anyone's. */
 function displayable(row: FleetRow): FleetRow {
-  const { name, channel, lastError, latest, process } = row;
+  const { name, channel, lastError, latest, process, groups, type } = row;
   return {
     ...row,
     name: name === null ? null : plain(name),
@@ -52,6 +78,8 @@ function displayable(row: FleetRow): FleetRow {
     lastError: lastError && { ...lastError, message: plain(lastError.message) },
     ...(latest === undefined ? {} : { latest: plain(latest) }),
     ...(process === undefined ? {} : { process: plain(process) }),
+    ...(groups === undefined ? {} : { groups: groups.map(plain) }),
+    ...(type === undefined ? {} : { type: plain(type) }),
   };
 }
 

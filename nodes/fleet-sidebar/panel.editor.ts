@@ -4,9 +4,11 @@ import { fieldValue } from '../common/editor/form';
 import { applicationName, Feed, readApplications } from './feed.editor';
 import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
-import { countStates, Fleet, isState, matching, STATES, type State } from './fleet.editor';
+import type { Tab, View } from './commands.editor';
+import { countKinds, countStates, Fleet, isState, matching, STATES } from './fleet.editor';
 import { clusterText, createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
+import { WaitingView } from './waiting.editor';
 
 /** A labelled control, whose label only assistive technology shows. */
 const control = (tag: string, id: string, attributes: object = {}): JQuery =>
@@ -15,22 +17,29 @@ const control = (tag: string, id: string, attributes: object = {}): JQuery =>
 /** A tab that is lower, in pixels, as one half of the sidebar of Node-RED 5, has rows of one line. */
 const LOW = 460;
 
-/** The tab: which application, which of its devices, and what is known of them. */
-export class Panel {
-  readonly element = $('<div>', { class: 'device-cloud-fleet' });
+/** The tab: which application, and which of its devices and what is known of them, or another view in their place. */
+export class Panel implements Tab {
+  readonly element = $('<div>', { class: 'device-cloud-fleet', 'data-view': 'devices' });
+  /** Buttons for the foot of the tab, which choose what it shows. */
+  readonly switches = $('<span>', { class: 'device-cloud-fleet-views', role: 'group' });
+  readonly fleet = new Fleet();
   readonly #app = control('<select>', 'app');
   readonly #text = control('<input>', 'text', { type: 'text', placeholder: t('filter.text') });
   readonly #state = control('<select>', 'state');
+  /** Groups and types, where the devices have some. */
+  readonly #kind = control('<select>', 'kind').hide();
   readonly #cluster = $('<div>', { class: 'device-cloud-fleet-cluster' }).hide();
   readonly #note = $('<div>', { class: 'device-cloud-fleet-note' });
   /** Of the note, what a screen reader says by itself: not each change of a number. */
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
   readonly #list: VirtualList<FleetRow>;
   readonly #details: Details;
-  readonly #fleet = new Fleet();
+  readonly #views: Record<string, View | undefined>;
   readonly #feed: Feed;
   #apps: AppChoice[] | undefined;
   #chosen = '';
+  #view = 'devices';
+  #rows: FleetRow[] = [];
   #selected: string | undefined;
   #problem: Problem | undefined;
   #loaded = false;
@@ -41,13 +50,14 @@ export class Panel {
 
   constructor() {
     this.#details = new Details(
+      this,
       () => this.#target(),
       () => this.#list.element.focus(),
     );
     this.#list = new VirtualList<FleetRow>(ROW_HEIGHTS.high, {
       key: ({ chipid }) => chipid,
       create: createRow,
-      fill: (row, device) => fillRow(row, device, this.#now()),
+      fill: (row, device) => fillRow(row, device, this.now()),
       onSelect: (chipid) => {
         this.#selected = chipid;
         this.#showDetails();
@@ -59,9 +69,11 @@ export class Panel {
     this.#feed = new Feed({
       onAnswer: (answer, ahead) => {
         [this.#ahead, this.#problem, this.#loaded] = [ahead, undefined, true];
-        this.#fleet.apply(answer);
+        this.fleet.apply(answer);
+        this.#showKinds();
         this.#show();
         this.#readRecent();
+        this.#readViews();
       },
       onProblem: (problem) => {
         this.#problem = problem;
@@ -70,12 +82,15 @@ export class Panel {
     });
     for (const state of Object.keys(STATES)) $('<option>', { value: state }).appendTo(this.#state);
     const filters = $('<div>', { class: 'device-cloud-fleet-filters' });
-    filters.append(this.#app, this.#text, this.#state);
+    filters.append(this.#app, this.#text, this.#kind, this.#state);
     this.element.append(filters, this.#cluster, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
+    this.#views = { waiting: new WaitingView(this) };
+    this.#addViews();
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
     this.#state.on('change', () => this.#filter());
+    this.#kind.on('change', () => this.#filter());
     const resized = new ResizeObserver(() => this.#fit());
     for (const element of this.element.toArray()) resized.observe(element);
     this.#show();
@@ -111,6 +126,66 @@ export class Panel {
     }
   }
 
+  get app(): string {
+    return this.#chosen;
+  }
+
+  now(): number {
+    return Date.now() + this.#ahead;
+  }
+
+  showDevice(chipid: string): void {
+    this.#showView('devices');
+    this.#text.val('');
+    this.#state.val('all');
+    this.#kind.val('');
+    this.#filter();
+    this.#list.go(chipid);
+  }
+
+  shown(): string[] {
+    return this.#rows.map(({ chipid }) => chipid);
+  }
+
+  selected(): string | undefined {
+    return this.#target()?.chipid;
+  }
+
+  readAgain(): void {
+    this.#feed.resume();
+  }
+
+  #addViews(): void {
+    this.switches.attr('aria-label', t('view.label'));
+    for (const name of ['devices', ...Object.keys(this.#views)]) {
+      const view = this.#views[name];
+      if (view) this.element.append(view.element.hide());
+      const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
+      const label = $('<span>').text(t(`view.${name}`));
+      button.attr({ 'data-view': name, title: t(`view.hint.${name}`) }).append(label);
+      button.on('click', () => this.#showView(name)).appendTo(this.switches);
+    }
+    this.#showView('devices');
+  }
+
+  #showView(name: string): void {
+    this.#view = name;
+    this.element.attr('data-view', name);
+    for (const button of this.switches.children().toArray()) {
+      const isChosen = button.dataset['view'] === name;
+      $(button).toggleClass('selected', isChosen).attr('aria-pressed', String(isChosen));
+    }
+    for (const [each, view] of Object.entries(this.#views)) view?.element.toggle(each === name);
+    if (this.#ticking !== 0) this.#views[name]?.read();
+  }
+
+  /** What is shown, and what says in the foot that something is recorded. */
+  #readViews(): void {
+    if (this.#ticking === 0) return;
+    const view = this.#views[this.#view];
+    view?.read();
+  }
+
   #showApps(apps: AppChoice[]): void {
     const options = apps.map((app) => $('<option>', { value: app.id }).text(applicationName(app)));
     this.#app
@@ -134,20 +209,17 @@ export class Panel {
   #choose(app: string): void {
     this.#chosen = app;
     this.#isAsked = true;
-    this.#fleet.clear();
+    this.fleet.clear();
     [this.#loaded, this.#problem] = [false, undefined];
     this.#list.select(undefined);
     if (this.#ticking === 0 || app === '') this.#feed.hide();
     else this.#feed.show(app);
+    this.#showKinds();
     this.#show();
   }
 
-  #now(): number {
-    return Date.now() + this.#ahead;
-  }
-
   #target() {
-    const device = this.#selected === undefined ? undefined : this.#fleet.get(this.#selected);
+    const device = this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
     if (!device) return undefined;
     const { chipid } = device;
     return { app: this.#chosen, chipid, name: nameOf(device) };
@@ -169,21 +241,40 @@ export class Panel {
 
   #readRecent(): void {
     if (this.#selected === undefined || this.#ticking === 0) return;
-    if (!this.#fleet.get(this.#selected)) return;
-    this.#details.readRecent(this.#chosen, this.#selected, () => this.#now());
+    if (!this.fleet.get(this.#selected)) return;
+    this.#details.readRecent(this.#selected);
   }
 
   #showDetails(): void {
-    const device = this.#selected === undefined ? undefined : this.#fleet.get(this.#selected);
-    this.#details.show(device, this.#now());
+    const device = this.#selected === undefined ? undefined : this.fleet.get(this.#selected);
+    this.#details.show(device, this.now());
+  }
+
+  /** Offers the groups and types that there are. */
+  #showKinds(): void {
+    const kinds = countKinds(this.fleet.rows());
+    const chosen = fieldValue(this.#kind);
+    const option = (value: string, text: string): JQuery => $('<option>', { value }).text(text);
+    const group = (name: string): JQuery[] => {
+      const own = kinds.filter(([kind]) => kind.startsWith(`${name}:`));
+      if (own.length === 0) return [];
+      const options = own.map(([kind, number]) =>
+        option(kind, t('kind.of', { name: kind.slice(name.length + 1), number })),
+      );
+      return [$('<optgroup>', { label: t(`kind.${name}`) }).append(options)];
+    };
+    this.#kind.empty().append(option('', t('kind.all')), ...group('group'), ...group('type'));
+    this.#kind.val(kinds.some(([kind]) => kind === chosen) ? chosen : '');
+    this.#kind.toggle(kinds.length > 0);
   }
 
   #show(): void {
-    const rows = this.#fleet.rows();
-    const now = this.#now();
+    const rows = this.fleet.rows();
+    const now = this.now();
     const chosen = fieldValue(this.#state);
-    const state: State = isState(chosen) ? chosen : 'all';
-    const shown = matching(rows, fieldValue(this.#text), state, now);
+    const [text, kind] = [fieldValue(this.#text), fieldValue(this.#kind)];
+    const shown = matching(rows, { text, kind, state: isState(chosen) ? chosen : 'all' }, now);
+    this.#rows = shown;
     const counts = countStates(rows, now);
     for (const option of this.#state.children().toArray() as HTMLOptionElement[]) {
       if (!isState(option.value)) continue;
@@ -196,7 +287,7 @@ export class Panel {
   }
 
   #showCluster(): void {
-    const { cluster } = this.#fleet;
+    const { cluster } = this.fleet;
     const text = cluster ? clusterText(cluster) : '';
     this.#cluster.toggle(text !== '').toggleClass('device-cloud-fleet-wrong', !!cluster?.problem);
     if (this.#cluster.text() !== text) this.#cluster.text(text);
@@ -204,7 +295,7 @@ export class Panel {
 
   /** Shows the number of devices, or what to do where no device is known. */
   #say(shown: number, online: number): void {
-    const { size } = this.#fleet;
+    const { size } = this.fleet;
     const problem = this.#problem;
     const text = (): string => {
       if (problem) return said(t('failed.fleet'), problem.reason);

@@ -1,24 +1,8 @@
-import type { DeviceDetails, RecentCommand, RecentUpload } from '../app/answers.config';
+import type { DeviceDetails, KeptPin, RecentCommand, RecentUpload } from '../app/answers.config';
 import { getRoute } from '../common/editor/routes';
-import { localTime, plain, t } from '../common/editor/texts';
-
-const DAY = 86_400_000;
-
-/** The time of day, to the second; of another day the date, too. */
-function clockText(at: number, now: number): string {
-  if (now - at >= DAY) return localTime(at);
-  const options = {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  } as const;
-  try {
-    return new Date(at).toLocaleTimeString(RED.i18n.lang(), options);
-  } catch {
-    return new Date(at).toLocaleTimeString([], options);
-  }
-}
+import { clockText, localTime, plain, t } from '../common/editor/texts';
+import type { Tab } from './commands.editor';
+import { waitingItems } from './waiting.editor';
 
 const timeOf = (at: number, now: number): JQuery =>
   $('<time>', { title: localTime(at) }).text(clockText(at, now));
@@ -59,25 +43,42 @@ function commandItem(command: RecentCommand, now: number): JQuery {
   );
 }
 
-/** The last uploads and commands of the device that is selected. */
+/** A pin that is to keep its level: what is wanted, what was found, and whether they agree. */
+function pinItem({ pin, wanted, found, state }: KeptPin): JQuery {
+  const seen =
+    found === null || found === undefined
+      ? t('pin.not-read')
+      : plain(typeof found === 'string' ? found : JSON.stringify(found));
+  return $('<li>', { class: state === 'differs' ? 'device-cloud-fleet-failed' : '' }).append(
+    $('<span>').text(t('pin.wanted', { pin, wanted, found: seen })),
+    $('<small>', { title: t(`pin.hint.${state}`) }).text(t(`pin.${state}`)),
+  );
+}
+
+/** What the device that is selected is to do, and its last uploads and commands. */
 export class RecentList {
   readonly element = $('<div>', { class: 'device-cloud-fleet-recent' });
+  readonly #tab: Tab;
   #shown = '';
   #of = '';
+
+  constructor(tab: Tab) {
+    this.#tab = tab;
+  }
 
   /**
    * Reads and shows them; a device that was selected meanwhile is shown instead. Nothing changes if they cannot be read: the
    * list above says why.
-   * @param now the server's time, in ms
    */
-  async read(app: string, chipid: string, now: () => number): Promise<void> {
+  async read(chipid: string): Promise<void> {
+    const { app } = this.#tab;
     const of = `${app} ${chipid}`;
     if (of !== this.#of) this.clear();
     this.#of = of;
     const path = `apps/${encodeURIComponent(app)}/devices/${encodeURIComponent(chipid)}`;
     try {
       const details = (await getRoute(path)) as DeviceDetails;
-      if (this.#of === of) this.#show(details, now());
+      if (this.#of === of) this.#show(details);
     } catch {
       // It is read again with the next change.
     }
@@ -88,16 +89,22 @@ export class RecentList {
     this.element.empty();
   }
 
-  #show({ uploads, commands }: DeviceDetails, now: number): void {
+  #show({ uploads, commands, waitingCommands = [], pins = [] }: DeviceDetails): void {
     // What is selected in it stays so, unless it changes.
-    const shown = JSON.stringify([uploads, commands]);
+    const shown = JSON.stringify([uploads, commands, waitingCommands, pins]);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    const now = this.#tab.now();
     const section = (name: string, items: JQuery[], none: string): JQuery[] => [
       $('<h5>').text(t(`recent.${name}`)),
       items.length > 0 ? $('<ol>').append(items) : $('<p>').text(none),
     ];
+    // Most devices have neither.
+    const has = (name: string, items: JQuery[]): JQuery[] =>
+      items.length > 0 ? section(name, items, '') : [];
     this.element.empty().append(
+      ...has('pins', pins.map(pinItem)),
+      ...has('waiting', waitingItems(waitingCommands, this.#tab)),
       ...section(
         'uploads',
         (uploads ?? []).map((upload) => uploadItem(upload, now)),

@@ -31,8 +31,10 @@ export function createRow(): HTMLElement {
   return row;
 }
 
-export const onlineText = ({ online }: FleetRow): string =>
-  t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
+export const onlineText = ({ online, missing }: FleetRow): string => {
+  if (missing) return t('online.missing');
+  return t(online === null ? 'online.unknown' : online ? 'online.yes' : 'online.no');
+};
 
 /** A state, with the reason if the channel is not connected. */
 function withReason({ state, reason }: NonNullable<FleetRow['channel']>, text: string): string {
@@ -84,11 +86,17 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   const counts = countTexts(device);
   const error = lastError?.code ?? '';
   const latest = isElsewhere(device) ? '' : glance(device.latest ?? '');
+  const missing = device.missing ? t('online.missing') : '';
   // That it is connected goes without saying where there is something else to say.
   const isPlain = channel === null || (channel.state === 'connected' && latest !== '');
   const texts: Record<(typeof PARTS)[number], string> = {
     ...{ dot: '', name: name ?? chipid, age, number: name === null ? '' : chipid },
-    ...{ channel: isPlain ? '' : channelText(device), latest, counts: counts.join(' · '), error },
+    ...{
+      channel: isPlain ? missing : channelText(device),
+      latest,
+      counts: counts.join(' · '),
+      error,
+    },
   };
   PARTS.forEach((part, index) => {
     const element = row.children[index];
@@ -102,6 +110,8 @@ export function fillRow(row: HTMLElement, device: FleetRow, now: number): void {
   row.setAttribute('aria-label', [...said, ...counts, error].filter(Boolean).join(', '));
   // Also what has no room in the row.
   const holder = process === undefined ? '' : t('held', { process });
-  const shown = [nameOf(device), channelText(device), holder, counts.join(' · '), latest];
+  const groups = [...(device.groups ?? []), device.type ?? ''].filter(Boolean).join(', ');
+  const shown = [nameOf(device), missing || channelText(device), groups, holder];
+  shown.push(counts.join(' · '), latest);
   row.title = [...shown, lastError?.message ?? ''].filter(Boolean).join('\n');
 }

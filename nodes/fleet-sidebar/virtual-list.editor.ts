@@ -131,6 +131,11 @@ export class VirtualList<T> {
     this.#options.onSelect(key);
   }
 
+  /** Selects an item, and scrolls to it. */
+  go(key: string): void {
+    this.#go(this.#items.findIndex((item) => this.#options.key(item) === key));
+  }
+
   /** Fills the rows that can be seen. */
   render(): void {
     this.#frame = 0;

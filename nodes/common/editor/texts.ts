@@ -42,7 +42,25 @@ export function ageText(at: number, now = Date.now()): string {
   return t(`common.age.${unit}`, { n: Math.floor(seconds / length) });
 }
 
-/** The same moment as a date and a time where the reader is, in the editor's language. */
+const DAY = 86_400_000;
+
+/** The time of day of a moment, to the second; of another day the date, too. */
+export function clockText(at: number, now: number): string {
+  if (Math.abs(now - at) >= DAY) return localTime(at);
+  const options = {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  } as const;
+  try {
+    return new Date(at).toLocaleTimeString(RED.i18n.lang(), options);
+  } catch {
+    return new Date(at).toLocaleTimeString([], options);
+  }
+}
+
+/** A moment as a date and a time where the reader is, in the editor's language. */
 export function localTime(at: number): string {
   try {
     return new Date(at).toLocaleString(RED.i18n.lang());

@@ -1,0 +1,228 @@
+import type { WaitingChoice } from '../app/answers.config';
+import { explainFailure } from '../common/editor/devices';
+import { getRoute, postRoute } from '../common/editor/routes';
+import { clockText, localTime, plain, t } from '../common/editor/texts';
+import {
+  ask,
+  mayCommand,
+  notify,
+  notifyFailure,
+  smallButton,
+  type Tab,
+  type View,
+} from './commands.editor';
+import { nameOf, ROW_HEIGHTS } from './row.editor';
+import { VirtualList } from './virtual-list.editor';
+
+/** Which commands are cancelled. */
+type Which = { ids: string[] } | { chipid: string } | { all: true };
+
+/** Cancels waiting commands, and says how many. */
+async function cancel(tab: Tab, which: Which): Promise<void> {
+  try {
+    const path = `apps/${encodeURIComponent(tab.app)}/waiting/cancel`;
+    const { cancelled } = (await postRoute(path, which)) as { cancelled: number };
+    notify(
+      t(cancelled === 1 ? 'done.cancel-one' : 'done.cancel', { number: cancelled }),
+      'success',
+    );
+  } catch (failure) {
+    notifyFailure('failed.cancel', failure);
+  }
+  tab.readAgain();
+}
+
+/** A button that cancels some; all of a device and all of an application are asked about first. */
+function cancelButton(tab: Tab, words: string, which: Which, question?: string): JQuery {
+  const hint = t('waiting.cancel-hint');
+  const run = (): void => {
+    if (question === undefined) void cancel(tab, which);
+    else
+      ask(
+        // As text, always: a name comes from a server that may be anyone's.
+        $('<form>').append($('<p>').text(question)),
+        { no: t('waiting.keep'), yes: words },
+        () => void cancel(tab, which),
+      );
+  };
+  return smallButton('times', words, hint, run, mayCommand());
+}
+
+const whatText = ({ kind, pin, level }: WaitingChoice): string =>
+  t(`command.${kind}`, { pin, level });
+
+const untilText = ({ until }: WaitingChoice, now: number): string =>
+  t('waiting.until', { until: clockText(until, now) });
+
+/** The node that a command came from, by its name; undefined for one that is not in the editor. */
+function nodeName(id: string | undefined): string | undefined {
+  const node = id === undefined ? undefined : RED.nodes.node(id);
+  return node ? RED.utils.getNodeLabel(node, node.type) : undefined;
+}
+
+/** The node as a button that shows it. */
+function nodeButton(id: string | undefined): JQuery {
+  const name = nodeName(id);
+  if (id === undefined || name === undefined) return $('<span>').text(t('waiting.no-node'));
+  const hint = t('waiting.show-node');
+  const button = $('<button>', { type: 'button', class: 'device-cloud-fleet-link', title: hint });
+  return button.text(name).on('click', () => RED.view.reveal(id));
+}
+
+const cancelAllOf = (tab: Tab, chipid: string, name: string, number: number): JQuery =>
+  cancelButton(
+    tab,
+    t('waiting.cancel-device', { number }),
+    { chipid },
+    t('waiting.ask-device', { number, device: name }),
+  );
+
+/** The waiting commands of a device, for its details. */
+export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
+  const now = tab.now();
+  const items = commands.map((command) =>
+    $('<li>').append(
+      $('<span>').text(whatText(command)),
+      cancelButton(tab, t('waiting.cancel'), { ids: [command.id] }),
+      $('<small>').text(`${t(`waiting.${command.when}`)}, ${untilText(command, now)}`),
+      $('<small>').append(nodeButton(command.node)),
+    ),
+  );
+  const [first] = commands;
+  if (!first || commands.length < 2) return items;
+  const device = tab.fleet.get(first.chipid);
+  const name = device ? nameOf(device) : first.chipid;
+  return [...items, $('<li>').append(cancelAllOf(tab, first.chipid, name, commands.length))];
+}
+
+/** A row with the device, what is to be done, and until when. */
+function createRow(): HTMLElement {
+  const row = document.createElement('div');
+  row.className = 'device-cloud-fleet-line';
+  for (let part = 0; part < 3; part++) row.append(document.createElement('span'));
+  return row;
+}
+
+/** All commands of an application that wait for their devices. */
+export class WaitingView implements View {
+  readonly element = $('<section>', { class: 'device-cloud-fleet-view' });
+  readonly #tab: Tab;
+  readonly #head = $('<div>', { class: 'device-cloud-fleet-head' });
+  readonly #chosen = $('<div>', { class: 'device-cloud-fleet-bar' }).hide();
+  readonly #list: VirtualList<WaitingChoice>;
+  #commands: WaitingChoice[] = [];
+  #shown = '';
+  #selected: string | undefined;
+
+  constructor(tab: Tab) {
+    this.#tab = tab;
+    this.#list = new VirtualList<WaitingChoice>(ROW_HEIGHTS.high, {
+      key: ({ id }) => id,
+      create: createRow,
+      fill: (row, command) => this.#fill(row, command),
+      onSelect: (id) => {
+        this.#selected = id;
+        this.#showChosen();
+      },
+      onOpen: () => void this.#chosen.find('button:enabled').first().trigger('focus'),
+    });
+    this.#list.element.setAttribute('aria-label', t('view.waiting'));
+    this.#chosen.on('keydown', (event) => {
+      if (event.key === 'Escape') this.#list.element.focus();
+    });
+    this.element.append(this.#head, this.#list.element, this.#chosen);
+  }
+
+  read(): void {
+    const { app } = this.#tab;
+    if (app === '') this.#show([], '');
+    else
+      getRoute(`apps/${encodeURIComponent(app)}/waiting`).then(
+        (body: unknown) => {
+          if (app === this.#tab.app)
+            this.#show((body as { commands: WaitingChoice[] }).commands, app);
+        },
+        (failure: unknown) => this.#fail(app, failure),
+      );
+  }
+
+  #fail(app: string, failure: unknown): void {
+    if (app !== this.#tab.app) return;
+    this.#show([], '');
+    const needed = { permission: 'device-cloud.read', forbidden: t('forbidden') } as const;
+    const { reason, detail = '' } = explainFailure(failure, needed);
+    this.#head.empty().append($('<span>', { title: detail }).text(reason));
+  }
+
+  #show(commands: WaitingChoice[], app: string): void {
+    const shown = JSON.stringify([app, commands]);
+    this.#commands = commands;
+    this.#list.show(commands);
+    // What has the focus keeps it, unless it changes.
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    const number = commands.length;
+    const devices = new Set(commands.map(({ chipid }) => chipid)).size;
+    const text =
+      number === 0
+        ? t('waiting.none')
+        : t(number === 1 ? 'waiting.one' : 'waiting.number', { number, devices });
+    const all = t('waiting.cancel-all', { number });
+    const question = t('waiting.ask-all', { number, devices });
+    this.#head
+      .empty()
+      .append(
+        $('<span>', { role: 'status' }).text(text),
+        number > 0 ? cancelButton(this.#tab, all, { all: true }, question) : '',
+      );
+    if (!commands.some(({ id }) => id === this.#selected)) this.#list.select(undefined);
+    this.#showChosen();
+  }
+
+  #deviceOf(chipid: string): string {
+    const device = this.#tab.fleet.get(chipid);
+    return device ? nameOf(device) : chipid;
+  }
+
+  #fill(row: HTMLElement, command: WaitingChoice): void {
+    const node = plain(nodeName(command.node) ?? '');
+    const until = untilText(command, this.#tab.now());
+    const what = [whatText(command), node].filter(Boolean).join(' · ');
+    const texts = [this.#deviceOf(command.chipid), until, what];
+    texts.forEach((text, index) => {
+      const part = row.children[index];
+      if (part && part.textContent !== text) part.textContent = text;
+    });
+    row.title = texts.join('\n');
+    row.setAttribute('aria-label', texts.join(', '));
+  }
+
+  #showChosen(): void {
+    const command = this.#commands.find(({ id }) => id === this.#selected);
+    this.#chosen.toggle(command !== undefined).empty();
+    if (!command) return;
+    const { chipid, id, since, until, when, node } = command;
+    const device = this.#deviceOf(chipid);
+    const number = this.#commands.filter((one) => one.chipid === chipid).length;
+    const line = (label: string, value: JQuery | string): JQuery[] => [
+      $('<dt>').text(t(`waiting.field.${label}`)),
+      $('<dd>').append(typeof value === 'string' ? document.createTextNode(value) : value),
+    ];
+    const show = $('<button>', { type: 'button', class: 'device-cloud-fleet-link' });
+    show.text(device).on('click', () => this.#tab.showDevice(chipid));
+    this.#chosen.append(
+      $('<div>', { class: 'device-cloud-fleet-actions' }).append(
+        cancelButton(this.#tab, t('waiting.cancel'), { ids: [id] }),
+        number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
+      ),
+      $('<dl>').append(
+        ...line('device', show),
+        ...line('what', whatText(command)),
+        ...line('since', localTime(since)),
+        ...line('until', localTime(until)),
+        ...line('when', t(`waiting.${when}`)),
+        ...line('node', nodeButton(node)),
+      ),
+    );
+  }
+}
