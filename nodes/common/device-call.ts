@@ -191,20 +191,25 @@ export function readKept(saved: unknown): {
   };
 }
 
-/** @throws DeviceCloudError if the command has come to its end */
-function throwIfOver({ client }: AnyCall, kept: KeptCommands | undefined, chipid: string): void {
+/** Why a command is not sent any more: it had begun when the process ended, or it was cancelled. */
+function endOf(
+  { client }: AnyCall,
+  kept: KeptCommands | undefined,
+  chipid: string,
+): DeviceCloudError | undefined {
   const mark = kept?.marks.get(chipid);
   const device = deviceText(nameOf(client, chipid), chipid);
   if (mark === 'begun')
-    throw new DeviceCloudError(
+    return new DeviceCloudError(
       'TIMEOUT',
       `Node-RED ended while the command to ${device} was under way. Whether it acted is unknown: it is not sent again.`,
     );
   if (mark === 'cancelled')
-    throw new DeviceCloudError(
+    return new DeviceCloudError(
       'CANCELLED',
       `The node was changed or removed, or the command cancelled. The waiting command to ${device} was not sent.`,
     );
+  return undefined;
 }
 
 /** Makes the call to a device. @param kept whose commands of earlier times are not sent again */
@@ -215,8 +220,12 @@ async function callOne(
   kept: KeptCommands | undefined,
 ): Promise<Outcome> {
   const { client, msg } = call;
+  const end = endOf(call, kept, chipid);
+  if (end) {
+    const set = addName(end.uncertain ? { uncertain: true } : {}, client, chipid, msg);
+    return { set, always: true, error: end };
+  }
   try {
-    throwIfOver(call, kept, chipid);
     const answer = await makeCall(call, plan, [chipid], optionsOf(call, plan, kept));
     const fields = plan.fields ?? answerFields;
     const set = fields(answer, chipid, client);
@@ -229,20 +238,15 @@ async function callOne(
 }
 
 /** A command that was cancelled while its node closed ends as one that was cancelled. */
-function cancelledOr(
+const cancelledOr = (
   error: unknown,
   call: AnyCall,
   kept: KeptCommands | undefined,
   chipid: string,
-): unknown {
-  if (kept?.marks.get(chipid) !== 'cancelled') return error;
-  try {
-    throwIfOver(call, kept, chipid);
-  } catch (cancelled) {
-    return isDeviceCloudError(error, 'CANCELLED') ? error : cancelled;
-  }
-  return error;
-}
+): unknown =>
+  kept?.marks.get(chipid) === 'cancelled' && !isDeviceCloudError(error, 'CANCELLED')
+    ? endOf(call, kept, chipid)
+    : error;
 
 /** Does more than a call about one device. */
 export async function aboutDevice(
@@ -370,8 +374,9 @@ async function callKept(
 ): Promise<Result> {
   const mark = kept.marks.get(chipid);
   if (isObject(mark)) return mark['ended'] as Result;
+  const end = endOf(call, kept, chipid);
   try {
-    throwIfOver(call, kept, chipid);
+    if (end) throw end;
     const result = await make();
     kept.end(chipid, result);
     return result;

@@ -2,6 +2,7 @@ import { mock } from 'node:test';
 import { TimerQueue } from '../../../src/channel/timer-queue';
 import type { ChannelListener } from '../../../src/channel/listener';
 import { DeviceCloudError, type ErrorCode } from '../../../src/errors';
+import type { KeptCommands } from '../../../src/commands/kept';
 import { Queues } from '../../../src/commands/queue';
 import { DeviceCommands, type Listing } from '../../../src/commands/waiting';
 import type { CallProgress, When } from '../../../src/types';
@@ -115,7 +116,7 @@ export function waitingWorld(gap = 0) {
     ...{ events, list, channels, loads, queues, timers, started, running, commands },
     run(name: string, when: When, options: RunOptions = {}): Fate {
       const { device = '1', expires = 3600, signal, onProgress } = options;
-      const { path = 'reboot/', replace = false, node } = options;
+      const { path = 'reboot/', replace = false, node, kept } = options;
       const progress: CallProgress[] = [];
       note({ kind: 'run', device, name });
       const command = (): Promise<string> => {
@@ -132,7 +133,7 @@ export function waitingWorld(gap = 0) {
       const caller = { signal, progress: show };
       const promise = commands.run(device, command, caller, {
         ...{ when, expires, path, replace },
-        origin: node === undefined ? undefined : { node },
+        origin: { ...(node !== undefined && { node }), ...(kept && { kept }) },
       });
       const end = (): void => note({ kind: 'end', device, name });
       // Tests look at the errors that matter to them.
@@ -173,4 +174,5 @@ interface RunOptions {
   path?: string;
   replace?: boolean;
   node?: string;
+  kept?: KeptCommands;
 }
