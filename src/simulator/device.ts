@@ -24,12 +24,20 @@ export interface Received {
   readonly text: string;
 }
 
+/** A pin that a call has set. */
+export interface PinSet {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly pin: number;
+  readonly level: 0 | 1;
+}
+
 /** A device, as the program that runs the simulator sees it. */
 export type SimulatedDevice = Readonly<
   Pick<
     Device,
     | ('chipid' | 'name' | 'online' | 'asleep' | 'disabled' | 'levels' | 'boots')
-    | ('reading' | 'temperature' | 'humidity' | 'received' | 'uploads' | 'pushes')
+    | ('reading' | 'temperature' | 'humidity' | 'received' | 'uploads' | 'pushes' | 'sets')
     | ('inFlight' | 'maxInFlight')
   >
 >;
@@ -99,6 +107,7 @@ export class Device {
   readonly uploadHistory: Bounded<UploadEntry>;
   readonly pushHistory: Bounded<PushEntry>;
   readonly #received: Bounded<Received>;
+  readonly #sets: Bounded<PinSet>;
   readonly #levels = new Array<0 | 1>(PINS).fill(0);
   readonly #now: () => number;
   readonly #rebootTime: number;
@@ -130,6 +139,7 @@ export class Device {
     this.sensor = createSensor(kind, seededRandom(`${common.seed}/${chipid}`));
     // Pushes come from outside, unlike uploads, so their bytes are limited as well.
     this.#received = new Bounded<Received>(historyLimit, sizeOf);
+    this.#sets = new Bounded<PinSet>(historyLimit);
     this.uploadHistory = new Bounded(historyLimit);
     this.pushHistory = new Bounded<PushEntry>(historyLimit, sizeOf);
     this.#now = now;
@@ -200,11 +210,23 @@ export class Device {
     return builtIn && { value: CALLBACKS[builtIn](this, this.#now(), this.interval) };
   }
 
+  /** The pins that calls have set, oldest first. */
+  get sets(): readonly PinSet[] {
+    return this.#sets.items;
+  }
+
   receive(push: Received): void {
     this.#received.add(push);
   }
 
+  /** Sets a pin, as a call does. */
   setLevel(pin: number, level: 0 | 1): void {
+    this.#levels[pin] = level;
+    this.#sets.add({ at: this.#now(), pin, level });
+  }
+
+  /** Changes the level of a pin, as somebody at the device does. */
+  changeLevel(pin: number, level: 0 | 1): void {
     this.#levels[pin] = level;
   }
 

@@ -15,7 +15,7 @@ export {
   type SleepOptions,
 } from './device-options';
 export type { DeviceKind, Reading } from './sensors';
-export { RELAY_PIN, type Received, type SimulatedDevice } from './device';
+export { RELAY_PIN, type PinSet, type Received, type SimulatedDevice } from './device';
 export { FAULT_NAMES, type FaultName, type FaultOptions } from './faults';
 export type { PushEntry, UploadEntry, UploadType } from './history';
 export type { CloseOptions, HistoryRewrite, UploadOptions } from './service';

@@ -1,7 +1,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { LATEST_ZONE, STALE_BY } from './assumptions';
+import { LATEST_ZONE, PINS, STALE_BY } from './assumptions';
 import type { Device, SimulatedDevice } from './device';
-import { numberIn, OptionError, readDevice, type DeviceOptions } from './device-options';
+import { numberIn, oneOf, OptionError, readDevice, type DeviceOptions } from './device-options';
 import { serverTime } from './encoding';
 import { Faults, type FaultName, type FaultOptions } from './faults';
 import type { UploadEntry } from './history';
@@ -54,6 +54,8 @@ export interface Simulator {
   disconnect(chipid?: string | number, options?: CloseOptions): void;
   /** Sets how many ms one device takes to answer, or all. Calls under way are not affected. */
   delay(chipid: string | number | undefined, ms: number): void;
+  /** Changes the level of a pin, as somebody at the device does: no call, and not among its `sets`. */
+  setPin(chipid: string | number, pin: number, level: 0 | 1): void;
   /** A device that is off uploads nothing and answers nothing, calls under way included. */
   switchOff(chipid: string | number): void;
   /** Switches a device on again: it boots. */
@@ -193,6 +195,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
         each.answerDelay = ms;
       }
     },
+    setPin: (chipid, pin, level) =>
+      device(chipid).changeLevel(
+        numberIn('pin', pin, 0, PINS - 1, 'whole'),
+        oneOf('level', level, [0, 1]),
+      ),
     switchOff: (chipid) => device(chipid).switchOff(),
     switchOn: (chipid) => device(chipid).switchOn(),
     sleep: (chipid) => device(chipid).sleep(),
