@@ -79,6 +79,13 @@ export const walls = [
   ...folders,
   restrict(['nodes/**/*.ts'], [entriesAlone()]),
   restrict(['nodes/app/simulator.ts'], [entriesAlone('simulator/index', 'simulator/index.js')]),
+  restrict(
+    ['flow-test/**/*.ts'],
+    [
+      entriesAlone('simulator/index', 'recording/read'),
+      { group: ['**/nodes/**'], message: 'The runner of tests knows nodes by their names alone.' },
+    ],
+  ),
   restrict(['nodes/**/*.editor.ts', 'nodes/**/*.config.ts', 'nodes/common/editor/*.ts'], [BROWSER]),
   // What is shared knows nothing of the tests, and neither do benchmarks and scripts.
   restrict(

@@ -37,7 +37,7 @@ function readJson(path) {
   }
 }
 
-const SOURCES = ['src', 'nodes', 'test', 'bench', 'tooling', 'icons'];
+const SOURCES = ['src', 'flow-test', 'nodes', 'test', 'bench', 'tooling', 'icons'];
 const SETTINGS = /^(build\.mjs|package(-lock)?\.json|tsconfig.*\.json)$/;
 const STAMP = join(root, 'dist', '.sources');
 

@@ -11,6 +11,7 @@ import { root, SetupError } from './npm.mjs';
 export const SUITES = {
   unit: { folders: ['src'], timeout: 60_000 },
   nodes: { folders: ['nodes'], timeout: 60_000 },
+  flows: { folders: ['flow-test'], timeout: 200_000 },
   package: { folders: ['package'], timeout: 300_000, packed: true },
   e2e: { folders: ['e2e'], timeout: 200_000, packed: true, onNodeRed: true },
   editor: { folders: ['editor'], timeout: 200_000, packed: true, onNodeRed: true },

@@ -147,6 +147,7 @@ function suites({ isBuilt, isPacked, hasBrowser, hasScorecard, hasNodeRed5 }) {
     share('unit', 'rest'),
     onNodeRed('e2e', '4'),
     onNodeRed('e2e', '5'),
+    async () => (await isBuilt) && mochaStep('tests of flows', SUITES.flows),
     share('nodes', 'cluster', '22'),
     share('unit', 'recovery', '24'),
     onNodeRed('editor', '5', 'dialogs'),

@@ -12,10 +12,12 @@ interface Imports {
 
 const pathOf = (file: string): string => relative(repository, file).replaceAll(sep, '/');
 
-const IMPORTS: readonly Imports[] = filesIn(['src', 'nodes', 'tooling', 'bench']).map((file) => ({
-  file: pathOf(file),
-  imported: importsOf(file).map(pathOf),
-}));
+const IMPORTS: readonly Imports[] = filesIn(['src', 'flow-test', 'nodes', 'tooling', 'bench']).map(
+  (file) => ({
+    file: pathOf(file),
+    imported: importsOf(file).map(pathOf),
+  }),
+);
 
 /** What the browser loads: nothing in it needs Node.js. */
 const EDITOR = 'nodes/(.+\\.(editor|config)|common/editor/.+)\\.ts$';
@@ -45,6 +47,11 @@ const WALLS: readonly {
     files: /^nodes\//,
     never: /^src\/(?!((input\/)?index|for-nodes)\.ts$)/,
     except: ['nodes/app/simulator.ts imports src/simulator/index.ts'],
+  },
+  {
+    of: 'flow-test/',
+    files: /^flow-test\//,
+    never: /^(?!flow-test\/|src\/(input\/index|simulator\/index|recording\/read)\.ts$)/,
   },
   { of: 'nodes/common/', files: /^nodes\/common\//, never: /^nodes\/(?!common\/)/ },
   { of: 'the editor halves', files: new RegExp(`^${EDITOR}`), never: new RegExp(`^(?!${EDITOR})`) },

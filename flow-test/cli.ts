@@ -1,0 +1,177 @@
+#!/usr/bin/env node
+import { existsSync, readFileSync, realpathSync, watch, type FSWatcher } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { allow, type Allowed } from './allowed';
+import { disabledNodes, FlowError, readFlows, type Flows } from './flows';
+import { loadTests } from './load';
+import { findNodeRed, NodeRedGone, type Places } from './node-red';
+import { resultText, summary, writeJunit } from './report';
+import { Runner, type Result } from './run';
+import type { FlowTest } from './tests';
+import { TestFileError } from './yaml';
+
+const HELP = `Usage: device-cloud-test FLOWS TESTS… [options]
+
+Runs tests of flows: Node-RED starts on a copy of the flows, with every application of the device cloud on a simulator, and
+with the nodes disabled that reach outside.
+
+  FLOWS                a file of flows, or a user directory of Node-RED
+  TESTS                files (.yaml, .yml, .json) or folders of tests
+
+  --grep <text>        only tests whose name contains the text
+  --allow <type>       do not disable nodes of this type; more than once for several types
+  --node-red <folder>  a folder with node_modules/node-red (default: this one, or the nearest above it)
+  --junit <file>       write the results to a file, too, for CI services
+  --watch              run again whenever the flows or the tests change
+  --help               show this text
+  --version            show the version of the package
+
+Exit code: 0 all tests passed, 1 a test failed, 2 the tests could not be run.
+`;
+
+const OPTIONS = {
+  grep: { type: 'string' },
+  allow: { type: 'string', multiple: true },
+  'node-red': { type: 'string' },
+  junit: { type: 'string' },
+  watch: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+const PASSED = 0;
+const FAILED = 1;
+const COULD_NOT_RUN = 2;
+
+/** Why nothing can be run, for the person who typed the command. */
+class UsageError extends Error {}
+
+/** The folder of this package, and its name. */
+function ownPackage(): Pick<Places, 'ownPackage' | 'ownName'> & { version: string } {
+  const above = (folder: string): string =>
+    existsSync(join(folder, 'package.json')) ? folder : above(dirname(folder));
+  const folder = above(realpathSync(__dirname));
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+  };
+  return { ownPackage: folder, ownName: manifest.name, version: manifest.version };
+}
+
+function nodeRedIn(folder: string | undefined): string {
+  const found = findNodeRed(resolve(folder ?? '.'));
+  if (found !== undefined) return found;
+  throw new UsageError(
+    folder === undefined
+      ? 'Node-RED is not installed here. Install it with "npm install --save-dev node-red", or name a folder that has it in ' +
+          'its node_modules with --node-red.'
+      : `There is no node_modules/node-red in ${folder}.`,
+  );
+}
+
+/** What the command line asks for, read anew for each run of `--watch`. */
+interface Plan {
+  readonly flowsPath: string;
+  readonly testPaths: readonly string[];
+  readonly grep: string;
+  readonly allowed: Allowed;
+  readonly junit: string | undefined;
+}
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** The nodes that are disabled, by type. */
+function announceDisabled(flows: Flows, allowed: Allowed): void {
+  const disabled = disabledNodes(flows.nodes, allowed);
+  if (disabled.length === 0) return;
+  print('Disabled, since they reach outside (--allow TYPE enables them):');
+  for (const type of [...new Set(disabled.map((node) => node.type))].sort()) {
+    const names = disabled.filter((node) => node.type === type).map(({ name, id }) => name || id);
+    print(`  ${type}: ${names.join(', ')}`);
+  }
+}
+
+function chosen({ testPaths, grep }: Plan): FlowTest[] {
+  const tests = loadTests(testPaths).filter(({ name }) => name.includes(grep));
+  if (tests.length > 0) return tests;
+  throw new UsageError(`No test has "${grep}" in its name.`);
+}
+
+async function runAll(plan: Plan, runner: Runner): Promise<number> {
+  const flows = readFlows(plan.flowsPath);
+  const tests = chosen(plan);
+  announceDisabled(flows, plan.allowed);
+  const results: Result[] = [];
+  for (const test of tests) {
+    const result = await runner.run(flows, test);
+    results.push(result);
+    print(resultText(result));
+  }
+  print(`\n${summary(results)}`);
+  if (plan.junit !== undefined) writeJunit(plan.junit, results);
+  return results.some(({ failures }) => failures.length > 0) ? FAILED : PASSED;
+}
+
+/** Milliseconds after a change until everything is taken to be saved. */
+const SETTLE = 200;
+
+/** Runs all, and again after each change, until the process is ended. */
+async function keepRunning(plan: Plan, runner: Runner): Promise<never> {
+  for (;;) {
+    const watchers: FSWatcher[] = [];
+    const changed = new Promise<void>((done) => {
+      for (const path of [plan.flowsPath, ...plan.testPaths])
+        watchers.push(watch(path, { recursive: true }, () => done()).on('error', () => done()));
+    });
+    await runAll(plan, runner).catch((error: unknown) => print(explain(error)));
+    print('Waiting for a change. Ctrl-C ends.');
+    await changed;
+    for (const watcher of watchers) watcher.close();
+    await new Promise((done) => setTimeout(done, SETTLE));
+  }
+}
+
+function explain(error: unknown): string {
+  const isExpected = [UsageError, FlowError, TestFileError, NodeRedGone].some(
+    (kind) => error instanceof kind,
+  );
+  if (isExpected) return (error as Error).message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const { version, ...places } = ownPackage();
+  if (values.help || values.version) {
+    print(values.help ? HELP : version);
+    return PASSED;
+  }
+  const [flowsPath, ...testPaths] = positionals;
+  if (flowsPath === undefined || testPaths.length === 0)
+    throw new UsageError('Name the flows and the tests. See --help.');
+  const allowed = allow(values.allow ?? []);
+  const plan: Plan = {
+    flowsPath,
+    testPaths,
+    grep: values.grep ?? '',
+    allowed,
+    junit: values.junit,
+  };
+  const runner = new Runner({ nodeRed: nodeRedIn(values['node-red']), ...places }, allowed);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void runner.close().finally(() => process.exit(COULD_NOT_RUN)));
+  try {
+    return await (values.watch ? keepRunning(plan, runner) : runAll(plan, runner));
+  } finally {
+    await runner.close();
+  }
+}
+
+main().then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => {
+    process.stderr.write(`device-cloud-test: ${explain(error)}\n`);
+    process.exitCode = COULD_NOT_RUN;
+  },
+);

@@ -1,0 +1,100 @@
+import { PatternBudget } from '../src/input/index';
+
+/** What a value may be asked for instead of being equal: each is a key of an object that has no others. */
+const OPERATORS = {
+  gt: (wanted: unknown) => (typeof wanted === 'number' ? undefined : 'a number'),
+  lt: (wanted: unknown) => (typeof wanted === 'number' ? undefined : 'a number'),
+  any: (wanted: unknown) => (wanted === true ? undefined : 'true'),
+  regex: (wanted: unknown) => {
+    try {
+      if (typeof wanted === 'string') return void new RegExp(wanted, 'u');
+    } catch {
+      // Said below.
+    }
+    return 'a regular expression';
+  },
+} as const;
+
+type Operator = keyof typeof OPERATORS;
+type Operators = Partial<Record<Operator, unknown>>;
+
+/** Whether an object is made of operators alone. */
+export function isOperator(value: object): value is Operators {
+  const keys = Object.keys(value);
+  return keys.length > 0 && keys.every((key) => Object.hasOwn(OPERATORS, key));
+}
+
+/** What is wrong with operators, or undefined. */
+export function operatorProblem(operators: Operators): string | undefined {
+  for (const [name, wanted] of Object.entries(operators)) {
+    const needed = OPERATORS[name as Operator](wanted);
+    if (needed) return `"${name}" must be ${needed}, but is ${JSON.stringify(wanted)}.`;
+  }
+  return undefined;
+}
+
+const MAX_SHOWN = 300;
+
+/** A value as it is shown to a person, on one line. */
+export function brief(value: unknown): string {
+  const text = (value === undefined ? 'nothing' : JSON.stringify(readable(value))) || String(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** Bytes as text where they are text. */
+const readable = (value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString() : value;
+
+/**
+ * Compares a value with a subset of it. Bytes are compared as text.
+ * @returns what differs, or undefined if it matches
+ */
+export function difference(wanted: unknown, found: unknown, path = ''): string | undefined {
+  const actual = readable(found);
+  const where = path === '' ? 'it' : path;
+  if (typeof wanted !== 'object' || wanted === null)
+    return wanted === actual ? undefined : `${where} is ${brief(actual)}, not ${brief(wanted)}`;
+  if (!Array.isArray(wanted) && isOperator(wanted))
+    return operatorDifference(wanted, actual, where);
+  if (typeof actual !== 'object' || actual === null)
+    return `${where} is ${brief(actual)}, not ${brief(wanted)}`;
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(actual)) return `${where} is ${brief(actual)}, not a list`;
+    if (actual.length !== wanted.length)
+      return `${where} has ${actual.length} entries, not ${wanted.length}`;
+  }
+  for (const [key, value] of Object.entries(wanted)) {
+    const inside = Array.isArray(wanted) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    if (!Object.hasOwn(actual, key)) {
+      // Null says that there is nothing.
+      if (value === null) continue;
+      return `${inside} is missing`;
+    }
+    const differs = difference(value, (actual as Record<string, unknown>)[key], inside);
+    if (differs) return differs;
+  }
+  return undefined;
+}
+
+function operatorDifference(wanted: Operators, actual: unknown, where: string): string | undefined {
+  const { gt, lt, regex } = wanted;
+  if (actual === undefined) return `${where} is missing`;
+  const is = `${where} is ${brief(actual)}`;
+  if (gt !== undefined && !(typeof actual === 'number' && actual > Number(gt)))
+    return `${is}, not greater than ${Number(gt)}`;
+  if (lt !== undefined && !(typeof actual === 'number' && actual < Number(lt)))
+    return `${is}, not less than ${Number(lt)}`;
+  return typeof regex === 'string' && !matches(regex, actual)
+    ? `${is}, not like ${regex}`
+    : undefined;
+}
+
+function matches(pattern: string, actual: unknown): boolean {
+  if (typeof actual !== 'string' && typeof actual !== 'number') return false;
+  try {
+    return new PatternBudget().find(new RegExp(pattern, 'u'), String(actual)).length > 0;
+  } catch {
+    // It was stopped: the text comes from the flow, and may be made for that.
+    return false;
+  }
+}

@@ -1,0 +1,249 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, sep } from 'node:path';
+import type { Allowed } from './allowed';
+import type { Answer, Command, Report, Start, Traffic } from './protocol';
+
+/** Milliseconds that Node-RED may take to start on a busy machine, and for each command after that. */
+const START = 60_000;
+const COMMAND = 15_000;
+
+/** Lines of its log that are kept, and characters of one. */
+const LINES = 200;
+const WIDTH = 500;
+
+/** A heap that a flow cannot fill so long that the machine suffers, in MB. */
+const HEAP = 512;
+
+/** Node-RED has ended or does not answer; it has to be started anew. */
+export class NodeRedGone extends Error {}
+
+/** Where things are on this machine. */
+export interface Places {
+  /** The folder of `node-red`. */
+  readonly nodeRed: string;
+  /** The folder of this package. */
+  readonly ownPackage: string;
+  /** The name of this package. */
+  readonly ownName: string;
+  /** A folder of packages with nodes, if some of them are allowed. */
+  readonly packages?: string;
+}
+
+/** The nearest `node-red` in a `node_modules` from a folder upwards; undefined if there is none. */
+export function findNodeRed(from: string): string | undefined {
+  const found = join(from, 'node_modules', 'node-red');
+  if (existsSync(join(found, 'package.json'))) return realpathSync(found);
+  return dirname(from) === from ? undefined : findNodeRed(dirname(from));
+}
+
+/** The outermost `node_modules` that a file is in: everything that it loads is there. */
+function modulesAround(path: string): string {
+  const parts = realpathSync(path).split(sep);
+  const first = parts.indexOf('node_modules');
+  return first === -1 ? join(path, 'node_modules') : parts.slice(0, first + 1).join(sep);
+}
+
+/** Names of permission flags differ by version; all supported versions have them. */
+function permissions(read: readonly string[], write: string, allowed: Allowed): string[] {
+  const has = (flag: string): boolean => process.allowedNodeEnvironmentFlags.has(flag);
+  return [
+    has('--permission') ? '--permission' : '--experimental-permission',
+    ...[...read, write].map((folder) => `--allow-fs-read=${folder}${sep}`),
+    `--allow-fs-write=${write}${sep}`,
+    // From Node.js 25 on the network is closed by default; walls.ts leaves one port.
+    ...(has('--allow-net') ? ['--allow-net'] : []),
+    ...(allowed.processes ? ['--allow-child-process'] : []),
+    ...(allowed.packages ? ['--allow-addons', '--allow-worker'] : []),
+  ];
+}
+
+interface Asked {
+  resolve(answer: { traffic: Traffic }): void;
+  reject(error: Error): void;
+}
+
+/** A Node-RED in a process and a folder of its own. */
+export class NodeRed {
+  /** Its user directory: the only place that it can write to. */
+  readonly userDir: string;
+  /** Is called with what happens in a test. */
+  onReport: (test: number, report: Report) => void = () => undefined;
+  readonly #child: ChildProcess;
+  readonly #asked = new Map<number, Asked>();
+  readonly #log: string[] = [];
+  readonly #ended: Promise<void>;
+  #end: string | undefined;
+  #lastId = 0;
+  #isReady: () => void = () => undefined;
+
+  /** @param port the only one on loopback that nodes may connect to */
+  constructor(places: Places, allowed: Allowed, port: number) {
+    this.userDir = makeUserDir(places);
+    const start: Start = {
+      nodeRed: places.nodeRed,
+      userDir: this.userDir,
+      excluded: allowed.excluded,
+      port: allowed.network ? 0 : port,
+    };
+    const { nodeRed, ownPackage, packages } = places;
+    const folders = [nodeRed, ownPackage, ...(packages === undefined ? [] : [packages])];
+    const read = [ownPackage, ...folders.map(modulesAround)];
+    const flags = permissions([...new Set(read)], this.userDir, allowed);
+    const own = (name: string): string => join(__dirname, `${name}.js`);
+    this.#child = spawn(
+      process.execPath,
+      [
+        ...flags,
+        '--no-warnings',
+        `--max-old-space-size=${HEAP}`,
+        '--require',
+        own('walls'),
+        own('agent'),
+        JSON.stringify(start),
+      ],
+      {
+        cwd: this.userDir,
+        env: environment(this.userDir),
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        // With a process group of its own, what `exec` has started ends with it.
+        detached: process.platform !== 'win32',
+      },
+    );
+    this.#ended = new Promise((resolve) => {
+      const end = (how: string): void => {
+        this.#end ??= how;
+        const gone = new NodeRedGone(`Node-RED ended by itself (${this.#end})`);
+        for (const { reject } of this.#asked.values()) reject(gone);
+        this.#asked.clear();
+        resolve();
+      };
+      this.#child.once('error', ({ message }) => end(message));
+      this.#child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
+    this.#child.on('message', (answer: Answer) => this.#take(answer));
+  }
+
+  /** The newest lines of its log. */
+  get log(): readonly string[] {
+    return this.#log;
+  }
+
+  /** Whether it still runs. */
+  get isRunning(): boolean {
+    return this.#end === undefined;
+  }
+
+  /** Resolves when it runs. @throws NodeRedGone */
+  ready(): Promise<void> {
+    const started = new Promise<{ traffic: Traffic }>((resolve, reject) => {
+      this.#isReady = () => resolve({ traffic: {} });
+      this.#asked.set(0, { resolve, reject });
+    });
+    return this.#limit(started, START, 'Node-RED did not start').then(() => undefined);
+  }
+
+  /** Has it do something. @throws NodeRedGone, or an Error that says why it could not be done */
+  ask(
+    command:
+      | Omit<Command & { do: 'deploy' }, 'id'>
+      | Omit<Command & { do: 'inject' }, 'id'>
+      | { do: 'flush' },
+  ): Promise<{ traffic: Traffic }> {
+    const id = ++this.#lastId;
+    const answered = new Promise<{ traffic: Traffic }>((resolve, reject) => {
+      if (!this.isRunning) reject(new NodeRedGone(`Node-RED ended by itself (${this.#end})`));
+      else this.#asked.set(id, { resolve, reject });
+    });
+    if (this.isRunning) this.#child.send({ ...command, id }, () => undefined);
+    return this.#limit(answered, COMMAND, `Node-RED did not answer (${command.do})`);
+  }
+
+  /** Ends it, whatever it is doing, and removes its folder. */
+  async end(): Promise<void> {
+    const { pid } = this.#child;
+    if (this.isRunning && pid !== undefined) {
+      this.#end = 'asked to';
+      try {
+        if (process.platform === 'win32') this.#child.kill('SIGKILL');
+        else process.kill(-pid, 'SIGKILL');
+      } catch {
+        // It has just ended.
+      }
+    }
+    await this.#ended;
+    rmSync(this.userDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #limit<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const problem = `${what} in ${ms / 1000} s: it is busy in a loop, or the machine is`;
+      timer = setTimeout(() => reject(new NodeRedGone(problem)), ms);
+    });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  }
+
+  #take(answer: Answer): void {
+    if ('started' in answer) {
+      this.#asked.delete(0);
+      this.#isReady();
+    } else if ('report' in answer) this.onReport(answer.test, answer.report);
+    else {
+      const asked = this.#asked.get(answer.id);
+      this.#asked.delete(answer.id);
+      if (answer.error === undefined) asked?.resolve({ traffic: answer.traffic ?? {} });
+      else asked?.reject(new Error(answer.error));
+    }
+  }
+
+  #keep(text: string): void {
+    const lines = text
+      .slice(-LINES * WIDTH)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    this.#log.push(...lines.map((line) => line.slice(0, WIDTH)));
+    this.#log.splice(0, this.#log.length - LINES);
+  }
+}
+
+/** A user directory with this package in it, and no more than that. */
+function makeUserDir({ ownPackage, ownName, packages }: Places): string {
+  const userDir = mkdtempSync(join(realpathSync(tmpdir()), 'device-cloud-test-'));
+  const modules = join(userDir, 'node_modules');
+  const installed = join(modules, ownName);
+  mkdirSync(dirname(installed), { recursive: true });
+  symlinkSync(ownPackage, installed, 'junction');
+  const dependencies: Record<string, string> = { [ownName]: '*' };
+  void packages;
+  writeFileSync(
+    join(userDir, 'package.json'),
+    JSON.stringify({ name: 'test', private: true, dependencies }),
+  );
+  return userDir;
+}
+
+/** The few variables that a process needs. All others may be secrets. */
+function environment(userDir: string): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'SystemRoot', 'TZ', 'LANG'];
+  const env = Object.fromEntries(kept.map((name) => [name, process.env[name]]));
+  return {
+    ...env,
+    HOME: userDir,
+    USERPROFILE: userDir,
+    TMPDIR: userDir,
+    TEMP: userDir,
+    TMP: userDir,
+  };
+}

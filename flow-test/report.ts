@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs';
+import type { Result } from './run';
+
+const indented = (text: string, by: string): string =>
+  text
+    .split('\n')
+    .map((line) => by + line)
+    .join('\n');
+
+/** A line for a test that passed; for one that failed, what was expected, what was seen, and the log. */
+export function resultText({ test, seconds, failures, details }: Result): string {
+  const head = `${failures.length === 0 ? '✓' : '✗'} ${test.name} (${seconds.toFixed(1)} s)`;
+  return [
+    head,
+    ...failures.map((failure) => indented(failure, '    ')),
+    ...details.map((detail) => indented(detail, '      ')),
+  ].join('\n');
+}
+
+/** The line at the end. */
+export function summary(results: readonly Result[]): string {
+  const failed = results.filter(({ failures }) => failures.length > 0).length;
+  return `${results.length - failed} passed, ${failed} failed`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+/** Text for XML, without the characters that XML cannot have. */
+const xml = (text: string): string =>
+  text
+    // oxlint-disable-next-line no-control-regex
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+    .replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+
+/** Writes the results as JUnit does, which CI services read. */
+export function writeJunit(file: string, results: readonly Result[]): void {
+  const cases = results.map(({ test, seconds, failures, details }) => {
+    const open = `    <testcase name="${xml(test.name)}" classname="${xml(test.file)}" time="${seconds.toFixed(3)}"`;
+    const [first] = failures;
+    if (first === undefined) return `${open}/>`;
+    const text = [...failures, ...details].join('\n');
+    return `${open}>\n      <failure message="${xml(first)}">${xml(text)}</failure>\n    </testcase>`;
+  });
+  const failed = results.filter(({ failures }) => failures.length > 0).length;
+  const time = results.reduce((sum, { seconds }) => sum + seconds, 0).toFixed(3);
+  const counts = `tests="${results.length}" failures="${failed}" errors="0" time="${time}"`;
+  const lines = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite name="device-cloud-test" ${counts}>`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ];
+  writeFileSync(file, lines.join('\n'));
+}

@@ -1,0 +1,115 @@
+import { brief, difference } from './match';
+import type { Sight } from './tests';
+
+/** Something that the flow did, `at` ms since 1970. */
+export type Seen =
+  | { readonly kind: 'message'; readonly at: number; readonly node: string; readonly msg: unknown }
+  | {
+      readonly kind: 'status';
+      readonly at: number;
+      readonly node: string;
+      readonly status: unknown;
+    }
+  | {
+      readonly kind: 'error';
+      readonly at: number;
+      readonly node: string;
+      readonly code?: string;
+      readonly message: string;
+    }
+  | {
+      readonly kind: 'pin';
+      readonly at: number;
+      readonly chipid: string;
+      readonly pin: number;
+      readonly level: 0 | 1;
+    }
+  | {
+      readonly kind: 'pushed';
+      readonly at: number;
+      readonly chipid: string;
+      readonly text: string;
+    };
+
+/** The ids of the nodes that a name or an id stands for. */
+export type Resolve = (at: string) => readonly string[];
+
+/** Whether something is about the same node, or the same device and pin. */
+export function concerns(sight: Sight, seen: Seen, resolve: Resolve): boolean {
+  if (sight.kind === 'pin')
+    return seen.kind === 'pin' && seen.chipid === sight.chipid && seen.pin === sight.pin;
+  if (sight.kind === 'pushed') return seen.kind === 'pushed' && seen.chipid === sight.chipid;
+  return seen.kind === sight.kind && resolve(sight.at).includes(seen.node);
+}
+
+/** How something that {@link concerns} a sight differs from it; undefined if it is what is looked for. */
+export function differs(sight: Sight, seen: Seen): string | undefined {
+  switch (sight.kind) {
+    case 'message':
+      return seen.kind === 'message' ? compare(sight, seen.msg) : '';
+    case 'status': {
+      const status = seen.kind === 'status' ? (Object(seen.status) as { text?: unknown }) : {};
+      return compare(sight, typeof sight.match === 'string' ? status.text : status);
+    }
+    case 'pushed':
+      return seen.kind === 'pushed' ? compare(sight, pushedAs(sight.match, seen.text)) : '';
+    case 'pin':
+      return seen.kind === 'pin' && seen.level !== sight.level ? 'another level' : undefined;
+    default:
+      if (sight.code === undefined || (seen.kind === 'error' && seen.code === sight.code))
+        return undefined;
+      return 'another code';
+  }
+}
+
+const compare = (sight: { readonly match?: unknown }, found: unknown): string | undefined =>
+  'match' in sight ? difference(sight.match, found) : undefined;
+
+/** A push is text. It is read as JSON where something else than text is looked for. */
+function pushedAs(wanted: unknown, text: string): unknown {
+  if (typeof wanted === 'string') return text;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isPattern = typeof wanted === 'object' && wanted !== null && 'regex' in wanted;
+    return isPattern ? text : parsed;
+  } catch {
+    return text;
+  }
+}
+
+/** What a sight is, in words. */
+export function wordsOf(sight: Sight): string {
+  switch (sight.kind) {
+    case 'message': {
+      const count = sight.count === undefined ? 'a message' : `${sight.count} messages`;
+      return `${count} at "${sight.at}"${like(sight)}`;
+    }
+    case 'status':
+      return `the status of "${sight.at}"${like(sight)}`;
+    case 'error':
+      return `an error of "${sight.at}"${sight.code === undefined ? '' : ` with the code ${sight.code}`}`;
+    case 'pin':
+      return `pin ${sight.pin} of ${sight.chipid} set to ${sight.level}`;
+    default:
+      return `a push to ${sight.chipid}${like(sight)}`;
+  }
+}
+
+const like = (sight: { readonly match?: unknown }): string =>
+  'match' in sight ? ` like ${brief(sight.match)}` : '';
+
+/** What was seen, in words. */
+export function wordsOfSeen(seen: Seen): string {
+  switch (seen.kind) {
+    case 'message':
+      return brief(seen.msg);
+    case 'status':
+      return brief(seen.status);
+    case 'error':
+      return seen.message;
+    case 'pin':
+      return `set to ${seen.level}`;
+    default:
+      return brief(seen.text);
+  }
+}

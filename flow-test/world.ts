@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BUILT_IN_DEVICES, startSimulator, type Simulator } from '../src/simulator/index';
+import type { Seen } from './seen';
+import type { Given, GivenDevice } from './tests';
+
+/** How long an upload waits for the channel of its device, ms. */
+const CHANNEL = 3000;
+const LOOK = 5;
+
+/** The service and the devices of one test. */
+export class World {
+  readonly simulator: Simulator;
+  readonly #faults = new Map<string, () => void>();
+  /** Devices whose channel did not open in time: nobody listens to them. */
+  readonly #unheard = new Set<string>();
+
+  private constructor(simulator: Simulator) {
+    this.simulator = simulator;
+  }
+
+  /**
+   * Starts the simulator with devices that upload nothing by themselves: those of the examples, and others.
+   * @param port 0: any that is free
+   */
+  static async start(port: number, chipids: readonly string[], appid?: string): Promise<World> {
+    const builtIn = BUILT_IN_DEVICES.map(({ chipid, name = null, kind = 'climate' }) => ({
+      ...{ chipid, name, kind },
+    }));
+    const known = new Set(builtIn.map(({ chipid }) => String(chipid)));
+    const others = [...new Set(chipids)].filter((chipid) => !known.has(chipid));
+    const devices = [...builtIn, ...others.map((chipid) => ({ chipid, name: null }))];
+    const options = { port, devices, interval: 0, ...(appid === undefined ? {} : { appid }) };
+    return new World(await startSimulator(options));
+  }
+
+  /** What has reached the devices. */
+  get seen(): Seen[] {
+    return [...this.simulator.devices.values()].flatMap(({ chipid, sets, received }) => [
+      ...sets.map((set): Seen => ({ kind: 'pin', chipid, ...set })),
+      ...received.map(({ at, text }): Seen => ({ kind: 'pushed', chipid, at, text })),
+    ]);
+  }
+
+  /** The level of a pin; 0 of a device that is not there. */
+  level(chipid: string, pin: number): 0 | 1 {
+    return this.simulator.devices.get(chipid)?.levels[pin] === '1' ? 1 : 0;
+  }
+
+  /** @param isHeard whether a node may keep the channel of the device open */
+  async upload(chipid: string, payload: unknown, isHeard: boolean): Promise<void> {
+    if (isHeard && !this.#unheard.has(chipid)) {
+      const limit = performance.now() + CHANNEL;
+      while (this.simulator.channels(chipid) === 0) {
+        if (performance.now() > limit) {
+          this.#unheard.add(chipid);
+          break;
+        }
+        await sleep(LOOK);
+      }
+    }
+    this.simulator.upload(chipid, payload);
+  }
+
+  change(chipid: string, { asleep, offline, fails, pins = {} }: GivenDevice): void {
+    const { simulator } = this;
+    for (const [pin, level] of Object.entries(pins)) simulator.setPin(chipid, Number(pin), level);
+    if (asleep === true) simulator.sleep(chipid);
+    if (offline === true) simulator.switchOff(chipid);
+    if (fails !== undefined) {
+      this.#faults.get(chipid)?.();
+      this.#faults.delete(chipid);
+      if (fails) this.#faults.set(chipid, simulator.fail(fails, { chipid }));
+    }
+    if (offline === false) simulator.switchOn(chipid);
+    if (asleep === false) simulator.wake(chipid);
+  }
+
+  close(): Promise<void> {
+    return this.simulator.close();
+  }
+}
+
+/** Chip numbers that a test names. */
+export const chipidsOf = (given: readonly Given[]): string[] =>
+  given.flatMap((each) => ('chipid' in each ? [each.chipid] : []));
