@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { dropLeadingZeros } from '../src/input/index';
+import { dropLeadingZeros } from '../src/input';
 import type { Allowed } from './allowed';
 import { BLIND } from './protocol';
 

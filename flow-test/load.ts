@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { parseChipid } from '../src/input/index';
+import { parseChipid } from '../src/input';
 import { readTests, type FlowTest } from './tests';
 import { MAX_FILE, TestFileError } from './yaml';
 

@@ -1,4 +1,4 @@
-import { PatternBudget } from '../src/input/index';
+import { PatternBudget } from '../src/input';
 
 /** What a value may be asked for instead of being equal: each is a key of an object that has no others. */
 const OPERATORS = {

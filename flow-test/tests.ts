@@ -1,6 +1,6 @@
 import type { FaultName } from '../src/simulator/index';
 import { FAULT_NAMES } from '../src/simulator/index';
-import { parseChipid } from '../src/input/index';
+import { parseChipid } from '../src/input';
 import { isOperator, operatorProblem } from './match';
 import { TestFileError, parseYaml, type Parsed } from './yaml';
 
