@@ -47,12 +47,13 @@ let codes: Map<string, number> | undefined;
 /** The codes by character. The decoder of the platform knows them, so that no table is shipped. */
 function readCodes(): Map<string, number> {
   const decoder = new TextDecoder('gbk');
-  const table = new Map([['€', 0x80]]);
+  const table = new Map<string, number>();
   for (let lead = 0x81; lead <= 0xfe; lead++) {
     for (let trail = 0x40; trail <= 0xfe; trail++) {
       const character = decoder.decode(Uint8Array.of(lead, trail));
-      // Not a code: U+FFFD, or that and an ASCII character. Codes for private use stand for no character.
-      const isCode = character.length === 1 && !/[\uFFFD\uE000-\uF8FF]/.test(character);
+      // Not a code: U+FFFD, or that and an ASCII character. Codes for private use stand for no character, and the euro is
+      // only in later standards.
+      const isCode = character.length === 1 && !/[\uFFFD\uE000-\uF8FF€]/.test(character);
       if (isCode && !table.has(character)) table.set(character, (lead << 8) | trail);
     }
   }

@@ -176,7 +176,7 @@ describe('simulator, public server of 2016: calls', () => {
   it(
     'row 6: text that GBK does not have is 500 with a page, and reaches nobody',
     on({}, async (simulator) => {
-      for (const message of ['😀', 'naïve ĳ', '\uE000']) {
+      for (const message of ['😀', '5 €', 'naïve ĳ', '\uE000']) {
         const { status, headers } = await push(simulator, DEVICE, message);
         assert.equal(status, 500, message);
         assert.match(headers.get('content-type') ?? '', /^text\/html/);
