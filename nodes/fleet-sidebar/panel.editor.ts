@@ -6,6 +6,7 @@ import { Details } from './details.editor';
 import type { AppChoice, FleetRow } from '../app/answers.config';
 import type { Tab, View } from './commands.editor';
 import { countKinds, countStates, Fleet, isState, matching, STATES } from './fleet.editor';
+import { RecordingView } from './recording.editor';
 import { clusterText, createRow, fillRow, nameOf, ROW_HEIGHTS } from './row.editor';
 import { VirtualList } from './virtual-list.editor';
 import { WaitingView } from './waiting.editor';
@@ -34,6 +35,7 @@ export class Panel implements Tab {
   readonly #spoken = $('<div>', { class: 'device-cloud-fleet-spoken', role: 'status' });
   readonly #list: VirtualList<FleetRow>;
   readonly #details: Details;
+  readonly #recording: RecordingView;
   readonly #views: Record<string, View | undefined>;
   readonly #feed: Feed;
   #apps: AppChoice[] | undefined;
@@ -85,7 +87,8 @@ export class Panel implements Tab {
     filters.append(this.#app, this.#text, this.#kind, this.#state);
     this.element.append(filters, this.#cluster, this.#note, this.#spoken);
     this.element.append(this.#list.element, this.#details.element);
-    this.#views = { waiting: new WaitingView(this) };
+    this.#recording = new RecordingView(this);
+    this.#views = { waiting: new WaitingView(this), recording: this.#recording };
     this.#addViews();
     this.#app.on('change', () => this.#choose(fieldValue(this.#app)));
     this.#text.on('input', () => this.#filter());
@@ -161,7 +164,8 @@ export class Panel implements Tab {
       const view = this.#views[name];
       if (view) this.element.append(view.element.hide());
       const button = $('<button>', { type: 'button', class: 'red-ui-button red-ui-button-small' });
-      const label = $('<span>').text(t(`view.${name}`));
+      const label =
+        view === this.#recording ? this.#recording.label : $('<span>').text(t(`view.${name}`));
       button.attr({ 'data-view': name, title: t(`view.hint.${name}`) }).append(label);
       button.on('click', () => this.#showView(name)).appendTo(this.switches);
     }
@@ -184,6 +188,7 @@ export class Panel implements Tab {
     if (this.#ticking === 0) return;
     const view = this.#views[this.#view];
     view?.read();
+    if (view !== this.#recording && this.#recording.isRunning) this.#recording.read();
   }
 
   #showApps(apps: AppChoice[]): void {
@@ -216,6 +221,7 @@ export class Panel implements Tab {
     else this.#feed.show(app);
     this.#showKinds();
     this.#show();
+    this.#recording.read();
   }
 
   #target() {
@@ -229,6 +235,7 @@ export class Panel implements Tab {
   #tick(): void {
     this.#list.render();
     this.#showDetails();
+    this.#recording.tick();
   }
 
   /** Where the tab is low, there is room for little: the list keeps five rows all the same. */
