@@ -108,6 +108,7 @@ async function main(): Promise<void> {
     for (const chipid of chipids) simulator.upload(chipid, 'awake');
     await sleep(100);
     resumed = before - open().length;
+    if (round % 50 === 49) console.log(`${open().length} of ${before} commands still wait`);
   }
   const closed = once(lines, 'close');
   child.kill('SIGKILL');
