@@ -38,10 +38,11 @@ interface NodeNote {
    * - `many`: the same is sent to several devices.
    * - `pulse`: a second request sets the opposite level.
    * - `request`: the node waits for the reply on the channel of the device.
+   * - `keep`: read back, and sent again if it differs.
    * - `latest`: sent only if no upload of the device is known.
    * - `simulator`: the address is that of the built-in simulator.
    */
-  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'simulator';
+  code: 'placeholder' | 'many' | 'pulse' | 'request' | 'latest' | 'keep' | 'simulator';
   /** In English; the editor says it by `code` and `values`. */
   message: string;
   values?: Readonly<Record<string, string | number>>;
@@ -65,7 +66,10 @@ const placeholderNote = (property: string, value: unknown): NodeNote => {
   };
 };
 
-const NOTES: Readonly<Record<'request' | 'latest' | 'simulator', string>> = {
+const NOTES: Readonly<Record<'request' | 'latest' | 'keep' | 'simulator', string>> = {
+  keep:
+    'After this request the node reads the levels back with gpio_status, and again when the device was away and at each check. ' +
+    'If the pin differs, it sends this request again.',
   request:
     'Before this request the node opens the channel of the device, on which it waits for the reply.',
   latest: 'The node sends this request only if no upload of the device is known yet.',

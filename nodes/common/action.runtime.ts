@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
+import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow, NodeStatus } from 'node-red';
 import {
   DeviceCloudError,
   type DeviceCloudClient,
@@ -88,6 +88,8 @@ class ActionLife<C extends object, K extends string> {
   /** The messages that have not ended. */
   readonly #open = new Set<Arrival>();
   #onAllOver: (() => void) | undefined;
+  /** Ends what the node does besides handling messages. */
+  #endBackground: (() => void) | undefined;
   /** The calls that were given back, by what stands on their messages. */
   readonly #resumed = new Map<unknown, Pick<Arrival, 'kept' | 'goOn'>>();
   readonly #unregister: (() => void) | undefined;
@@ -108,6 +110,10 @@ class ActionLife<C extends object, K extends string> {
     }
     this.#app.join(node, (problem) => this.#status.show(failureStatus(problem)));
     if (this.#problem) this.#status.show(failureStatus(this.#problem));
+    else {
+      const showIdle = (status: () => NodeStatus): void => this.#status.showIdle(status);
+      this.#endBackground = action.start?.({ RED, node, config, app: this.#app, showIdle });
+    }
     if (action.waits)
       this.#unregister = this.#app.keeper?.register(
         node,
@@ -138,6 +144,7 @@ class ActionLife<C extends object, K extends string> {
   }
 
   close(removed: boolean, done: () => void): void {
+    this.#endBackground?.();
     this.#status.close();
     this.#unregister?.();
     for (const { kept } of this.#open) {

@@ -1,4 +1,4 @@
-import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
+import type { Node, NodeAPI, NodeDef, NodeMessage, NodeStatus } from 'node-red';
 import type {
   DeviceCloudClient,
   ExplainedCall,
@@ -73,7 +73,7 @@ export interface Plan {
   /** Turns an error into an answer, or throws it. */
   onError?: (error: unknown) => CallAnswer;
   /** What Explain says besides: the node waits for a reply, or makes the call only if nothing is known. */
-  note?: 'request' | 'latest';
+  note?: 'request' | 'latest' | 'keep';
 }
 type PlanOption = 'timeout' | 'format' | 'when' | 'expires' | 'replace' | 'duration' | 'datatype';
 
@@ -88,6 +88,16 @@ export type Outcome = ({ set: Readonly<CallFields> } | { messages: NodeMessage[]
   /** Whether the fields go on the message even if it ends with an error, such as a close. */
   always?: boolean;
 };
+
+/** What a node does besides handling messages is made with. */
+export interface Background<C> {
+  RED: NodeAPI;
+  node: ActionNode;
+  config: C;
+  app: App;
+  /** Shows a status while no call runs. */
+  showIdle: (status: () => NodeStatus) => void;
+}
 
 /** The parts in which action nodes differ. */
 export interface Action<C extends object, K extends string> {
@@ -104,6 +114,8 @@ export interface Action<C extends object, K extends string> {
   sequential?: (config: C) => boolean;
   /** Seconds for which a close waits for the calls to end by themselves, default 0. */
   closing?: (config: C) => number;
+  /** What the node does besides handling messages, from its start on. @returns what ends it when the node closes */
+  start?: (background: Background<C>) => (() => void) | undefined;
   /** If more has to be done than the call. Whatever it throws ends the message with an error. */
   perform?: (call: ActionCall<C, K>) => Promise<Outcome>;
 }

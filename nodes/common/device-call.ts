@@ -300,6 +300,12 @@ function readDevices(config: object, limit: number, value: unknown): string[] {
   );
 }
 
+/** The devices of a message of a node that calls them itself. @throws DeviceCloudError `INVALID_INPUT` */
+export const chipidsOf = (config: ManyConfig, device: unknown): string[] =>
+  isForMany(config, device)
+    ? readDevices(config, countOf(config.limit, 'limit'), device)
+    : [readDevice(config, device)];
+
 function failed(chipid: string, thrown: unknown): Result {
   const known = isDeviceCloudError(thrown) ? thrown : undefined;
   const error = { code: known?.code, message: messageOf(thrown) };

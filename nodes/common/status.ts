@@ -140,9 +140,16 @@ export class CallStatus {
   /** Shows the calls that continue, some time after one has failed. */
   #afterFailure: NodeJS.Timeout | undefined;
   #isClosed = false;
+  #idle: () => NodeStatus = () => STATUS.none;
 
   constructor(node: Node) {
     this.#line = new StatusLine(node);
+  }
+
+  /** Shows a status while no call runs. */
+  showIdle(status: () => NodeStatus): void {
+    this.#idle = status;
+    if (this.#calls.size === 0) this.#line.update(status);
   }
 
   begin(call: ShownCall): void {
@@ -160,7 +167,7 @@ export class CallStatus {
 
   succeed(call: ShownCall): void {
     this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#line.show(STATUS.none);
+    if (this.#calls.size === 0) this.#line.show(this.#idle());
     else this.#line.updateLater(this.#status);
   }
 

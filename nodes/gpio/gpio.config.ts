@@ -7,7 +7,7 @@ import {
 } from '../common/shared.config';
 
 export interface GpioConfig extends ManyConfig, WhenConfig {
-  operation: 'set' | 'read' | 'pulse';
+  operation: 'set' | 'read' | 'pulse' | 'keep';
   /** Empty for reading all pins. */
   pin: string;
   pinType: ValueType;
@@ -15,6 +15,8 @@ export interface GpioConfig extends ManyConfig, WhenConfig {
   levelType: ValueType;
   /** Milliseconds of a pulse. */
   duration: number | string;
+  /** Seconds between two looks at a device whose pin is kept; 0: only after it was away. */
+  check: number | string;
   /** JSON object from a level character of the service to a value. */
   codes: string;
 }
@@ -28,6 +30,7 @@ export const DEFAULTS: GpioConfig = {
   level: 'payload',
   levelType: 'msg',
   duration: 500,
+  check: 300,
   codes: '{"0":0,"1":1}',
 };
 

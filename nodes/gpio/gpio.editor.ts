@@ -14,13 +14,16 @@ import { current, field, fieldValue, onChange, show } from '../common/editor/for
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
-import { parseJsonObject } from '../common/shared.config';
+import { MAX_SECONDS, parseJsonObject } from '../common/shared.config';
 import { DEFAULTS, MAX_DURATION, type GpioConfig } from './gpio.config';
 
 type Config = GpioConfig & shared.Named;
 type Node = EditorNode<Config>;
 
 const sets = (node: Node): boolean => current(node, 'operation') !== 'read';
+const keeps = (node: Node): boolean => current(node, 'operation') === 'keep';
+/** Whether the command may wait for its device: a wish does so by itself. */
+const waits = (node: Node): boolean => sets(node) && !keeps(node);
 const pulses = (node: Node): boolean => current(node, 'operation') === 'pulse';
 const readsAll = (node: Node): boolean => !sets(node) && current(node, 'pin') === '';
 
@@ -40,7 +43,7 @@ function labelText(node: Node): string {
     return pin === undefined ? t('node.read') : t('node.read-pin', { pin });
   }
   const level = node.levelType === 'num' ? t(node.level === '0' ? 'level.low' : 'level.high') : '';
-  const verb = node.operation === 'pulse' ? 'pulse' : 'set';
+  const verb = node.operation === 'pulse' || node.operation === 'keep' ? node.operation : 'set';
   const what = pin === undefined ? t(`node.${verb}`) : t(`node.${verb}-pin`, { pin });
   return level === '' ? what : `${what} ${level}`;
 }
@@ -65,10 +68,10 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     many: shared.many,
     limit: shared.limit,
     atOnce: shared.atOnce<Config>(),
-    when: shared.when<Config>(sets),
-    expires: shared.expires<Config>(sets),
+    when: shared.when<Config>(waits),
+    expires: shared.expires<Config>(waits),
     replace: shared.replace,
-    operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse'),
+    operation: choice(DEFAULTS.operation, 'common.label.operation', 'set', 'read', 'pulse', 'keep'),
     pin: typed<Config>(
       DEFAULTS.pin,
       'label.pin',
@@ -80,6 +83,7 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     level: typed<Config>(DEFAULTS.level, 'label.level', 'levelType', {}, sets),
     levelType: { value: DEFAULTS.levelType },
     duration: number(DEFAULTS.duration, 'label.duration', wholeNumber(1, MAX_DURATION), pulses),
+    check: number(DEFAULTS.check, 'label.check', wholeNumber(0, MAX_SECONDS), keeps),
     codes: checked<Config>(DEFAULTS.codes, 'label.codes', codesError, (node) => !sets(node)),
     timeout: shared.timeout(),
   },
@@ -94,10 +98,11 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
     const fixed = namedNumbers(t('type.level'), levels);
     typedInput('level', ['msg', fixed, ...DYNAMIC], DEFAULTS.level);
     fixedInput('codes', 'json');
-    const adaptDelivery = shared.prepareDelivery({ waits: () => sets(this) });
+    const adaptDelivery = shared.prepareDelivery({ waits: () => waits(this) });
     const adapt = (): void => {
       adaptDelivery();
       show('#duration-row', pulses(this));
+      show('#check-row, #keep-note', keeps(this));
       show('#level-row', sets(this));
       show('#level-note', fieldValue(field('levelType')) !== 'num');
       show('#pins-row, #codes-row', !sets(this));
@@ -108,6 +113,6 @@ RED.nodes.registerType<Config>('device-cloud-gpio', {
   },
   oneditsave: function () {
     if (!sets(this) && fieldValue(pins()) === 'all') field('pin').val('');
-    shared.saveDelivery({ waits: () => sets(this) });
+    shared.saveDelivery({ waits: () => waits(this) });
   },
 });

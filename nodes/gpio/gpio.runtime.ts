@@ -1,10 +1,12 @@
+import type { Node } from 'node-red';
 import { DeviceCloudError, type ResultAnswer } from '../../src/for-nodes';
-import { parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
+import { invalidInput, parseCodes, parseDuration, parseLevel, parsePin } from '../../src/input';
 import { defineAction, type CallAnswer, type Message, type Plan } from '../common/action';
-import { nameOf, timeoutOf, waitOf } from '../common/device-call';
+import { nameOf, performPlan, timeoutOf, waitOf } from '../common/device-call';
 import { deviceText } from '../common/errors';
 import { choiceOf } from '../common/settings';
 import { DEFAULTS, type GpioConfig } from './gpio.config';
+import { KeptByNode, readWish } from './keep';
 
 type Input = 'chipid' | 'pin' | 'level';
 
@@ -86,7 +88,26 @@ function planOfReading({ config, inputs }: Message<GpioConfig, Input>): Plan {
   };
 }
 
-/** Sets or reads the pin levels of devices. */
+/** The nodes that keep pins. */
+const kept = new WeakMap<Node, KeptByNode>();
+
+function plan(message: Message<GpioConfig, Input>): Plan {
+  const operations = ['set', 'read', 'pulse', 'keep'] as const;
+  const operation = choiceOf(message.config.operation, 'operation', operations);
+  if (operation === 'read') return planOfReading(message);
+  return operation === 'keep' ? planOfKeeping(message) : planOfSet(message, operation === 'pulse');
+}
+
+/** Endpoint 10, and then endpoint 9. */
+function planOfKeeping({ config, inputs }: Message<GpioConfig, Input>): Plan {
+  const { pin, level } = readWish(inputs);
+  if (level === null)
+    throw invalidInput('The level is null: the pin is not kept any more, and nothing is sent.');
+  const options = timeoutOf(config);
+  return { call: 'setGpioEdge', device: inputs.chipid, args: [pin, level], options, note: 'keep' };
+}
+
+/** Sets, reads or keeps the pin levels of devices. */
 export const action = defineAction<GpioConfig, Input>({
   api: 'open',
   defaults: DEFAULTS,
@@ -94,12 +115,17 @@ export const action = defineAction<GpioConfig, Input>({
     if (operation !== 'read') return ['chipid', 'pin', 'level'];
     return pin === '' ? ['chipid'] : ['chipid', 'pin'];
   },
-  waits: ({ operation }) => operation !== 'read',
+  waits: ({ operation }) => operation !== 'read' && operation !== 'keep',
   closing: ({ operation }) => (operation === 'pulse' ? PULSE_ENDS : 0),
-  plan(message) {
-    const operation = choiceOf(message.config.operation, 'operation', ['set', 'read', 'pulse']);
-    return operation === 'read'
-      ? planOfReading(message)
-      : planOfSet(message, operation === 'pulse');
+  start(background) {
+    if (background.config.operation !== 'keep') return undefined;
+    const keeping = new KeptByNode(background);
+    kept.set(background.node, keeping);
+    return () => keeping.close();
   },
+  perform(call) {
+    const keeping = kept.get(call.node);
+    return keeping ? keeping.wish(call) : performPlan(call, plan(call));
+  },
+  plan,
 });

@@ -77,6 +77,7 @@ export const CHANGED: Samples = {
     level: '1',
     levelType: 'num',
     duration: '800',
+    check: '60',
     codes: '{"0":"low","1":"high"}',
     timeout: '0.5',
   },

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeMessage, NodeStatus } from 'node-red';
+import type { DeviceCloudClient, KeptPin, PinKeeper } from '../../src/for-nodes';
+import { parseCodes, parseLevel, parsePin } from '../../src/input';
+import type { ActionCall, Background, Outcome } from '../common/action';
+import { addName, chipidsOf } from '../common/device-call';
+import { messageOf } from '../common/errors';
+import type { Kept } from '../common/kept';
+import { isObject } from '../common/shared.config';
+import { STATUS } from '../common/status';
+import { DEFAULTS, type GpioConfig } from './gpio.config';
+
+/** Milliseconds until a node that could not start tries again. */
+const RETRY = 10_000;
+
+/** A status is shorter than this. */
+const LONGEST_STATUS = 20;
+
+type Context = Background<GpioConfig>;
+
+/** What a message wishes. @throws DeviceCloudError `INVALID_INPUT` */
+export const readWish = (inputs: { pin?: unknown; level?: unknown }) => ({
+  pin: parsePin(inputs.pin),
+  level: inputs.level === null ? null : parseLevel(inputs.level),
+});
+
+/** The fields of a message about a pin. */
+function fieldsOf({ chipid, ...payload }: KeptPin, client: DeviceCloudClient, msg: NodeMessage) {
+  return addName({ payload, chipid }, client, chipid, msg);
+}
+
+/** The pins that a gpio node keeps, from its start to its end: over a restart, too. */
+export class KeptByNode {
+  readonly #context: Context;
+  readonly #keeper: PinKeeper;
+  readonly #closing = new AbortController();
+  #client: DeviceCloudClient | undefined;
+  #kept: Kept | undefined;
+  /** What to save, once the node has closed. */
+  #last: object | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+    const { config, node } = context;
+    this.#keeper = {
+      check: 1000 * Number(config.check),
+      timeout: 1000 * Number(config.timeout),
+      codes: Object.fromEntries(parseCodes(config.codes || DEFAULTS.codes)),
+      onState: (pin) => {
+        if (this.#client) node.send(Object.assign({}, fieldsOf(pin, this.#client, {})));
+      },
+      onChange: () => this.#changed(),
+    };
+    void this.#start();
+  }
+
+  /** Takes a wish: each of several devices has a message of its own. */
+  async wish({
+    client,
+    config,
+    inputs,
+    msg,
+    RED,
+  }: ActionCall<GpioConfig, string>): Promise<Outcome> {
+    // What was kept may not be read yet.
+    this.#client = client;
+    const { pin, level } = readWish(inputs);
+    const chipids = chipidsOf(config, inputs['chipid']);
+    const pins: KeptPin[] = [];
+    for (const chipid of chipids) pins.push(await client.keepPin(chipid, pin, level, this.#keeper));
+    const [first] = pins;
+    if (first && config.many !== true) return { set: fieldsOf(first, client, msg) };
+    const messages = pins.map((each) => {
+      const own = RED.util.cloneMessage(msg);
+      return Object.assign(own, fieldsOf(each, client, own));
+    });
+    return { messages };
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#last = this.#snapshot();
+    this.#client?.pins.release(this.#keeper);
+  }
+
+  /** Continues with what was kept. Never rejects. */
+  async #start(): Promise<void> {
+    const { app, node } = this.#context;
+    const { signal } = this.#closing;
+    const failed = (error: unknown): void => node.warn(`Kept pins: ${messageOf(error)}`);
+    while (!signal.aborted) {
+      try {
+        const client = await app.client('open');
+        const kept = await app.kept(node, 'pins');
+        const saved = await kept.readSurely(failed, signal);
+        if (signal.aborted) return;
+        if (kept.problem) node.warn(kept.problem);
+        this.#client = client;
+        client.pins.restore(this.#keeper, isObject(saved) ? saved['pins'] : undefined);
+        this.#kept = kept;
+        this.#changed();
+        return;
+      } catch (error) {
+        // What is missing in the configuration the node shows already; it is started anew when that changes.
+        if (app.problem('open')) return;
+        failed(error);
+      }
+      await sleep(RETRY, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  readonly #snapshot = (): object =>
+    this.#last ?? { pins: this.#client?.pins.saved(this.#keeper) ?? [] };
+
+  #changed(): void {
+    if (this.#closing.signal.aborted || !this.#kept) return;
+    this.#kept.write(this.#snapshot);
+    this.#context.showIdle(() => this.#status());
+  }
+
+  #status(): NodeStatus {
+    const pins = this.#client?.pins.saved(this.#keeper) ?? [];
+    const count = (of: KeptPin['state']): number => pins.filter(({ state }) => state === of).length;
+    const all = pins.length;
+    const [kept, pending, differs] = [count('kept'), count('pending'), count('differs')];
+    if (all === 0) return this.#kept?.problem ? STATUS.notKept : STATUS.none;
+    const keys =
+      differs > 0 ? ['differs'] : pending > 0 ? ['pending', 'pending-short', 'kept'] : ['kept'];
+    const texts = keys.map((key) =>
+      this.#context.RED._(`status.pins-${key}`, { all, kept, pending, differs }),
+    );
+    const text = texts.find(({ length }) => length < LONGEST_STATUS) ?? `${kept}/${all}`;
+    if (differs > 0) return { fill: 'red', shape: 'ring', text };
+    return { fill: pending > 0 ? 'yellow' : 'green', shape: pending > 0 ? 'ring' : 'dot', text };
+  }
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import type { Simulator } from '../../src/simulator';
+import { until } from '../../tooling/until';
+import { cloudApp, deploy, load, node } from './support/flow';
+import { journal } from './support/journal';
+import { call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+const keep = (properties: object = {}) => node('gpio', { operation: 'keep', ...properties });
+
+interface Shown {
+  chipid: string;
+  payload: { pin: number; wanted: number | null; found: unknown; state: string };
+}
+const shown = (): Shown[] =>
+  journal.arrived.filter(({ sink }) => sink === 'out').map(({ msg }) => msg as unknown as Shown);
+const states = (chipid: string): string[] =>
+  shown()
+    .filter((each) => each.chipid === chipid)
+    .map(({ payload }) => payload.state);
+
+describe('the gpio node that keeps a level', () => {
+  useNodeRed();
+  let cloud: Simulator;
+  const [first, second] = ['10000001', '10000002'];
+  const calls = (): number => cloud.requests.filter(({ path }) => path.includes('gpio')).length;
+
+  async function start(properties: object = {}): Promise<void> {
+    cloud = await startCloud();
+    await load([cloudApp(cloud), keep(properties)]);
+  }
+
+  it('passes the message on at once, sets and reads the pin, and says so in a new message', async () => {
+    await start();
+    const { payload, topic } = await call('gpio', {
+      chipid: first,
+      pin: 5,
+      payload: 1,
+      topic: 't',
+    });
+    assert.deepEqual(payload, { pin: 5, wanted: 1, found: null, state: 'pending' });
+    assert.equal(topic, 't');
+    await until(() => states(first).includes('kept'), 'the level is confirmed');
+    assert.deepEqual(shown().at(-1)?.payload, { pin: 5, wanted: 1, found: 1, state: 'kept' });
+    assert.equal(cloud.device(first).levels[5], '1');
+  });
+
+  it('with several devices sends a message of each, and null ends them without a call', async () => {
+    await start({ many: true });
+    await call('gpio', { chipid: [first, second], pin: 5, payload: 'on' });
+    const both = [first, second];
+    await until(() => both.every((each) => states(each).includes('kept')), 'both are kept');
+    for (const each of both) assert.deepEqual(states(each), ['pending', 'kept']);
+    const before = calls();
+    await call('gpio', { chipid: [first, second], pin: 5, payload: null });
+    await until(() => both.every((each) => states(each).at(-1) === 'ended'), 'both have ended');
+    assert.equal(calls(), before);
+  });
+
+  it('refuses any other level, pin and device, before anything is sent', async () => {
+    await start();
+    for (const payload of [2, 'yes', undefined, {}])
+      await fail('gpio', { chipid: first, pin: 5, payload }, 'INVALID_INPUT');
+    await fail('gpio', { chipid: first, pin: -1, payload: 1 }, 'INVALID_INPUT');
+    await fail('gpio', { chipid: [first], pin: 5, payload: 1 }, 'INVALID_INPUT');
+    assert.equal(calls(), 0);
+  });
+
+  it('goes on after a deploy: a device that lost its power is set again, without a message', async () => {
+    await start();
+    await call('gpio', { chipid: first, pin: 5, payload: 1 });
+    await until(() => states(first).includes('kept'), 'the level is confirmed');
+    const before = calls();
+    await deploy([cloudApp(cloud), keep({ name: 'changed' })]);
+    await until(() => calls() > before, 'the pin is looked at');
+    assert.deepEqual(states(first), ['pending', 'kept']);
+  });
+});
