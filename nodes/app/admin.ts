@@ -14,6 +14,7 @@ import {
   toFleetAnswer,
   withMessages,
 } from './answers';
+import { bookRoute, writeBookRoute } from './book-routes';
 import type { ApiResult, AppChoice, DeviceChoice, TestResult } from './answers.config';
 import { addressHider, findAppNode, runningApps, serviceOf, type RunningApp } from './deployed';
 import { diagnose } from './diagnostics';
@@ -262,6 +263,8 @@ type Name =
   | 'diagnostics'
   | 'refresh'
   | 'push'
+  | 'book'
+  | 'writeBook'
   | 'waiting'
   | 'cancel'
   | 'record'
@@ -281,6 +284,8 @@ export const appRoutes =
     diagnostics: diagnosticsRoute(RED),
     refresh: deviceRoute(RED, 'refresh', refresh),
     push: deviceRoute(RED, 'push', push),
+    book: bookRoute(RED),
+    writeBook: writeBookRoute(RED),
     waiting: waitingRoute(RED),
     cancel: cancelRoute(RED),
     record: recordRoute(RED),

@@ -156,6 +156,41 @@ export interface DeviceDetails extends FleetRow {
   /** Those that wait, in the order in which they will be sent. */
   waitingCommands?: WaitingChoice[];
   pins?: KeptPin[];
+  /** Of the book, for users who may read flows. */
+  note?: string;
+}
+
+/** The device book, with what is wrong with it. */
+export interface BookAnswer {
+  /** Of the file, for `If-Match` of a change; empty for a file that cannot be changed here. */
+  revision: string;
+  csv: string;
+  /** Line 0: the file as a whole, of which an earlier copy stays in use. */
+  problems: { line: number; reason: string }[];
+  /** How many rows are left out. */
+  badRows: number;
+  groups: { name: string; count: number }[];
+  /** As it is configured. */
+  path?: string;
+}
+
+/**
+ * What the editor sends to change some rows of the book: what a row leaves out stays as it is. A whole file is sent as
+ * `text/csv`. With `?preview` nothing is written, and the answer is a {@link BookPreview}.
+ */
+export interface BookChange {
+  rows?: { chipid: string; name?: string; groups?: string[]; type?: string; note?: string }[];
+  /** Chip numbers. */
+  remove?: string[];
+}
+
+/** What a change of the book would do, as chip numbers. */
+export interface BookPreview {
+  added: string[];
+  changed: string[];
+  gone: string[];
+  problems: { line: number; reason: string }[];
+  badRows: number;
 }
 
 /** The cluster as the editor shows it. */

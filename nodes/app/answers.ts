@@ -64,6 +64,9 @@ const toRow = (
     recovered,
     lastError,
   };
+  if (device.groups) row.groups = device.groups;
+  if (device.type !== undefined) row.type = device.type;
+  if (device.missing) row.missing = true;
   const latest = charset && fleet?.latestText(chipid, LONGEST_LATEST, charset);
   if (latest !== undefined) row.latest = latest;
   return row;
@@ -126,10 +129,12 @@ export function toDetails(
   if (processes) showProcess(row, processes);
   const { lastError } = row;
   const { uploads, commands } = known.recent(chipid, charset);
+  const note = known.book?.row(chipid)?.note;
   return {
     ...row,
     lastError: lastError && { ...lastError, message: hide(lastError.message) },
     ...(maySee ? { uploads } : {}),
+    ...(maySee && note !== undefined ? { note } : {}),
     commands: commands.map((command) =>
       command.message === undefined ? command : { ...command, message: hide(command.message) },
     ),

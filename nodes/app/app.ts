@@ -32,6 +32,8 @@ export = function (RED: NodeAPI): void {
       diagnostics: ['get', '/device-cloud/diagnostics', 'device-cloud.read'],
       refresh: ['post', `${apps}/:id/devices/:chipid/refresh`, 'device-cloud.write'],
       push: ['post', `${apps}/:id/devices/:chipid/push`, 'device-cloud.write'],
+      book: ['get', `${apps}/:id/book`, 'device-cloud.read'],
+      writeBook: ['put', `${apps}/:id/book`, 'device-cloud.write'],
       waiting: ['get', `${apps}/:id/waiting`, 'device-cloud.read'],
       cancel: ['post', `${apps}/:id/waiting/cancel`, 'device-cloud.write'],
       record: ['post', `${apps}/:id/recording`, 'device-cloud.write'],

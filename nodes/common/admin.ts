@@ -44,7 +44,11 @@ interface AuditedRoute<T> {
   /** After `device-cloud.` */
   event: string;
   /** Reads the request. @param body undefined if it is not JSON @throws DeviceCloudError `INVALID_INPUT` or, if it names nothing that is deployed, `NOT_CONFIGURED` */
-  read: (body: unknown, params: Readonly<Record<string, string>>) => T | Promise<T>;
+  read: (
+    body: unknown,
+    params: Readonly<Record<string, string>>,
+    request: AdminRequest,
+  ) => T | Promise<T>;
   /** What the log shows. Never the body: a message may hold anything. */
   audited: (read: T) => object;
   /** @param mayWrite whether the user may change flows; called only if the answer matters */
@@ -79,7 +83,7 @@ export const auditedRoute =
       try {
         // Another site's page cannot send JSON without being asked for its origin.
         const body: unknown = request.is('json') ? request.body : undefined;
-        asked = await read(body, request.params as Record<string, string>);
+        asked = await read(body, request.params as Record<string, string>, request);
       } catch (error) {
         const isUnknown = error instanceof DeviceCloudError && error.code === 'NOT_CONFIGURED';
         const { id } = request.params;

@@ -55,7 +55,11 @@ export type Handler = ReturnType<NodeAPI['auth']['needsPermission']>;
 export type Handlers<Name extends string> = Readonly<Record<Name, Handler>>;
 
 /** A route of the editor, and the permission that it needs. */
-type Route = ['get' | 'post', path: string, permission: 'device-cloud.read' | 'device-cloud.write'];
+type Route = [
+  'get' | 'post' | 'put',
+  path: string,
+  permission: 'device-cloud.read' | 'device-cloud.write',
+];
 
 /**
  * Adds routes for the editor. What answers them is loaded with the first request to one of them: most starts of Node-RED

@@ -55,6 +55,16 @@ export interface BookFile extends BookFormat {
   readonly records: readonly (BookRow | string | undefined)[];
 }
 
+/** How csv-parse reads a book: what a spreadsheet or a person may have written is no reason to refuse it. */
+export const CSV = {
+  bom: true,
+  record_delimiter: ['\r\n', '\n', '\r'],
+  relax_quotes: true,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  max_record_size: BOOK_LIMITS.row,
+};
+
 /** Milliseconds of work before the event loop turns. */
 const SLICE = 8;
 /** Bytes that are parsed at once. */
@@ -114,7 +124,7 @@ const isFormula = (text: string): boolean => FORMULA.test(text) && !NUMBER.test(
 export const writtenCell = (text: string): string => (isFormula(text) ? `'${text}` : text);
 
 /** The text of a cell: the reverse of {@link writtenCell}. */
-const cellText = (cell: string): string =>
+export const cellText = (cell: string): string =>
   cell.startsWith("'") && isFormula(cell.slice(1)) ? cell.slice(1) : cell;
 
 const isKnown = (name: string): name is BookColumn =>
@@ -244,11 +254,7 @@ async function parseCells(bytes: Buffer, separator: string, slices: Slices): Pro
   const cells: string[][] = [];
   const ends: number[] = [];
   let fault: CsvError | undefined;
-  const parser = parse({
-    ...{ bom: true, delimiter: separator, record_delimiter: ['\r\n', '\n', '\r'] },
-    ...{ relax_quotes: true, relax_column_count: true, skip_empty_lines: true },
-    max_record_size: BOOK_LIMITS.row,
-  });
+  const parser = parse({ ...CSV, delimiter: separator });
   const ended = new Promise<void>((resolve) => {
     parser.on('data', (record: string[]) => {
       cells.push(record);
@@ -276,13 +282,15 @@ async function parseCells(bytes: Buffer, separator: string, slices: Slices): Pro
   return { cells, ends };
 }
 
+export const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
+
 /**
  * Reads the bytes of a file, in slices of a few milliseconds.
  * @throws DeviceCloudError `INVALID_INPUT` if it is no device book
  */
 export async function readBookFile(bytes: Buffer): Promise<BookFile> {
   const slices = new Slices();
-  if (!isUtf8(bytes) || bytes.includes(0))
+  if (!isText(bytes))
     throw invalidInput(
       'The device book must be text in UTF-8: in a spreadsheet, save it as "CSV UTF-8".',
     );

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { watch, type FSWatcher } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { invalidInput, isDeviceCloudError } from '../errors';
+import writeFileAtomic from 'write-file-atomic';
+import { DeviceCloudError, invalidInput, isDeviceCloudError } from '../errors';
 import { isObject } from '../util/object';
 import { isolated } from '../util/thrown';
 import {
   BOOK_LIMITS,
   faultOf,
+  isText,
   lineAt,
   readBookFile,
   Slices,
@@ -17,6 +19,13 @@ import {
   type BookProblem,
   type BookRow,
 } from './book-csv';
+import {
+  difference,
+  disarmedBytes,
+  editedBytes,
+  EMPTY_BOOK,
+  type BookDifference,
+} from './book-edit';
 
 export type { BookProblem, BookRow } from './book-csv';
 
@@ -46,6 +55,13 @@ export async function revisionOf(bytes: Buffer, slices = new Slices()): Promise<
   }
   return hash.digest('base64url').slice(0, 22);
 }
+
+const changedMeanwhile = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'INVALID_INPUT',
+    'The device book has changed since you opened it, and nothing was written. Load it again and repeat the change.',
+    412,
+  );
 
 const endsLine = (bytes: Buffer): boolean => bytes.at(-1) === 10 || bytes.at(-1) === 13;
 
@@ -98,6 +114,15 @@ interface Index {
 }
 
 const NOTHING: Index = { rows: new Map(), groups: new Map(), problems: [], badRows: 0 };
+
+/** What is wrong with a content. */
+interface BookFaults {
+  problems: BookProblem[];
+  badRows: number;
+}
+
+/** A whole file, or rows to change: a `BookEdit` from outside. */
+export type NewContent = { csv: Buffer } | { edit: unknown };
 
 interface BadRow {
   index: number;
@@ -267,6 +292,44 @@ export class Book {
     return () => void this.#listeners.delete(own);
   }
 
+  /** The file as it is now, whether or not it is a device book. @throws DeviceCloudError if it is no text that can be edited */
+  async content(): Promise<{ bytes: Buffer; revision: string }> {
+    const bytes = await this.#bytes();
+    return { bytes, revision: await revisionOf(bytes) };
+  }
+
+  /** The file as it is now, with formulas disarmed, for a spreadsheet. */
+  async export(): Promise<Buffer> {
+    const { bytes } = await this.content();
+    return disarmedBytes(await readBookFile(bytes));
+  }
+
+  /**
+   * Says what {@link write} would change. Nothing is written.
+   * @throws DeviceCloudError as for `write`
+   */
+  async preview(content: NewContent, revision: string): Promise<BookDifference & BookFaults> {
+    const [before, after] = await this.#make(content, revision);
+    const { problems, badRows } = await indexOf(after);
+    return { ...difference(before, after), problems: [...problems], badRows };
+  }
+
+  /**
+   * Replaces the file as a whole, or some of its rows, atomically. Formulas are disarmed in what is replaced.
+   * @param revision of the content that is replaced, as `content` has returned it
+   * @throws DeviceCloudError with `statusCode` 412 if the file has changed since, `INVALID_INPUT` if the new content is no
+   * device book, and what the file system fails with; then nothing was written
+   */
+  write(content: NewContent, revision: string): Promise<void> {
+    return this.#serially(async () => {
+      const [, after] = await this.#make(content, revision);
+      await mkdir(dirname(this.#path), { recursive: true });
+      await writeFileAtomic(this.#path, after.bytes);
+      if (!this.#watcher) this.#watch();
+      await this.#apply(after, await stampOf(this.#path));
+    });
+  }
+
   /** Ends the watching of the file. */
   close(): void {
     this.#closing.abort();
@@ -324,6 +387,39 @@ export class Book {
       else this.#fail(read.fault, read.isContent ? stamp : undefined);
       return;
     }
+  }
+
+  async #bytes(): Promise<Buffer> {
+    let bytes: Buffer;
+    try {
+      bytes = await readBytes(this.#path);
+    } catch (error) {
+      if (isMissing(error)) return Buffer.alloc(0);
+      throw error;
+    }
+    if (isText(bytes)) return bytes;
+    throw invalidInput(
+      'The file of the device book is not text in UTF-8: move it away, or replace it.',
+    );
+  }
+
+  /** Makes a new content of the file, which has to be of the revision. */
+  async #make(
+    content: NewContent,
+    revision: string,
+  ): Promise<[before: BookFile | undefined, after: BookFile]> {
+    const { bytes, revision: found } = await this.content();
+    if (found !== revision) throw changedMeanwhile();
+    if ('edit' in content) {
+      const before = await readBookFile(bytes.length > 0 ? bytes : Buffer.from(EMPTY_BOOK));
+      return [before, await readBookFile(editedBytes(before, content.edit))];
+    }
+    if (content.csv.length > BOOK_LIMITS.file)
+      throw invalidInput(`A device book has at most ${BOOK_LIMITS.file} bytes.`);
+    const after = await readBookFile(disarmedBytes(await readBookFile(content.csv)));
+    // What is no device book now has no rows to compare.
+    const before = await readBookFile(bytes).catch(() => undefined);
+    return [before, after];
   }
 
   /** @returns whether it is still open */

@@ -7,6 +7,7 @@ declare module 'node-red-node-test-helper' {
     status: number;
     text: string;
     body: unknown;
+    headers: Record<string, string>;
   }
 
   interface Request extends PromiseLike<Answer> {
@@ -25,7 +26,7 @@ declare module 'node-red-node-test-helper' {
     getNode(id: string): Node | null;
     startServer(): Promise<void>;
     stopServer(): Promise<void>;
-    request(): { get(path: string): Request; post(path: string): Request };
+    request(): Record<'get' | 'post' | 'put', (path: string) => Request>;
   }
 
   const helper: Helper;

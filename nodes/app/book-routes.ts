@@ -1,0 +1,136 @@
+import { basename } from 'node:path';
+import type { NodeAPI } from 'node-red';
+import { DeviceCloudError, isDeviceCloudError } from '../../src/index';
+import type { Book } from '../../src/for-nodes';
+import { invalidInput } from '../../src/input';
+import { auditedRoute, mayReadFlows } from '../common/admin';
+import { toProblem } from '../common/errors';
+import type { Handler } from '../common/register';
+import { isObject } from '../common/shared.config';
+import type { BookAnswer, BookPreview } from './answers.config';
+import { findAppNode, findDeployed, type AppNode } from './deployed';
+
+type Request = Parameters<Handler>[0];
+
+/** Bytes of a CSV that is sent: as many as a file may have. */
+const LARGEST = 16 * 2 ** 20;
+
+const noBook = (): DeviceCloudError =>
+  new DeviceCloudError(
+    'NOT_CONFIGURED',
+    'The application has no device book: name a CSV file in its configuration, and deploy.',
+  );
+
+/** Lends the book of an application. @throws DeviceCloudError `NOT_CONFIGURED` without one */
+const withBook = <T>(node: AppNode | undefined, use: (book: Book) => Promise<T>): Promise<T> => {
+  if (!node) throw noBook();
+  return node.borrow('open', ({ fleet: { book } }) => {
+    if (!book) throw noBook();
+    return use(book);
+  });
+};
+
+const statusOf = (error: unknown): number => {
+  if (!(error instanceof DeviceCloudError)) return 500;
+  if (error.statusCode !== undefined) return error.statusCode;
+  return isDeviceCloudError(error, 'NOT_CONFIGURED') ? 404 : 400;
+};
+
+async function toAnswer(book: Book, path: string | undefined): Promise<BookAnswer> {
+  const state = { problems: [...book.problems], badRows: book.badRows, groups: book.groups() };
+  const shown = path === undefined || path === '' ? {} : { path };
+  try {
+    const { bytes, revision } = await book.content();
+    return { revision, csv: bytes.toString('utf8'), ...state, ...shown };
+  } catch (error) {
+    // What is no text is not shown, and nothing may replace it: no revision is its own.
+    const problem = { line: 0, reason: toProblem(error).message };
+    const problems = state.problems.some(({ line }) => line === 0)
+      ? state.problems
+      : [problem, ...state.problems];
+    return { revision: '', csv: '', ...state, problems, ...shown };
+  }
+}
+
+/** Shows the device book, as JSON, or as CSV to be kept in a file. */
+export const bookRoute =
+  (RED: NodeAPI): Handler =>
+  (request, response) => {
+    const id = String(request.params['id']);
+    const send = async (): Promise<void> => {
+      if (!(await mayReadFlows(RED, request))) {
+        const error = {
+          code: 'FORBIDDEN',
+          message: 'The device book is for users who may read flows.',
+        };
+        response.status(403).json({ error });
+        return;
+      }
+      const saved = findDeployed(RED, id)?.saved.book;
+      await withBook(findAppNode(RED, id), async (book) => {
+        if (request.accepts(['json', 'csv']) === 'csv') {
+          response.attachment(basename(saved ?? '') || 'devices.csv').type('text/csv');
+          response.send(await book.export());
+        } else response.json(await toAnswer(book, saved));
+      });
+    };
+    send().catch((error: unknown) =>
+      response.status(statusOf(error)).json({ error: toProblem(error) }),
+    );
+  };
+
+/** Reads the body of a request as it is. What is too long is read to its end, so that the sender gets the answer. */
+async function readBody(request: Request): Promise<Buffer> {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length <= LARGEST) pieces.push(piece);
+    else pieces = [];
+  }
+  if (length <= LARGEST) return Buffer.concat(pieces);
+  throw invalidInput(`The CSV has ${length} bytes: a device book has at most ${LARGEST}.`);
+}
+
+/** `"REVISION"`, as of an entity tag, or without its quotation marks. */
+const REVISION = /^"?([\w-]{1,64})"?$/;
+
+interface Write {
+  id: string;
+  node: AppNode | undefined;
+  revision: string;
+  isPreview: boolean;
+  /** A whole file, or the rows to change. */
+  content: { csv: Buffer } | { edit: Record<string, unknown> };
+}
+
+async function readWrite(RED: NodeAPI, body: unknown, request: Request): Promise<Write> {
+  const id = String(request.params['id']);
+  const isPreview = 'preview' in request.query;
+  const [, revision = ''] = REVISION.exec(request.get('If-Match') ?? '') ?? [];
+  if (revision === '')
+    throw invalidInput(
+      'Send the revision of the device book that you read in the header If-Match.',
+    );
+  const node = findAppNode(RED, id);
+  if (!node) throw noBook();
+  if (isObject(body)) return { id, node, revision, isPreview, content: { edit: body } };
+  if (!request.is('text/csv'))
+    throw invalidInput('Send the device book as text/csv, or the rows to change as JSON.');
+  return { id, node, revision, isPreview, content: { csv: await readBody(request) } };
+}
+
+/** Writes the device book: a CSV as a whole, or some of its rows. With `?preview` it says what would change. */
+export const writeBookRoute = (RED: NodeAPI): Handler =>
+  auditedRoute<Write>(RED, {
+    event: 'apps.book',
+    read: (body, _params, request) => readWrite(RED, body, request),
+    audited: ({ id, isPreview }) => (isPreview ? { id, preview: true } : { id }),
+    answer: ({ id, node, revision, isPreview, content }) =>
+      withBook(node, async (book): Promise<BookAnswer | BookPreview> => {
+        if (isPreview) return book.preview(content, revision);
+        await book.write(content, revision);
+        return toAnswer(book, findDeployed(RED, id)?.saved.book);
+      }),
+    failure: (error) => Promise.resolve([statusOf(error)]),
+  });

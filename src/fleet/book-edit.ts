@@ -1,0 +1,247 @@
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { invalidInput } from '../errors';
+import { parseChipid } from '../input/chipid';
+import { isObject } from '../util/object';
+import { show } from '../util/show';
+import {
+  BOOK_LIMITS,
+  CSV,
+  cellText,
+  startOf,
+  writtenCell,
+  type BookColumn,
+  type BookFile,
+  type BookRow,
+} from './book-csv';
+
+/** What a row is to have from now on. What is left out stays as it is. */
+export interface BookRowEdit {
+  chipid: string | number;
+  name?: string;
+  groups?: string[];
+  type?: string;
+  note?: string;
+}
+
+/** Rows to change or add, and devices to remove. */
+export interface BookEdit {
+  rows?: BookRowEdit[];
+  remove?: (string | number)[];
+}
+
+/** What a new content of the book would change, as chip numbers. */
+export interface BookDifference {
+  added: string[];
+  changed: string[];
+  gone: string[];
+}
+
+/** The first line of a book that does not exist yet. */
+export const EMPTY_BOOK = 'chipid,name,groups,type,note\n';
+
+const LINE_END = /(?:\r\n|\n|\r)$/;
+
+/** A cell that white space or a line end would change is quoted, whatever ends the lines of the file. */
+const QUOTED = /[\r\n]|^\s|\s$/;
+
+const line = (cells: readonly string[], { separator }: BookFile): string =>
+  stringify([[...cells]], { delimiter: separator, eof: false, quoted_match: QUOTED });
+
+/** Pieces of a file, with some of its records replaced; the others stay as they are, byte by byte. */
+class Rewrite {
+  readonly #file: BookFile;
+  readonly #pieces: Buffer[] = [];
+  #copied = 0;
+
+  constructor(file: BookFile) {
+    this.#file = file;
+  }
+
+  /** The text of a record, and what ends it. */
+  read(index: number): { cells: string[]; end: string } {
+    const { bytes, ends, separator } = this.#file;
+    const text = bytes.toString('utf8', startOf(this.#file, index), ends[index]);
+    const records = parse(text, { ...CSV, delimiter: separator });
+    return { cells: (records[0] ?? []).map(cellText), end: LINE_END.exec(text)?.[0] ?? '' };
+  }
+
+  /** Replaces a record, or removes it. They come in the order of the file. */
+  replace(index: number, cells: readonly string[] | undefined): void {
+    const { bytes, ends } = this.#file;
+    const start = startOf(this.#file, index);
+    this.#pieces.push(bytes.subarray(this.#copied, start));
+    this.#copied = ends[index] ?? bytes.length;
+    if (!cells) return;
+    const mark = index === 0 && bytes.toString('utf8', 0, 3) === '\uFEFF' ? '\uFEFF' : '';
+    const text = line(cells.map(writtenCell), this.#file);
+    this.#pieces.push(Buffer.from(`${mark}${text}${this.read(index).end}`));
+  }
+
+  /** The file, with further records at its end. */
+  end(added: readonly (readonly string[])[]): Buffer {
+    const { bytes } = this.#file;
+    this.#pieces.push(bytes.subarray(this.#copied));
+    if (added.length === 0) return Buffer.concat(this.#pieces);
+    const lineEnd = this.read(0).end || '\n';
+    const lines = added.map((cells) => line(cells.map(writtenCell), this.#file) + lineEnd);
+    if (!LINE_END.test(bytes.toString('latin1', bytes.length - 1))) lines.unshift(lineEnd);
+    return Buffer.concat([...this.#pieces, Buffer.from(lines.join(''))]);
+  }
+}
+
+/** The index of the row that counts for each device. */
+function indexes({ records }: BookFile): Map<string, number> {
+  const found = new Map<string, number>();
+  records.forEach((row, index) => {
+    if (typeof row === 'object' && !found.has(row.chipid)) found.set(row.chipid, index);
+  });
+  return found;
+}
+
+function textOf(
+  row: Record<string, unknown>,
+  column: 'name' | 'type' | 'note',
+): string | undefined {
+  const value = row[column];
+  const longest = column === 'note' ? 10_000 : BOOK_LIMITS.text;
+  if (value === undefined || (typeof value === 'string' && value.length <= longest)) return value;
+  throw invalidInput(`The ${column} of a device must be text of at most ${longest} characters.`);
+}
+
+function groupsOf({ groups }: Record<string, unknown>, separator: string): string | undefined {
+  if (groups === undefined) return undefined;
+  if (!Array.isArray(groups) || groups.length > BOOK_LIMITS.groups)
+    throw invalidInput(
+      `The groups of a device must be an array of at most ${BOOK_LIMITS.groups} names.`,
+    );
+  for (const group of groups as unknown[]) {
+    if (typeof group !== 'string' || group.length > BOOK_LIMITS.text)
+      throw invalidInput(`A group must be text of at most ${BOOK_LIMITS.text} characters.`);
+    if (group.includes(separator))
+      throw invalidInput(
+        `A group must not contain ${separator}, which stands between groups in the file, but is ${show(group)}.`,
+      );
+  }
+  return groups.join(separator);
+}
+
+type Cells = Partial<Record<BookColumn, string>>;
+
+/** Reads what an editor has sent. @throws DeviceCloudError `INVALID_INPUT` */
+function readEdit(
+  edit: unknown,
+  separator: string,
+): { rows: Map<string, Cells>; gone: Set<string> } {
+  const { rows = [], remove = [] } = isObject(edit) ? edit : { rows: null };
+  if (!Array.isArray(rows) || !Array.isArray(remove))
+    throw invalidInput('Send {"rows": [{"chipid": "7", "name": "Gate"}], "remove": ["8"]}.');
+  const changes = new Map<string, Cells>();
+  for (const row of rows as unknown[]) {
+    if (!isObject(row)) throw invalidInput('A row must be an object with a chipid.');
+    const groups = groupsOf(row, separator);
+    const [name, type, note] = [textOf(row, 'name'), textOf(row, 'type'), textOf(row, 'note')];
+    const cells = { name: name?.trim(), groups, type: type?.trim(), note };
+    const given = Object.entries(cells).filter(([, text]) => text !== undefined);
+    changes.set(parseChipid(row['chipid']), Object.fromEntries(given) as Cells);
+  }
+  return { rows: changes, gone: new Set(remove.map(parseChipid)) };
+}
+
+/**
+ * The bytes of a file with some of its rows changed. Columns, order, separators and rows that are not concerned stay as they
+ * are.
+ * @throws DeviceCloudError `INVALID_INPUT`
+ */
+export function editedBytes(file: BookFile, edit: unknown): Buffer {
+  const { rows, gone } = readEdit(edit, file.groupSeparator);
+  const known = indexes(file);
+  const columns = [...file.columns];
+  for (const cells of rows.values()) {
+    for (const [column, text] of Object.entries(cells))
+      if (text !== '' && !columns.includes(column)) columns.push(column);
+  }
+  const hasMore = columns.length > file.columns.length;
+  const wide = hasMore ? file.records.findIndex((row) => typeof row === 'string') : -1;
+  if (wide > 0)
+    throw invalidInput(
+      `The device book has no column ${columns.at(-1)}, and rows that are not valid: repair them before a column is added.`,
+    );
+  const rewrite = new Rewrite(file);
+  if (hasMore) {
+    const header = rewrite.read(0).cells;
+    while (header.length < file.columns.length) header.push('');
+    rewrite.replace(0, [...header, ...columns.slice(file.columns.length)]);
+  }
+  const cellsOf = (old: readonly string[], change: Cells): string[] => {
+    const cells = columns.map((column, at) => change[column as BookColumn] ?? old[at] ?? '');
+    // A row that was shorter than the header stays so.
+    while (cells.length > old.length && cells.at(-1) === '') cells.pop();
+    return cells;
+  };
+  const touched = new Map<number, Cells | undefined>();
+  for (const chipid of gone) touch(touched, known.get(chipid), undefined);
+  for (const [chipid, cells] of rows) touch(touched, known.get(chipid), cells);
+  for (const [index, change] of [...touched].sort(([a], [b]) => a - b))
+    rewrite.replace(index, change && cellsOf(rewrite.read(index).cells, change));
+  const added = [...rows].filter(([chipid]) => !known.has(chipid));
+  return rewrite.end(
+    added.map(([chipid, cells]) =>
+      cellsOf(
+        columns.map(() => ''),
+        { ...cells, chipid },
+      ),
+    ),
+  );
+}
+
+function touch(
+  touched: Map<number, Cells | undefined>,
+  index: number | undefined,
+  change: Cells | undefined,
+): void {
+  if (index !== undefined) touched.set(index, change);
+}
+
+/** The bytes of a file in which no spreadsheet finds a formula: the text of each cell is the same. */
+export function disarmedBytes(file: BookFile): Buffer {
+  const rewrite = new Rewrite(file);
+  for (let index = 0; index < file.ends.length; index++) {
+    const { bytes, ends } = file;
+    const text = bytes.toString('utf8', startOf(file, index), ends[index]);
+    // Most rows have none of the characters that begin a formula.
+    if (!/[=+\-@\t\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !/"[\r\n]/.test(text)) continue;
+    const { cells } = rewrite.read(index);
+    const written = cells.map(writtenCell);
+    const isArmed = written.some((cell, at) => cell !== cells[at]);
+    if (isArmed) rewrite.replace(index, cells);
+  }
+  return rewrite.end([]);
+}
+
+const rowsOf = ({ records }: BookFile): Map<string, string> => {
+  const rows = new Map<string, string>();
+  for (const row of records)
+    if (typeof row === 'object' && !rows.has(row.chipid)) rows.set(row.chipid, rowText(row));
+  return rows;
+};
+
+/** The same for rows that differ in the order of their columns alone. */
+const rowText = (row: BookRow): string =>
+  JSON.stringify(
+    Object.entries(row)
+      .filter(([, value]) => value !== '')
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+/** Compares two contents of the book. */
+export function difference(before: BookFile | undefined, after: BookFile): BookDifference {
+  const [old, now] = [before ? rowsOf(before) : new Map<string, string>(), rowsOf(after)];
+  return {
+    added: [...now.keys()].filter((chipid) => !old.has(chipid)),
+    changed: [...now].flatMap(([chipid, text]) =>
+      old.has(chipid) && old.get(chipid) !== text ? [chipid] : [],
+    ),
+    gone: [...old.keys()].filter((chipid) => !now.has(chipid)),
+  };
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import helper from 'node-red-node-test-helper';
+import type { BookAnswer, BookPreview } from '../../../nodes/app/answers.config';
+import { removeFolder, temporaryFolder } from '../../../tooling/temporary-folder';
+import { load, node, simulatorApp } from '../support/flow';
+import { useNodeRed } from '../support/node-red';
+
+describe('the routes of the device book', () => {
+  useNodeRed();
+  let folder: string;
+  let path: string;
+  const ROUTE = '/device-cloud/apps/app/book';
+  const read = async (): Promise<BookAnswer> =>
+    (await helper.request().get(ROUTE)).body as BookAnswer;
+  const put = async (body: object | string, revision: string, query = '') => {
+    const type = typeof body === 'string' ? 'text/csv' : 'application/json';
+    const request = helper
+      .request()
+      .put(ROUTE + query)
+      .set('If-Match', `"${revision}"`)
+      .set('Content-Type', type);
+    const { status, body: answer } = await request.send(body);
+    return { status, body: answer as BookAnswer & BookPreview & { error: { message: string } } };
+  };
+
+  beforeEach(async () => {
+    folder = temporaryFolder('book-routes');
+    path = join(folder, 'devices.csv');
+    writeFileSync(path, '\uFEFFchipid;name;groups;Site\r\n007;Gate;a|b;"x;y"\r\n8;Door\r\n');
+    await load([simulatorApp({ book: path }), node('listen', { chipids: ['7'] })]);
+  });
+  afterEach(() => removeFolder(folder));
+
+  it('changes rows, and leaves everything else as it was written', async () => {
+    const { revision, csv, groups } = await read();
+    assert.equal(csv, readFileSync(path, 'utf8'));
+    assert.deepEqual(groups, [
+      { name: 'a', count: 1 },
+      { name: 'b', count: 1 },
+    ]);
+    const rows = [
+      { chipid: '8', groups: ['c', 'a'] },
+      { chipid: '9', name: '=1+1', note: '"n"' },
+    ];
+    const change = { rows, remove: ['77'] };
+    const preview = await put(change, revision, '?preview');
+    assert.deepEqual(
+      [preview.body.added, preview.body.changed, preview.body.gone],
+      [['9'], ['8'], []],
+    );
+    assert.equal(readFileSync(path, 'utf8'), csv);
+    const { status, body } = await put(change, revision);
+    assert.equal(status, 200);
+    const text =
+      '\uFEFFchipid;name;groups;Site;note\r\n007;Gate;a|b;"x;y"\r\n8;Door;c|a\r\n9;\'=1+1;;;"""n"""\r\n';
+    assert.equal(readFileSync(path, 'utf8'), text);
+    assert.equal(body.csv, text);
+    assert.equal((await put({ remove: ['8', 7] }, body.revision)).status, 200);
+    assert.match(readFileSync(path, 'utf8'), /^.*\r\n9;.*\r\n$/);
+  });
+
+  it('replaces the file, and disarms formulas', async () => {
+    const { revision } = await read();
+    const { status, body } = await put('chipid,name\n7,=cmd\n8,-5\n', revision);
+    assert.deepEqual([status, body.csv], [200, "chipid,name\n7,'=cmd\n8,-5\n"]);
+  });
+
+  it('refuses what is no book, what is too old, and what has no revision', async () => {
+    const { revision, csv } = await read();
+    assert.equal((await put('name\nGate\n', revision)).status, 400);
+    assert.equal((await put({ rows: [{ chipid: 'x' }] }, revision)).status, 400);
+    assert.equal((await put({ rows: [{ chipid: '7', groups: ['a|b'] }] }, revision)).status, 400);
+    assert.equal((await put('chipid\n7\n', '')).status, 400);
+    writeFileSync(path, `${csv}9;New\r\n`);
+    const { status, body } = await put('chipid\n7\n', revision);
+    assert.equal(status, 412);
+    assert.match(body.error.message, /has changed since/);
+    assert.equal(readFileSync(path, 'utf8'), `${csv}9;New\r\n`);
+  });
+
+  it('give a CSV to those who ask for one', async () => {
+    const answer = await helper.request().get(ROUTE).set('Accept', 'text/csv');
+    assert.equal(answer.text, readFileSync(path, 'utf8'));
+    assert.match(String(answer.headers['content-disposition']), /devices\.csv/);
+  });
+});
