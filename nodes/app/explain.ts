@@ -11,7 +11,7 @@ import { invalidInput, parseChipids } from '../../src/input';
 import type { Action, ActionNode, Plan } from '../common/action';
 import { auditedRoute } from '../common/admin';
 import { findApp, type Api } from '../common/app';
-import { isForMany } from '../common/device-call';
+import { devicesOf, isForMany } from '../common/device-call';
 import { messageOf } from '../common/errors';
 import { inputReader, type ReadInputs } from '../common/inputs';
 import type { Handler } from '../common/register';
@@ -136,7 +136,7 @@ async function readExplainRequest(body: unknown): Promise<ExplainRequest> {
 }
 
 /** Types whose values are in the node or the message itself. */
-const PLAIN_TYPES = ['msg', 'str', 'num', 'bool', 'json', 'bin', 'date'];
+const PLAIN_TYPES = ['msg', 'str', 'num', 'bool', 'json', 'bin', 'date', 'group'];
 
 /** Milliseconds to wait for a value: a context store may never answer. */
 const PATIENCE = 10_000;
@@ -246,9 +246,14 @@ async function useClient<T>(
 }
 
 /** The device of a plan, or the first of several. */
-function firstDevice(plan: Plan, config: object, notes: NodeNote[]): unknown[] {
-  const { device } = plan;
+function firstDevice(
+  client: DeviceCloudClient,
+  plan: Plan,
+  config: object,
+  notes: NodeNote[],
+): unknown[] {
   if (!('device' in plan)) return [];
+  const device = devicesOf(client, config, plan.device);
   if (!isForMany(config, device) || !Array.isArray(device)) return [device];
   const chipids = new Set(parseChipids(device));
   const [first] = chipids;
@@ -270,7 +275,7 @@ function explainPlan(
   const explain = (call: ExplainedCall, ...args: unknown[]): Explanation =>
     client.explain(call, ...(args as ExplainedArguments<typeof call>));
   const { call, args, options, note } = plan;
-  const device = firstDevice(plan, config, notes);
+  const device = firstDevice(client, plan, config, notes);
   if (note) notes.push({ code: note, message: NOTES[note] });
   const explanation = explain(call, ...device, ...args, options);
   if (call === 'pulseGpio') {

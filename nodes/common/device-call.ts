@@ -13,7 +13,7 @@ import {
   type KeptCommands,
   type WaitingSelection,
 } from '../../src/for-nodes';
-import { invalidInput, parseChipid, parseChipids, parseFormat } from '../../src/input';
+import { invalidInput, parseChipid, parseChipids, parseFormat, show } from '../../src/input';
 import type { ActionCall, CallAnswer, CallFields, Outcome, Plan } from './action';
 import { asError, deviceText, messageOf } from './errors';
 import { decodeMessage, encodeMessage } from './kept-message';
@@ -74,7 +74,7 @@ function readDevice(config: object, value: unknown): string {
   return parseChipid(value);
 }
 
-/** Adds the device's name to the fields of a message about it, unless the message has a name of its own. */
+/** Adds the device's name and its row of the book to the fields of a message about it, unless the message has its own. */
 export function addName(
   fields: CallFields,
   client: DeviceCloudClient,
@@ -83,6 +83,8 @@ export function addName(
 ): CallFields {
   const name = msg['name'] === undefined ? nameOf(client, chipid) : undefined;
   if (name !== undefined) fields['name'] = name;
+  const row = msg['device'] === undefined ? client.fleet.book?.row(chipid) : undefined;
+  if (row !== undefined) fields['device'] = row;
   return fields;
 }
 
@@ -131,9 +133,30 @@ function keep(
   return kept;
 }
 
+/**
+ * The devices of a node that is set to a group of the book; otherwise the value as it is.
+ * @throws DeviceCloudError `INVALID_INPUT` if the group is unknown or empty
+ */
+export function devicesOf(client: DeviceCloudClient, config: object, value: unknown): unknown {
+  if ((config as Partial<DeviceConfig>).chipidType !== 'group') return value;
+  const { book } = client.fleet;
+  if (!book)
+    throw invalidInput(
+      'The application has no device book, so it has no groups: name a CSV file in its configuration.',
+    );
+  const devices = typeof value === 'string' && value !== '' ? book.group(value.trim()) : undefined;
+  if (devices) return devices;
+  throw invalidInput(
+    value === undefined || value === ''
+      ? 'The node has no group: choose one.'
+      : `No device of the device book is in the group ${show(value)}, so nothing was sent.`,
+  );
+}
+
 /** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */
 export function isForMany(config: object, device: unknown): boolean {
-  if ((config as Partial<ManyConfig>).many === true) return true;
+  const { many, chipidType } = config as Partial<ManyConfig & DeviceConfig>;
+  if (many === true || chipidType === 'group') return true;
   if (!Array.isArray(device)) return false;
   throw invalidInput(
     'The chip number is an array. Allow several devices in the node, or split the array first.',
@@ -147,10 +170,11 @@ export async function performPlan(call: AnyCall, plan: Plan): Promise<Outcome> {
     const fields = plan.fields ?? answerFields;
     return { set: fields(await makeCall(call, plan, [], optionsOf(call, plan)), '', client) };
   }
-  if (isForMany(config, plan.device)) {
+  const device = devicesOf(call.client, config, plan.device);
+  if (isForMany(config, device)) {
     const { atOnce, limit } = config as ManyConfig;
     const many = countOf(atOnce, 'atOnce');
-    const chipids = readDevices(config, countOf(limit, 'limit'), plan.device);
+    const chipids = readDevices(config, countOf(limit, 'limit'), device);
     await mayWait(call, plan);
     return callMany(call, plan, chipids, many, keep(call, plan, chipids, many));
   }

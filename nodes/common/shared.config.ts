@@ -17,7 +17,7 @@ export const AUTO_ZONE = 'auto';
 /** The time zone until it is learned: section 5.1 names Beijing time as the server's. */
 export const DEFAULT_ZONE = '+08:00';
 
-export type ChipidType = 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
+export type ChipidType = 'group' | 'msg' | 'str' | 'flow' | 'global' | 'env' | 'jsonata';
 
 /** How an uploaded body becomes a payload. */
 export type Datatype = 'auto-detect' | 'buffer' | 'utf8' | 'json' | 'base64';
