@@ -83,6 +83,7 @@ export class NodeRed {
   readonly #log: string[] = [];
   readonly #ended: Promise<void>;
   #end: string | undefined;
+  #isStuck = false;
   #lastId = 0;
   #isReady: () => void = () => undefined;
 
@@ -140,6 +141,11 @@ export class NodeRed {
     return this.#log;
   }
 
+  /** Whether it runs, and has always answered in time. */
+  get isUsable(): boolean {
+    return this.isRunning && !this.#isStuck;
+  }
+
   /** Whether it still runs. */
   get isRunning(): boolean {
     return this.#end === undefined;
@@ -190,7 +196,10 @@ export class NodeRed {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       const problem = `${what} in ${ms / 1000} s: it is busy in a loop, or the machine is`;
-      timer = setTimeout(() => reject(new NodeRedGone(problem)), ms);
+      timer = setTimeout(() => {
+        this.#isStuck = true;
+        reject(new NodeRedGone(problem));
+      }, ms);
     });
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
   }

@@ -108,7 +108,7 @@ export class Runner {
 
 /** Stops the flows, while the service is still there. @returns whether Node-RED can be used again */
 async function rest(nodeRed: NodeRed): Promise<boolean> {
-  if (!nodeRed.isRunning) return false;
+  if (!nodeRed.isUsable) return false;
   try {
     await nodeRed.ask({ do: 'deploy', test: 0, flows: [], watched: [] });
     return true;
