@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Runner } from '../../flow-test/run';
+import { readTests } from '../../flow-test/tests';
+import { startRunner } from './support';
+
+/** A flow whose function does what is given, and then passes the message on. */
+const flowOf = (func: string) => ({
+  file: 'flows.json',
+  folder: '.',
+  nodes: [
+    { id: 'tab', type: 'tab' },
+    { id: 'go', z: 'tab', x: 1, y: 1, type: 'inject', name: 'Go', props: [], wires: [['work']] },
+    {
+      ...{ id: 'work', z: 'tab', x: 1, y: 1, type: 'function', name: 'Work', func, outputs: 1 },
+      wires: [['end']],
+    },
+    { id: 'end', z: 'tab', x: 1, y: 1, type: 'debug', name: 'End', active: false, wires: [] },
+  ],
+});
+
+const [TEST] = readTests(
+  '{ name: a test, given: [{ inject: Go }], expect: [{ message: { at: End, within: 2 } }] }',
+  'test.yaml',
+);
+
+/** Gets the `process` of Node-RED, which the sandbox of a function node does not hide from somebody who looks for it. */
+const ESCAPE = `const node_process = Buffer.constructor('return process')();
+const load = (name) => node_process.getBuiltinModule(name);
+const tried = (run) => { try { return String(run()); } catch (error) { return error.code ?? error.message; } };\n`;
+
+describe('a flow under test', () => {
+  let runner: Runner;
+  before(() => void (runner = startRunner()));
+  after(() => runner.close());
+
+  const run = async (func: string): Promise<readonly string[]> => {
+    assert.ok(TEST);
+    return (await runner.run(flowOf(func), TEST)).failures;
+  };
+
+  it('that ends the process fails one test', async () => {
+    assert.match(
+      (await run(`${ESCAPE}node_process.exit(3);`)).join(),
+      /ended by itself \(exit code 3\)/,
+    );
+    assert.deepEqual(await run('return msg;'), []);
+  });
+
+  it('that throws later fails one test', async () => {
+    const failures = await run(
+      `${ESCAPE}node_process.nextTick(() => { throw new Error('later'); });`,
+    );
+    assert.match(failures.join(), /ended by itself/);
+    assert.deepEqual(await run('return msg;'), []);
+  });
+
+  it('that never ends fails one test', async () => {
+    assert.match((await run('for (;;);')).join(), /did not answer/);
+    assert.deepEqual(await run('return msg;'), []);
+  });
+
+  it('reaches neither files nor processes nor a network', async () => {
+    let connections = 0;
+    const server = createServer().on('connection', () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const failures = await run(`${ESCAPE}
+        const found = [
+          tried(() => load('fs').readFileSync('/etc/hostname')),
+          tried(() => load('fs').writeFileSync('/tmp/device-cloud-test-escaped', '')),
+          tried(() => load('child_process').execSync('true')),
+          tried(() => new (load('worker_threads').Worker)('1', { eval: true })),
+        ];
+        if (found.some((code) => code !== 'ERR_ACCESS_DENIED')) throw new Error(found.join());
+        const socket = load('net').connect(${port}, '127.0.0.1');
+        socket.on('connect', () => node.error('connected'));
+        socket.on('error', ({ code }) => code === 'EACCES' && node.send(msg));`);
+      assert.deepEqual(failures, []);
+      assert.equal(connections, 0);
+    } finally {
+      server.close();
+    }
+  });
+});
