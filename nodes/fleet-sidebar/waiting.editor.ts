@@ -34,14 +34,14 @@ async function cancel(tab: Tab, which: Which): Promise<void> {
 
 /** A button that cancels some; all of a device and all of an application are asked about first. */
 function cancelButton(tab: Tab, words: string, which: Which, question?: string): JQuery {
-  const hint = t('waiting.cancel-hint');
+  const hint = t('waits.cancel-hint');
   const run = (): void => {
     if (question === undefined) void cancel(tab, which);
     else
       ask(
         // As text, always: a name comes from a server that may be anyone's.
         $('<form>').append($('<p>').text(question)),
-        { no: t('waiting.keep'), yes: words },
+        { no: t('waits.keep'), yes: words },
         () => void cancel(tab, which),
       );
   };
@@ -52,7 +52,7 @@ const whatText = ({ kind, pin, level }: WaitingChoice): string =>
   t(`command.${kind}`, { pin, level });
 
 const untilText = ({ until }: WaitingChoice, now: number): string =>
-  t('waiting.until', { until: clockText(until, now) });
+  t('waits.until', { until: clockText(until, now) });
 
 /** The node that a command came from, by its name; undefined for one that is not in the editor. */
 function nodeName(id: string | undefined): string | undefined {
@@ -63,8 +63,8 @@ function nodeName(id: string | undefined): string | undefined {
 /** The node as a button that shows it. */
 function nodeButton(id: string | undefined): JQuery {
   const name = nodeName(id);
-  if (id === undefined || name === undefined) return $('<span>').text(t('waiting.no-node'));
-  const hint = t('waiting.show-node');
+  if (id === undefined || name === undefined) return $('<span>').text(t('waits.no-node'));
+  const hint = t('waits.show-node');
   const button = $('<button>', { type: 'button', class: 'device-cloud-fleet-link', title: hint });
   return button.text(name).on('click', () => RED.view.reveal(id));
 }
@@ -72,9 +72,9 @@ function nodeButton(id: string | undefined): JQuery {
 const cancelAllOf = (tab: Tab, chipid: string, name: string, number: number): JQuery =>
   cancelButton(
     tab,
-    t('waiting.cancel-device', { number }),
+    t('waits.cancel-device', { number }),
     { chipid },
-    t('waiting.ask-device', { number, device: name }),
+    t('waits.ask-device', { number, device: name }),
   );
 
 /** The waiting commands of a device, for its details. */
@@ -83,8 +83,8 @@ export function waitingItems(commands: WaitingChoice[], tab: Tab): JQuery[] {
   const items = commands.map((command) =>
     $('<li>').append(
       $('<span>').text(whatText(command)),
-      cancelButton(tab, t('waiting.cancel'), { ids: [command.id] }),
-      $('<small>').text(`${t(`waiting.${command.when}`)}, ${untilText(command, now)}`),
+      cancelButton(tab, t('waits.cancel'), { ids: [command.id] }),
+      $('<small>').text(`${t(`waits.${command.when}`)}, ${untilText(command, now)}`),
       $('<small>').append(nodeButton(command.node)),
     ),
   );
@@ -165,10 +165,10 @@ export class WaitingView implements View {
     const devices = new Set(commands.map(({ chipid }) => chipid)).size;
     const text =
       number === 0
-        ? t('waiting.none')
-        : t(number === 1 ? 'waiting.one' : 'waiting.number', { number, devices });
-    const all = t('waiting.cancel-all', { number });
-    const question = t('waiting.ask-all', { number, devices });
+        ? t('waits.none')
+        : t(number === 1 ? 'waits.one' : 'waits.number', { number, devices });
+    const all = t('waits.cancel-all', { number });
+    const question = t('waits.ask-all', { number, devices });
     this.#head
       .empty()
       .append(
@@ -205,14 +205,14 @@ export class WaitingView implements View {
     const device = this.#deviceOf(chipid);
     const number = this.#commands.filter((one) => one.chipid === chipid).length;
     const line = (label: string, value: JQuery | string): JQuery[] => [
-      $('<dt>').text(t(`waiting.field.${label}`)),
+      $('<dt>').text(t(`waits.field.${label}`)),
       $('<dd>').append(typeof value === 'string' ? document.createTextNode(value) : value),
     ];
     const show = $('<button>', { type: 'button', class: 'device-cloud-fleet-link' });
     show.text(device).on('click', () => this.#tab.showDevice(chipid));
     this.#chosen.append(
       $('<div>', { class: 'device-cloud-fleet-actions' }).append(
-        cancelButton(this.#tab, t('waiting.cancel'), { ids: [id] }),
+        cancelButton(this.#tab, t('waits.cancel'), { ids: [id] }),
         number > 1 ? cancelAllOf(this.#tab, chipid, device, number) : '',
       ),
       $('<dl>').append(
@@ -220,7 +220,7 @@ export class WaitingView implements View {
         ...line('what', whatText(command)),
         ...line('since', localTime(since)),
         ...line('until', localTime(until)),
-        ...line('when', t(`waiting.${when}`)),
+        ...line('when', t(`waits.${when}`)),
         ...line('node', nodeButton(node)),
       ),
     );
