@@ -69,7 +69,7 @@ export class KeptByNode {
     const pins: KeptPin[] = [];
     for (const chipid of chipids) pins.push(await client.keepPin(chipid, pin, level, this.#keeper));
     const [first] = pins;
-    if (first && config.many !== true) return { set: fieldsOf(first, client, msg) };
+    if (first && !config.many) return { set: fieldsOf(first, client, msg) };
     const messages = pins.map((each) => {
       const own = RED.util.cloneMessage(msg);
       return Object.assign(own, fieldsOf(each, client, own));
@@ -87,13 +87,14 @@ export class KeptByNode {
   async #start(): Promise<void> {
     const { app, node } = this.#context;
     const { signal } = this.#closing;
+    const isOver = (): boolean => signal.aborted;
     const failed = (error: unknown): void => node.warn(`Kept pins: ${messageOf(error)}`);
-    while (!signal.aborted) {
+    while (!isOver()) {
       try {
         const client = await app.client('open');
         const kept = await app.kept(node, 'pins');
         const saved = await kept.readSurely(failed, signal);
-        if (signal.aborted) return;
+        if (isOver()) return;
         if (kept.problem) node.warn(kept.problem);
         this.#client = client;
         client.pins.restore(this.#keeper, isObject(saved) ? saved['pins'] : undefined);
