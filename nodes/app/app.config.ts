@@ -5,7 +5,13 @@ export const FLEET_TOPIC = 'device-cloud/fleet';
 
 /** Properties of the config node `device-cloud-app`: one application of the service. */
 export interface AppConfig {
-  service: 'cloud' | 'simulator';
+  service: 'cloud' | 'simulator' | 'recording';
+  /** Path of the recording that is played, relative to the user directory. */
+  recording: string;
+  /** How many times as fast it is played. */
+  speed: number | string;
+  /** Whether it begins again at its end. */
+  loop: boolean;
   /** Scheme, host and port of the service. */
   baseUrl: string;
   appid: string;
@@ -46,6 +52,9 @@ export interface AppConfig {
 
 export const DEFAULTS: AppConfig = {
   service: 'cloud',
+  recording: '',
+  speed: 1,
+  loop: false,
   baseUrl: '',
   appid: '',
   timeout: 15,

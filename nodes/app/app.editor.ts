@@ -17,8 +17,15 @@ import { prepareTest } from './test.editor';
 
 /** The simulator needs no address and no key. */
 function isCloud(node: EditorNode<Pick<AppConfig, 'service'>>): boolean {
-  return current(node, 'service') !== 'simulator';
+  const service = current(node, 'service');
+  return service !== 'simulator' && service !== 'recording';
 }
+
+const isPlayed = (node: EditorNode<Pick<AppConfig, 'service'>>): boolean =>
+  current(node, 'service') === 'recording';
+
+const recordingError = (path: string): string | undefined =>
+  path.trim() === '' ? t('common.error.blank') : bookError(path);
 
 /** Scheme, host and port, by the rules of the library's `parseBaseUrl`. */
 function baseUrlError(value: string): string | undefined {
@@ -93,7 +100,8 @@ type Config = AppConfig & shared.Named;
 
 function adapt(node: EditorNode<Config>): void {
   $('.device-cloud-cloud-only').toggle(isCloud(node));
-  $('.device-cloud-simulator-only').toggle(!isCloud(node));
+  $('.device-cloud-simulator-only').toggle(current(node, 'service') === 'simulator');
+  $('.device-cloud-recording-only').toggle(isPlayed(node));
   $('#device-cloud-test-result').empty();
 }
 
@@ -104,7 +112,14 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   defaults: {
     name: shared.name,
     version: shared.version,
-    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator'),
+    service: choice(DEFAULTS.service, 'label.service', 'cloud', 'simulator', 'recording'),
+    recording: {
+      value: '',
+      label: t('label.recording'),
+      validate: validator<Config>(recordingError, isPlayed),
+    },
+    speed: number(DEFAULTS.speed, 'label.speed', seconds(0.01, 1000)),
+    loop: { value: DEFAULTS.loop, label: t('label.loop') },
     baseUrl: {
       value: '',
       label: t('label.baseUrl'),
@@ -163,6 +178,7 @@ RED.nodes.registerType<Config, AppCredentials>('device-cloud-app' satisfies type
   label: function () {
     if (this.name) return this.name;
     if (this.service === 'simulator') return t('node.simulator');
+    if (this.service === 'recording') return t('node.recording');
     const host = (this.baseUrl ?? '').replace(/^https?:\/\//, '').replace(/\/$/, '');
     return host === '' ? t('paletteLabel') : [this.appid, host].filter(Boolean).join(' @ ');
   },

@@ -12,8 +12,14 @@ import type { Api } from '../common/app';
 import { messageOf } from '../common/errors';
 import type { AppConfig, AppCredentials } from './app.config';
 import { logProblems } from './book';
-import { bookOption, clientOptions, commonSettings, type ReadOptions } from './options';
-import { useSimulator, type SharedSimulator } from './simulator';
+import {
+  bookOption,
+  clientOptions,
+  commonSettings,
+  playOptions,
+  type ReadOptions,
+} from './options';
+import { startPlaying, useSimulator, type SharedSimulator } from './simulator';
 
 const API_NEEDS: Readonly<Record<Api, string>> = {
   open: 'The open API needs the appid and the app key.',
@@ -96,6 +102,7 @@ export class Connection {
   /** Why an interface cannot be used; undefined if it can. */
   problem(api: Api): DeviceCloudError | undefined {
     if (this.#wrong) return this.#wrong;
+    if (this.#isPlayed && this.#joinProblem) return this.#joinProblem;
     if (!this.#has[api])
       return (
         this.#unset[api] ??
@@ -143,7 +150,11 @@ export class Connection {
   }
 
   get #isSimulated(): boolean {
-    return this.config.service === 'simulator';
+    return this.config.service === 'simulator' || this.#isPlayed;
+  }
+
+  get #isPlayed(): boolean {
+    return this.config.service === 'recording';
   }
 
   /** Whether the application shares its devices: the server API alone has none to share. */
@@ -173,8 +184,36 @@ export class Connection {
     return making;
   }
 
+  /** A simulator that plays the recording, for this application alone. */
+  #usePlayer(): ReturnType<typeof useSimulator> {
+    const ready = (async () => startPlaying(playOptions(this.RED, this.node, this.config)))();
+    ready.then(
+      ({ playing }) => playing && this.#reportEnd(playing),
+      // A file that cannot be read does not become one by itself: as with other settings, a deploy tries again.
+      (error: unknown) => {
+        this.#joinProblem = asProblem(error);
+        this.node.error(this.#joinProblem.message);
+        this.onProblem(this.#joinProblem);
+      },
+    );
+    return {
+      ready,
+      leave: () => ready.then((player) => player.close()).catch(() => undefined),
+    };
+  }
+
+  #reportEnd(playing: NonNullable<Awaited<ReturnType<typeof startPlaying>>['playing']>): void {
+    const { skipped } = playing;
+    if (skipped > 0)
+      this.node.warn(`${skipped} lines of the recording cannot be read, and are left out.`);
+    playing.done.then(
+      () => this.node.log(`The recording has ended: ${playing.uploads} uploads were played.`),
+      (error: unknown) => this.node.error(`The recording has ended early. ${messageOf(error)}`),
+    );
+  }
+
   async #withSimulator(): Promise<Made> {
-    const use = useSimulator(this.simulator);
+    const use = this.#isPlayed ? this.#usePlayer() : useSimulator(this.simulator);
     try {
       const { baseUrl, appid, appkey, serverKey, serverPassword } = await use.ready;
       if (this.#isShared) this.node.log(OWN_SIMULATOR);

@@ -73,7 +73,7 @@ export function runningApps(RED: NodeAPI): RunningApp[] {
 }
 
 export const serviceOf = ({ service }: RunningApp['saved']): AppConfig['service'] =>
-  service === 'simulator' ? 'simulator' : 'cloud';
+  service === 'simulator' || service === 'recording' ? service : 'cloud';
 
 const ENDPOINT = ['baseUrl', 'tls', 'proxy'] as const;
 

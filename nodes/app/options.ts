@@ -52,23 +52,42 @@ export function clientOptions(
 }
 
 /**
- * The path of the device book, if there is one. What is outside of the user directory has to be named by an absolute path.
+ * A path of a file; undefined if it is empty. What is outside of the user directory has to be named by an absolute path.
+ * @param what the file, as the error names it
  * @throws DeviceCloudError `NOT_CONFIGURED`
  */
-export function bookOption(RED: NodeAPI, node: Node, settings: AppSettings): { book?: string } {
-  const path = textOf(RED, node, settings.book).trim();
-  if (path === '') return {};
-  if (isAbsolute(path)) return { book: path };
+function pathOf(RED: NodeAPI, node: Node | undefined, value: unknown, what: string) {
+  const path = textOf(RED, node, value).trim();
+  if (path === '') return undefined;
+  if (isAbsolute(path)) return path;
   const { userDir } = RED.settings;
   if (!userDir)
-    throw notConfigured(
-      'This Node-RED has no user directory: give the device book an absolute path.',
-    );
+    throw notConfigured(`This Node-RED has no user directory: give ${what} an absolute path.`);
   if (isOutside(path))
     throw notConfigured(
-      'The path of the device book must not contain "..": give a path in the user directory, or an absolute one.',
+      `The path of ${what} must not contain "..": give a path in the user directory, or an absolute one.`,
     );
-  return { book: resolve(userDir, path) };
+  return resolve(userDir, path);
+}
+
+/** The path of the device book, if there is one. @throws DeviceCloudError `NOT_CONFIGURED` */
+export function bookOption(RED: NodeAPI, node: Node, settings: AppSettings): { book?: string } {
+  const book = pathOf(RED, node, settings.book, 'the device book');
+  return book === undefined ? {} : { book };
+}
+
+/** How a recording is played. @throws DeviceCloudError `NOT_CONFIGURED` */
+export function playOptions(RED: NodeAPI, node: Node | undefined, settings: AppSettings) {
+  const { speed, loop } = withDefaults(settings, DEFAULTS);
+  const file = pathOf(RED, node, settings.recording, 'the recording');
+  if (file === undefined)
+    throw notConfigured(
+      'No recording is chosen. Open the configuration of the application and fill it in.',
+    );
+  const times = Number(speed);
+  if (!(times >= 0.01 && times <= 1000))
+    throw notConfigured('The speed of a recording must be a number from 0.01 to 1000.');
+  return { file, speed: times, loop: String(loop) === 'true' };
 }
 
 const notConfigured = (message: string): DeviceCloudError =>

@@ -1,5 +1,5 @@
 import { DeviceCloudError } from '../../src/index';
-import type { Simulator } from '../../src/simulator/index';
+import type { Simulator, PlayOptions } from '../../src/simulator/index';
 import { messageOf } from '../common/errors';
 
 /** A use of the simulator that all config nodes of a Node-RED share. */
@@ -28,6 +28,19 @@ async function start(): Promise<Simulator> {
     throw new DeviceCloudError(
       'UNREACHABLE',
       `Nothing was sent, since the simulator could not be started: ${messageOf(error)}. The next message tries again.`,
+    );
+  }
+}
+
+/** Starts a simulator that plays a recording. @throws DeviceCloudError `NOT_CONFIGURED` if it cannot be read */
+export async function startPlaying(play: PlayOptions): Promise<Simulator> {
+  const { startSimulator } = await import('../../src/simulator/index.js');
+  try {
+    return await startSimulator({ play });
+  } catch (error) {
+    throw new DeviceCloudError(
+      'NOT_CONFIGURED',
+      `The recording cannot be played. ${messageOf(error)}`,
     );
   }
 }

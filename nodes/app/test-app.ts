@@ -18,9 +18,9 @@ import {
   serviceOf,
   type AppNode,
 } from './deployed';
-import { clientOptions } from './options';
+import { clientOptions, playOptions } from './options';
 import { helpWith } from './refused';
-import { useSimulator, type SharedSimulator } from './simulator';
+import { startPlaying, useSimulator, type SharedSimulator } from './simulator';
 import { testChannel } from './test-channel';
 import { refusalText, testSettings, type TestRequest, type TestSettings } from './test-settings';
 
@@ -165,6 +165,34 @@ async function testSimulator(
   }
 }
 
+/** A path is read as it was deployed, or for users who may deploy another. */
+async function testRecording(
+  RED: NodeAPI,
+  request: TestRequest,
+  mayWriteFlows: () => Promise<boolean>,
+  timeout: number,
+): Promise<TestResult> {
+  const deployed = findDeployed(RED, request.id);
+  const isSame =
+    deployed?.saved.service === 'recording' && deployed.saved.recording === request.recording;
+  if (!isSame && !(await mayWriteFlows()))
+    throw new DeviceCloudError(
+      'NOT_CONFIGURED',
+      'Only users who may change flows may try another recording than the deployed one.',
+    );
+  const player = await startPlaying(playOptions(RED, deployed?.node, request));
+  const { baseUrl, appid, appkey, serverKey, serverPassword } = player;
+  const options = { baseUrl, appid, appkey, serverKey, serverPassword, proxy: false as const };
+  const client = new DeviceCloudClient(options);
+  try {
+    const tested = { client, options, deployed: undefined, timeout };
+    return await testClient(RED, tested, { open: true, server: true });
+  } finally {
+    await client.close();
+    await player.close();
+  }
+}
+
 /** Whether the address and the keys of the channel are those of the node as deployed. */
 function isDeployed(RED: NodeAPI, node: AppNode | undefined, tried: ClientOptions): boolean {
   const found = node && findDeployed(RED, node.id);
@@ -215,6 +243,13 @@ export async function testApp(
   request: TestRequest,
   { simulator, mayWriteFlows, timeout }: TestDeps,
 ): Promise<TestResult> {
+  if (request.service === 'recording') {
+    try {
+      return await testRecording(RED, request, mayWriteFlows, timeout);
+    } catch (error) {
+      return { openApi: failed(error), serverApi: null };
+    }
+  }
   if (request.service === 'simulator') return testSimulator(RED, simulator, timeout);
   try {
     const allowed = await testSettings(RED, request, mayWriteFlows);

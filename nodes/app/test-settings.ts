@@ -11,11 +11,26 @@ import type { AppSettings } from './options';
 export type TestRequest = AppSettings & { id?: string };
 
 const SETTINGS = [
-  ...['id', 'service', 'baseUrl', 'appid', 'timeout', 'heartbeat', 'ping', 'timestampUnit'],
+  ...[
+    'id',
+    'service',
+    'recording',
+    'speed',
+    'loop',
+    'baseUrl',
+    'appid',
+    'timeout',
+    'heartbeat',
+    'ping',
+    'timestampUnit',
+  ],
   ...['connections', 'deviceGap', 'historyEncoding', 'historyZone', 'charset'],
   ...['postParameters', 'signCase'],
   ...['tls', 'proxy'],
 ];
+const isSimulated = (service: string): service is 'simulator' | 'recording' =>
+  service === 'simulator' || service === 'recording';
+
 const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 
 /**
@@ -26,11 +41,11 @@ const CREDENTIALS = ['appkey', 'serverKey', 'serverPassword'];
 export function readTestRequest(body: unknown): TestRequest {
   const { credentials, fields } = readSettings(body, SETTINGS, CREDENTIALS);
   const { service, ...settings } = fields;
-  if (service !== undefined && service !== 'cloud' && service !== 'simulator') {
-    throw invalidInput('The setting service has to be "cloud" or "simulator".');
+  if (!(service === undefined || service === 'cloud' || isSimulated(service))) {
+    throw invalidInput('The setting service has to be "cloud", "simulator" or "recording".');
   }
   return {
-    ...(settings as Partial<TestRequest>),
+    ...(settings as unknown as Partial<TestRequest>),
     ...(service === undefined ? {} : { service }),
     credentials,
   };

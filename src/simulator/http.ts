@@ -20,12 +20,15 @@ export interface Incoming {
 export class RawBody {
   readonly bytes: Buffer;
   constructor(
-    text: string,
+    content: string | Buffer,
     readonly type: string,
   ) {
-    this.bytes = Buffer.from(text);
+    this.bytes = typeof content === 'string' ? Buffer.from(content) : content;
   }
 }
+
+/** The connection is broken off in place of an answer. */
+export class Broken extends Error {}
 
 /** An answer, as JSON unless its body is a {@link RawBody}. */
 export interface Answer {

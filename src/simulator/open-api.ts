@@ -1,4 +1,5 @@
 import type { Params } from '../api/signing';
+import type { ListedDevice } from '../recording/read';
 import type { Device } from './device';
 import { askDevice, callDevice, pushToDevice } from './device-calls';
 import { serverTime } from './encoding';
@@ -59,7 +60,20 @@ const deviceRecord = (device: Device, latest: string, settings: Settings): objec
   latest,
 });
 
-function onlineDevices({ service: { settings, dialect, devices } }: OpenApiCall): object[] {
+/** The devices of a recorded list. */
+const playedDevices = (
+  { settings, dialect, devices }: Service,
+  list: readonly ListedDevice[],
+): object[] =>
+  list.flatMap(({ chipid, name, latest }) => {
+    const device = devices.get(chipid);
+    if (!device) return [];
+    return [{ ...deviceRecord(device, latest ?? dialect.latest(device), settings), name }];
+  });
+
+function onlineDevices({ service }: OpenApiCall): object[] {
+  const { settings, dialect, devices, playback } = service;
+  if (playback?.list) return playedDevices(service, playback.list);
   const online = [...devices.values()].filter((device) => device.online);
   return online.flatMap((device) => {
     const records = [deviceRecord(device, dialect.latest(device), settings)];
@@ -193,6 +207,29 @@ function routesOf({ devicesPath }: Settings): OpenApiRoute[] {
   ];
 }
 
+/** Lets a device do what it did when a call was recorded, but for its reply, which the recording has. */
+function actAsRecorded(call: OpenApiCall, run: OpenApiRun): void {
+  const { service, params, segments } = call;
+  const { dialect, devices, settings } = service;
+  try {
+    if (run === setGpioEdge) {
+      const { pin, level } = dialect.readPin(segments['pin'] ?? '', segments['edge'] ?? '');
+      if (pin !== undefined) pathDevice(call).setLevel(pin, level);
+    } else if (run === push || run === pushToApp) {
+      const via = run === push ? 'open-api' : 'app-push';
+      const content = dialect.readPush(params, via);
+      const { format, bytes } = content;
+      const to = run === push ? [service.device(params['devid'] ?? '')] : [...devices.values()];
+      for (const device of to) {
+        if (run === push) service.keepPush(device, content);
+        device.receive({ at: settings.now(), via, format, bytes, text: dialect.deviceText(bytes) });
+      }
+    }
+  } catch {
+    // The simulator would refuse it. The recorded answer counts.
+  }
+}
+
 /** Interface B (section 4.2): path, then sign, then parameters, then device. */
 export function createOpenApi(service: Service): (request: Incoming) => Promise<Answer> {
   const routes = routesOf(service.settings);
@@ -216,6 +253,10 @@ export function createOpenApi(service: Service): (request: Incoming) => Promise<
     const form = method === 'POST' ? readForm(headers['content-type'], body) : '';
     const params = readParams(query, form);
     dialect.checkSign(service, { method, query: readParams(query), params, of: 'open-api' });
-    return { status: 200, body: await run({ service, params, segments, signal }) };
+    const call = { service, params, segments, signal };
+    const given = service.playback?.openApi(method, path.slice(OPEN_API.length), params, signal);
+    if (given?.isSuccess) actAsRecorded(call, run);
+    if (given) return given.answer;
+    return { status: 200, body: await run(call) };
   };
 }

@@ -1,3 +1,4 @@
+import type { PlayOptions } from './playback';
 import {
   ANSWERS_PINGS,
   DEVICES_PATH,
@@ -131,11 +132,16 @@ export interface SimulatorOptions {
   seed?: number | string;
   /** The service's clock, as Date.now. Timers do not follow it. */
   now?: () => number;
+  /**
+   * A recording to play, with its devices; it begins when a client has opened its channels. Default: none. `devices` are then
+   * none, and `dialect` is that of the recording.
+   */
+  play?: PlayOptions;
 }
 
 /** The options, complete. */
 export type Settings = Readonly<
-  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed' | 'offlineAfter'>>
+  Required<Omit<SimulatorOptions, 'host' | 'devices' | 'appid' | 'seed' | 'offlineAfter' | 'play'>>
 > & {
   readonly appid: string;
   readonly devices: readonly DeviceSettings[];

@@ -152,6 +152,9 @@ export function createServerApi(service: Service): (request: Incoming) => Promis
     const path = request.path.slice(SERVER_API.length);
     const { run, segments } = findRoute(routes, request.method, path, noPath);
     checkServerSign(service, request);
+    const { method, query, body, signal } = request;
+    const given = service.playback?.serverApi(method, request.path, query, body, signal);
+    if (given) return given.answer;
     return { status: 200, body: await run({ service, request, segments }) };
   };
 }

@@ -5,6 +5,7 @@ import { CHANNEL_PATH, createChannelServer } from './channel-api';
 import type { Aim } from './faults';
 import {
   badRequest,
+  Broken,
   checkLocal,
   notFound,
   Refusal,
@@ -62,6 +63,7 @@ function createDispatch(service: Service): (request: Incoming) => Promise<Answer
     try {
       return await dispatch(request);
     } catch (error) {
+      if (error instanceof Broken) throw error;
       return toAnswer(error);
     }
   };
@@ -86,6 +88,7 @@ export function createHttpServer(
     };
     response.once('close', note).once('finish', note);
     checkLocal(message.headers);
+    service.playback?.onClient();
     const body = await readBody(message);
     record.body = logged(body);
     const { method, path, query, headers } = record;
@@ -109,7 +112,8 @@ export function createHttpServer(
   };
   const server = createServer(timeouts, (message, response) => {
     handle(message, response).catch((error: unknown) => {
-      if (response.headersSent || response.destroyed) message.socket.destroy();
+      if (response.headersSent || response.destroyed || error instanceof Broken)
+        message.socket.destroy();
       else sendAnswer(response, toAnswer(error), now());
     });
   });

@@ -15,6 +15,7 @@ import type { Channel, Faults, UploadEvent } from './faults';
 import type { UploadEntry, UploadType } from './history';
 import type { Refusal } from './http';
 import type { DialectName, Settings } from './options';
+import type { Playback } from './playback';
 import { publicDialect } from './public-2016';
 import { Timers } from './timers';
 
@@ -126,6 +127,8 @@ export class Service {
   isDeleted = false;
   /** Rewrites each answer of a device's history of uploads, if it is set. */
   rewrite: HistoryRewrite | undefined;
+  /** The recording that is played. */
+  playback: Playback | undefined;
   /** Each ends the readings of a device. */
   readonly #readings = new Map<string, () => void>();
   #lastPush = 0;
@@ -143,7 +146,10 @@ export class Service {
     const { chipid } = options;
     if (this.devices.has(chipid)) throw twice(chipid);
     const device = new Device(options, ++this.#lastDevice, this.settings, this.timers, {
-      onWake: (woken) => this.#uploadReading(woken),
+      onWake: (woken) => {
+        // What is played uploads by the recording alone.
+        if (woken.interval > 0 || !this.playback) this.#uploadReading(woken);
+      },
       onConnect: (back) => {
         for (const { bytes, made } of back.held.splice(0)) this.upload(back, bytes, { made });
       },

@@ -8,6 +8,7 @@ import type { UploadEntry } from './history';
 import { createRequestLog, type FrameRecord, type RequestRecord } from './log';
 import { LOOPBACK, readOptions, type SimulatorOptions } from './options';
 import { createHttpServer } from './server';
+import { Playback, prepare, type Playing, type PlayOptions } from './playback';
 import { Service, type CloseOptions, type HistoryRewrite, type UploadOptions } from './service';
 
 /** A running simulator: where it is, what it knows, and the handles to make things happen. */
@@ -97,6 +98,13 @@ export interface Simulator {
    * reorder or spoil records, or answer something else. Without one, answers are right again.
    */
   rewriteHistory(rewrite?: HistoryRewrite): void;
+  /** The recording that is played, if there is one. */
+  readonly playing: Playing | undefined;
+  /**
+   * Plays a recording, at once, in place of one that is played. Its devices are added if they do not exist yet.
+   * @throws RecordingError if it cannot be read
+   */
+  play(options: PlayOptions): Promise<Playing>;
   /** How many channels are open, of one device or in all. */
   channels(chipid?: string | number): number;
   /** How many TCP connections are open, with those of channels. */
@@ -124,10 +132,17 @@ const portTaken = (port: number): OptionError =>
  * @throws OptionError if an option is invalid, or the port is taken
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const settings = readOptions(options);
+  const { play } = options;
+  const prepared = play && (await prepare(play.file));
+  const settings = readOptions({
+    ...options,
+    ...(prepared && { devices: options.devices ?? 0 }),
+    ...(prepared?.found.isPublic && { dialect: options.dialect ?? 'public-2016' }),
+  });
   const faults = new Faults();
   const log = createRequestLog(settings.now);
   const service = new Service(settings, faults);
+  if (play && prepared) service.playback = new Playback(service, prepared, play);
   const { server, connections } = createHttpServer(service, log);
   let closing: Promise<void> | undefined;
 
@@ -150,6 +165,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     body === undefined ? from.measure() : bytesOf(body);
 
   const end = async (): Promise<void> => {
+    service.playback?.stop();
     service.timers.close();
     const closed = (emitter: Server | Socket) =>
       new Promise<void>((resolve) => emitter.once('close', resolve));
@@ -212,6 +228,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     restore: (lastId = 0) =>
       service.restore(numberIn('lastId', lastId, 0, service.lastUpload, 'whole')),
     rewriteHistory: (rewrite) => void (service.rewrite = rewrite),
+    get playing() {
+      return service.playback;
+    },
+    async play(how) {
+      const next = await prepare(how.file);
+      service.playback?.stop();
+      const playback = new Playback(service, next, how);
+      service.playback = playback;
+      playback.begin();
+      return playback;
+    },
     channels: (chipid) => service.channels.count(chipidOf(chipid)),
     sockets: () => connections.size,
     close: () => (closing ??= end()),

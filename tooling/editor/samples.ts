@@ -60,6 +60,9 @@ export const bareNodes: FlowNode[] = [
 
 const APP: AppConfig = {
   service: 'simulator',
+  recording: 'device-cloud/recordings/greenhouse.jsonl',
+  speed: '60',
+  loop: true,
   baseUrl: '',
   appid: '',
   timeout: '5',

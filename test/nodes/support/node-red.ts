@@ -10,7 +10,7 @@ import { startSilentServer, type SilentServer } from '../../../tooling/servers/s
 import { temporaryFolder } from '../../../tooling/temporary-folder';
 import { until } from '../../../tooling/until';
 
-const userDir = temporaryFolder('nodes');
+export const userDir = temporaryFolder('nodes');
 
 /** Whether the application `app` has a file for a kept value. */
 export const isKept = (name: string): boolean =>
