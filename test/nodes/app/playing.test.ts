@@ -16,7 +16,7 @@ const folder = temporaryFolder('playing');
 const playedApp = (recording: string): ReturnType<typeof cloudApp> => ({
   ...{ id: 'app', type: 'device-cloud-app', service: 'recording', recording },
 });
-const listen = node('listen', { devices: 'list', chipids: DEVICE, datatype: 'utf8' });
+const listen = node('listen', { devices: 'list', chipids: [DEVICE], datatype: 'utf8' });
 const uploads = (): unknown[] =>
   journal.arrived
     .filter(({ msg }) => msg.topic === DEVICE || 'timestamp' in msg)
