@@ -33,8 +33,32 @@ async function readDevices(RED: NodeAPI, id: string): Promise<DeviceChoice[]> {
   const app = findApp(RED, id);
   return app.borrow('open', async (client) => {
     const { body } = await client.devices({ timeout: TIMEOUT });
-    return toChoices(body, client);
+    return toChoices(body, client).map((choice) => named(choice, client));
   });
+}
+
+/** Names of the book come first, as everywhere. */
+const named = (choice: DeviceChoice, { fleet }: DeviceCloudClient): DeviceChoice => ({
+  ...choice,
+  name: fleet.name(choice.chipid) ?? choice.name,
+});
+
+/** Devices of the book that are offered at most, beside those that are online. */
+const MOST_OF_BOOK = 10_000;
+
+/** The devices of the book that are not online, and the groups of all, for the editor's own completion. */
+function withBook(RED: NodeAPI, id: string, online: readonly DeviceChoice[]): DeviceChoice[] {
+  const book = findAppNode(RED, id)?.fleet()?.book;
+  if (!book) return [...online];
+  const listed = new Set(online.map(({ chipid }) => chipid));
+  const others: DeviceChoice[] = [];
+  for (const chipid of book.chipids()) {
+    if (others.length >= MOST_OF_BOOK) break;
+    if (!listed.has(chipid))
+      others.push({ chipid, name: book.name(chipid) ?? null, latest: '', age: null, vertype: 0 });
+  }
+  const groupsOf = ({ chipid }: DeviceChoice): string[] => [...book.groupsOf(chipid)];
+  return [...online, ...others].map((choice) => ({ ...choice, groups: groupsOf(choice) }));
 }
 
 /** Reads device lists, one at a time for each application: even users who may only read can ask often. */
@@ -92,11 +116,15 @@ function devicesRoute(RED: NodeAPI): Handler {
       response.json(known.map(({ chipid, name }) => ({ chipid, name })));
       return;
     }
+    if ('groups' in request.query) {
+      response.json(findAppNode(RED, id)?.fleet()?.book?.groups() ?? []);
+      return;
+    }
     devicesOf(id)
       .then(
         (devices) => {
           // Only our own editor asks for ages: the route's answer is public, and has no more than it says.
-          if ('ages' in request.query) response.json(devices);
+          if ('ages' in request.query) response.json(withBook(RED, id, devices));
           else response.json(devices.map(({ age: _age, ...device }) => device));
         },
         async (error: unknown) => {

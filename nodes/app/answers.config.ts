@@ -58,6 +58,8 @@ export interface DeviceChoice {
   /** Seconds since `latest`, by the service's clock; null if it is no time of the service's, or yet to come. */
   age: number | null;
   vertype: number;
+  /** Of the book, by which the editor finds it. */
+  groups?: string[];
 }
 
 /** An application in the editor's choice. */

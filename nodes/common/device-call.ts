@@ -88,6 +88,16 @@ export function addName(
   return fields;
 }
 
+/** Adds the device's row of the book to a new message about it. */
+export function addRow(
+  message: NodeMessage,
+  client: DeviceCloudClient | undefined,
+  chipid: string,
+): void {
+  const row = client?.fleet.book?.row(chipid);
+  if (row !== undefined) message['device'] = row;
+}
+
 /** The answer as the payload, its status, and its warning. */
 export function answerFields({ body, statusCode, warning }: CallAnswer): CallFields {
   const fields = statusCode === undefined ? { payload: body } : { payload: body, statusCode };
@@ -151,6 +161,27 @@ export function devicesOf(client: DeviceCloudClient, config: object, value: unkn
       ? 'The node has no group: choose one.'
       : `No device of the device book is in the group ${show(value)}, so nothing was sent.`,
   );
+}
+
+/**
+ * The devices of a group of the book, or of the whole book, for a node that follows them.
+ * @param group empty: all devices of the book
+ * @throws DeviceCloudError `NOT_CONFIGURED` without a book
+ */
+export function groupFollower(
+  { fleet: { book } }: DeviceCloudClient,
+  group: string,
+): { chipids: () => Set<string>; onChange: (listener: () => void) => () => void } {
+  if (!book)
+    throw new DeviceCloudError(
+      'NOT_CONFIGURED',
+      'The application has no device book, so it has no groups: name a CSV file in its configuration.',
+    );
+  const name = group.trim();
+  return {
+    chipids: () => new Set(name === '' ? book.chipids() : book.group(name)),
+    onChange: (listener) => book.onChange(listener),
+  };
 }
 
 /** Whether a call is made to several devices. @throws DeviceCloudError `INVALID_INPUT` if the node takes only one */

@@ -4,8 +4,10 @@ export type Kind = (typeof KINDS)[number];
 
 export interface EventsConfig {
   app: string;
-  devices: 'all' | 'list';
+  devices: 'all' | 'list' | 'group';
   chipids: string[];
+  /** Of the device book; empty: all of its devices. */
+  group: string;
   events: Kind[];
   /** Seconds between two readings of the list. */
   refresh: number | string;
@@ -22,6 +24,7 @@ export const DEFAULTS: EventsConfig = {
   app: '',
   devices: 'all',
   chipids: [],
+  group: '',
   events: ['presence'],
   refresh: 60,
   misses: 2,

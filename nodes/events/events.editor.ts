@@ -1,6 +1,7 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
 import { choice, number, seconds, wholeNumber } from '../common/editor/fields';
 import { current, fieldValue, field, isOpen, onChange, opened, show } from '../common/editor/form';
+import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode, PropertyDefinition } from '../common/editor/red';
 import { said, t } from '../common/editor/texts';
@@ -40,8 +41,9 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     name: shared.name,
     version: shared.version,
     app: shared.app(),
-    devices: choice(DEFAULTS.devices, 'common.label.devices', 'all', 'list'),
+    devices: choice(DEFAULTS.devices, 'common.label.devices', 'all', 'list', 'group'),
     chipids: chipidsProperty(),
+    group: shared.group,
     events: {
       value: DEFAULTS.events,
       label: t('label.events'),
@@ -57,7 +59,8 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     start: choice(DEFAULTS.start, 'label.start', 'none', 'current'),
   },
   label: function () {
-    const devices = this.devices === 'list' ? listLabel(this) : t('common.devices.all');
+    const fixed = this.devices === 'list' ? listLabel(this) : t('common.devices.all');
+    const devices = this.devices === 'group' ? shared.groupLabel(this.group) : fixed;
     return shared.labelOf(this.name, t('paletteLabel'), devices);
   },
   oneditprepare: function () {
@@ -65,7 +68,11 @@ RED.nodes.registerType<Config>('device-cloud-events', {
     for (const kind of KINDS)
       box(kind).prop('checked', (this.events ?? DEFAULTS.events).includes(kind));
     prepareList(this.chipids);
-    onChange(['devices'], () => show('#list-row', current(this, 'devices') === 'list'));
+    prepareGroup();
+    onChange(['devices'], () => {
+      show('#list-row', current(this, 'devices') === 'list');
+      show('#group-row', current(this, 'devices') === 'group');
+    });
     const adapt = (): void => {
       show('#misses-row, #silence-row', isChecked('presence'));
       show('#settle-row', isChecked('channel'));

@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, NodeAPI, NodeMessage, NodeStatus } from 'node-red';
-import type { FleetEvent, FleetWatch, WatchListener, WatchOptions } from '../../src/for-nodes';
+import type {
+  DeviceCloudClient,
+  FleetEvent,
+  FleetWatch,
+  WatchListener,
+  WatchOptions,
+} from '../../src/for-nodes';
 import { invalidInput, show } from '../../src/input';
 import { findApp, type App } from '../common/app';
+import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
@@ -51,7 +58,7 @@ export function watchOptions(config: EventsConfig, failed: (error: Error) => voi
 }
 
 /** Makes the message of an event. One that concerns all devices has no chip number. */
-function eventMessage(what: FleetEvent): NodeMessage {
+function eventMessage(what: FleetEvent, client: DeviceCloudClient | undefined): NodeMessage {
   const { event, appid, chipid, online, name, since, lastUpload, reason, count } = what;
   const payload = {
     ...{ online, name, since, lastUpload },
@@ -59,6 +66,7 @@ function eventMessage(what: FleetEvent): NodeMessage {
     ...(count === undefined ? {} : { count }),
   };
   const message: NodeMessage = { topic: chipid ?? appid, payload };
+  if (chipid !== undefined) addRow(message, client, chipid);
   return Object.assign(message, {
     event,
     ...(chipid === undefined ? {} : { chipid }),
@@ -90,6 +98,8 @@ class EventsLife implements WatchListener {
   #kept: Kept | undefined;
   readonly #snapshot = (): object => this.#lastState ?? this.#watch?.state() ?? {};
   #watch: FleetWatch | undefined;
+  #client: DeviceCloudClient | undefined;
+  #leaveGroup: (() => void) | undefined;
   /** Whether the list was read the last time. */
   #isRead = false;
   /** The state to keep, once the watch has ended. */
@@ -113,13 +123,14 @@ class EventsLife implements WatchListener {
     clearTimeout(this.#retry);
     this.#status.close();
     this.#lastState = this.#watch?.state();
+    this.#leaveGroup?.();
     this.#watch?.close();
     this.#log.close();
     this.#app.leave(this.node);
   }
 
   onEvent(event: FleetEvent): void {
-    this.node.send(eventMessage(event));
+    this.node.send(eventMessage(event, this.#client));
   }
 
   onState(): void {
@@ -147,13 +158,35 @@ class EventsLife implements WatchListener {
       if (this.#closed) return;
       this.#status.show(STATUS.connecting);
       const options = watchOptions(this.config, (error) => this.node.error(error));
-      this.#watch = client.fleet.watch({ ...options, state }, this);
+      this.#client = client;
+      if (this.config.devices === 'group') this.#followGroup(client, options, state);
+      else this.#watch = client.fleet.watch({ ...options, state }, this);
     } catch (error) {
       if (this.#closed) return;
       this.#failed(error);
       // What the configuration is not to blame for, such as a simulator that could not start, may pass.
       if (!this.#app.problem('open')) this.#retry = setTimeout(() => void this.#start(), RETRY);
     }
+  }
+
+  /** Watches the devices that are in the group by now. What is known of those that stay in it is kept. */
+  #followGroup(client: DeviceCloudClient, options: WatchOptions, saved: unknown): void {
+    const group = groupFollower(client, this.config.group);
+    let watched = group.chipids();
+    const watch = (state: unknown, more: WatchOptions = {}): void => {
+      const chipids = [...watched];
+      this.#watch = client.fleet.watch({ ...options, ...more, chipids, state }, this);
+    };
+    watch(saved);
+    this.#leaveGroup = group.onChange(() => {
+      const now = group.chipids();
+      if (now.size === watched.size && [...now].every((chipid) => watched.has(chipid))) return;
+      watched = now;
+      const state = this.#watch?.state();
+      this.#watch?.close();
+      watch(state, { start: 'none' });
+      this.#showCounts();
+    });
   }
 
   /** The state before this start. No event waits for a store that is slow, broken or not there. */

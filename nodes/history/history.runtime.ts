@@ -66,6 +66,7 @@ async function readHistory(call: HistoryCall, chipid?: string): Promise<Outcome>
   const messages = splitRecords(RED, msg, records, decoded, {
     zone: zoneOfService(client),
     nameOf: (device) => nameOf(client, device),
+    rowOf: (device) => client.fleet.book?.row(device),
     fields,
   });
   return { messages, ...sent };

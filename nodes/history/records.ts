@@ -86,6 +86,8 @@ function serviceTime(text: unknown, zone: string): number | undefined {
 interface SplitOptions {
   zone: string;
   nameOf: (chipid: string) => string | undefined;
+  /** The row of the book. */
+  rowOf: (chipid: string) => object | undefined;
   fields: Readonly<Record<string, unknown>>;
 }
 
@@ -93,12 +95,13 @@ interface SplitOptions {
 function deviceFields(
   record: HistoryRecord,
   msg: NodeMessage,
-  nameOf: SplitOptions['nameOf'],
-): { chipid?: string; name?: string } {
+  { nameOf, rowOf }: Pick<SplitOptions, 'nameOf' | 'rowOf'>,
+): { chipid?: string; name?: string; device?: object } {
   if (!('chipid' in record)) return {};
   const chipid = chipidOf(record);
   const name = msg['name'] === undefined ? nameOf(chipid) : undefined;
-  return name === undefined ? { chipid } : { chipid, name };
+  const device = msg['device'] === undefined ? rowOf(chipid) : undefined;
+  return { chipid, ...(name === undefined ? {} : { name }), ...(device && { device }) };
 }
 
 /**
@@ -106,7 +109,7 @@ function deviceFields(
  * @param records as the service gave them, for `msg.record`
  * @param decoded the same with their bodies decoded, for the payloads
  * @param zone of the records' times, for `msg.timestamp`
- * @param nameOf the name of a device that a record names itself
+ * @param nameOf the name of a device that a record names itself, and `rowOf` its row of the book
  * @param fields further fields that each message gets
  */
 export function splitRecords(
@@ -114,7 +117,7 @@ export function splitRecords(
   msg: NodeMessage,
   records: readonly HistoryRecord[],
   decoded: readonly DecodedRecord[],
-  { zone, nameOf, fields }: SplitOptions,
+  { zone, nameOf, rowOf, fields }: SplitOptions,
 ): NodeMessage[] {
   const id = RED.util.generateId();
   const count = records.length;
@@ -122,7 +125,7 @@ export function splitRecords(
   const outer = msg['parts'] === undefined ? {} : { parts: msg['parts'] };
   return records.map((record, index) => ({
     ...RED.util.cloneMessage(msg),
-    ...deviceFields(record, msg, nameOf),
+    ...deviceFields(record, msg, { nameOf, rowOf }),
     ...fields,
     payload: decoded[index]?.body,
     // Even if undefined: a timestamp that the message came with is not the record's.

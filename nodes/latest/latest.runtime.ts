@@ -10,7 +10,7 @@ import {
 } from '../../src/for-nodes';
 import { invalidInput, parseDatatype, uploadText } from '../../src/input';
 import { defineAction, type ActionCall, type Outcome } from '../common/action';
-import { aboutDevice, addName, nameOf } from '../common/device-call';
+import { aboutDevice, addName, devicesOf, nameOf } from '../common/device-call';
 import { deviceText } from '../common/errors';
 import { decodeBody } from '../common/upload-message';
 import { DEFAULTS, type LatestConfig } from './latest.config';
@@ -92,12 +92,16 @@ function entryOf(
   return entry;
 }
 
-/** The latest uploads of all devices that have one, by chip number. */
-async function latestOfAll({ app, client, config, signal }: LatestCall): Promise<Outcome> {
+/** The latest uploads of all devices that have one, or of those of a group, by chip number. */
+async function latestOfAll({ app, client, config, inputs, signal }: LatestCall): Promise<Outcome> {
+  const group = isGroup(config)
+    ? new Set(devicesOf(client, config, inputs.chipid) as string[])
+    : undefined;
   const datatype = parseDatatype(config.datatype);
   const payload: LatestEntry[] = [];
   let bytes = 0;
   for (const latest of await client.fleet.findLatestAll()) {
+    if (group?.has(latest.chipid) === false) continue;
     payload.push(entryOf(client, latest, datatype, app.charset));
     bytes += latest.body.length + BYTES_OF_A_DEVICE;
     if (bytes < BYTES_A_TURN) continue;
@@ -171,7 +175,11 @@ const latestOfOne = (call: LatestCall): Promise<Outcome> =>
     return { set: addName({ ...fields }, call.client, chipid, call.msg), remove };
   });
 
-const isAll = ({ chipid }: LatestConfig): boolean => chipid === '';
+const isGroup = ({ chipidType }: LatestConfig): boolean => chipidType === 'group';
+
+const isAll = (config: LatestConfig): boolean => config.chipid === '' && !isGroup(config);
+
+const isMany = (config: LatestConfig): boolean => isAll(config) || isGroup(config);
 
 /** Returns the latest upload of one device, or of all, that the application has received. */
 export const action = defineAction<LatestConfig, 'chipid'>({
@@ -180,12 +188,12 @@ export const action = defineAction<LatestConfig, 'chipid'>({
   inputs: (config) => (isAll(config) ? [] : ['chipid']),
   /** Endpoint 5, and only if nothing is known of the device. */
   plan({ config, inputs }) {
-    if (isAll(config) || config.missing !== 'history') {
+    if (isMany(config) || config.missing !== 'history') {
       throw invalidInput('The node sends nothing: it returns what listeners have received.');
     }
     return { call: 'uploadHistory', device: inputs.chipid, args: [], note: 'latest' };
   },
   // Of many devices it takes several turns: a later message must not overtake an earlier one.
-  sequential: isAll,
-  perform: (call) => (isAll(call.config) ? latestOfAll(call) : latestOfOne(call)),
+  sequential: isMany,
+  perform: (call) => (isMany(call.config) ? latestOfAll(call) : latestOfOne(call)),
 });

@@ -4,8 +4,10 @@ export const LISTEN_TYPE = 'device-cloud-listen';
 
 export interface ListenConfig {
   app: string;
-  devices: 'list' | 'online' | 'dynamic';
+  devices: 'list' | 'online' | 'group' | 'dynamic';
   chipids: string[];
+  /** Of the device book; empty: all of its devices. */
+  group: string;
   /** Seconds between two readings of the online list. */
   refresh: number | string;
   datatype: Datatype;
@@ -20,6 +22,7 @@ export const DEFAULTS: ListenConfig = {
   app: '',
   devices: 'list',
   chipids: [],
+  group: '',
   refresh: 60,
   datatype: 'auto-detect',
   recover: 'reconnect',

@@ -1,6 +1,7 @@
 import { chipidsProperty, listed, listLabel, prepareList } from '../common/editor/device-list';
 import { checked, choice, number, oneOf, seconds } from '../common/editor/fields';
 import { current, field, isClustered, onChange, opened, show } from '../common/editor/form';
+import { prepareGroup } from '../common/editor/groups';
 import * as shared from '../common/editor/properties';
 import type { EditorNode } from '../common/editor/red';
 import { t } from '../common/editor/texts';
@@ -83,8 +84,9 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     name: shared.name,
     version: shared.version,
     app: shared.app(),
-    devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'dynamic'),
+    devices: choice(DEFAULTS.devices, 'common.label.devices', 'list', 'online', 'group', 'dynamic'),
     chipids: chipidsProperty(),
+    group: shared.group,
     refresh: number(
       DEFAULTS.refresh,
       'common.label.refresh',
@@ -99,6 +101,8 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
     inputs: { value: 0 },
   },
   label: function () {
+    if (this.devices === 'group')
+      return shared.labelOf(this.name, t('paletteLabel'), shared.groupLabel(this.group));
     const isChosen = this.devices === 'online' || this.devices === 'dynamic';
     const devices = isChosen ? t(`node.${this.devices}`) : listLabel(this);
     return shared.labelOf(this.name, t('paletteLabel'), devices);
@@ -107,9 +111,11 @@ RED.nodes.registerType<Config>('device-cloud-listen' satisfies typeof LISTEN_TYP
   oneditprepare: function () {
     opened(this);
     prepareList(this.chipids);
+    prepareGroup();
     onChange(['devices'], () => {
       field('inputs').val(mode(this) === 'dynamic' ? 1 : 0);
       show('#list-row', mode(this) === 'list');
+      show('#group-row', mode(this) === 'group');
       show('#refresh-row', mode(this) === 'online');
       show('#dynamic-note', mode(this) === 'dynamic');
     });

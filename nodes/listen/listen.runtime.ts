@@ -8,6 +8,7 @@ import {
 } from '../../src/index';
 import { inShard, parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
+import { addRow, groupFollower } from '../common/device-call';
 import { asError, messageOf } from '../common/errors';
 import type { Kept } from '../common/kept';
 import { createFaultLog, UnusableRecords } from '../common/fault-log';
@@ -109,6 +110,7 @@ class ListenLife implements DevicesListener {
     if (!upload.replayed) this.#online?.seen(upload.chipid);
     const name = this.#client?.fleet.name(upload.chipid);
     const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
+    addRow(message, this.#client, upload.chipid);
     if (error) this.node.error(error, message);
     else this.node.send(message);
   }
@@ -203,6 +205,8 @@ class ListenLife implements DevicesListener {
     });
     if (seen) {
       this.#listenToOnline(client, devices, shard, seen);
+    } else if (mode === 'group') {
+      this.#followGroup(client, devices);
     } else if (mode !== 'dynamic') {
       for (const entry of chipids) {
         try {
@@ -214,6 +218,18 @@ class ListenLife implements DevicesListener {
       }
     }
     this.onChange();
+  }
+
+  /** Listens to the devices that are in the group by now: those that stay in it keep their channel. */
+  #followGroup(client: DeviceCloudClient, devices: ListenedDevices): void {
+    const group = groupFollower(client, this.config.group);
+    const follow = (): void => {
+      const wanted = group.chipids();
+      for (const chipid of devices.chipids()) if (!wanted.has(chipid)) devices.remove(chipid);
+      for (const chipid of wanted) devices.add(chipid);
+    };
+    follow();
+    this.#stopWatching = group.onChange(follow);
   }
 
   /** Listens to each device that the list of online devices shows. All nodes of an application share its readings. */

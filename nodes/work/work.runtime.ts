@@ -8,7 +8,7 @@ import {
 } from '../../src/for-nodes';
 import { parseDatatype } from '../../src/input';
 import { findApp, type App } from '../common/app';
-import { nameOf } from '../common/device-call';
+import { addRow, nameOf } from '../common/device-call';
 import { messageOf, noQueue } from '../common/errors';
 import { createFaultLog } from '../common/fault-log';
 import type { Runtime } from '../common/action';
@@ -94,6 +94,7 @@ class WorkLife {
   #deliver(cluster: ClusterMember, { token, upload, redelivered }: ClusterJob): void {
     const name = this.#client && nameOf(this.#client, upload.chipid);
     const { message, error } = uploadMessage(upload, this.#datatype, this.#app.charset, name);
+    addRow(message, this.#client, upload.chipid);
     if (this.#waitsForAck) message['ack'] = token;
     if (redelivered) message['redelivered'] = true;
     try {

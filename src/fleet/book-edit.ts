@@ -143,7 +143,7 @@ function readEdit(
     const [name, type, note] = [textOf(row, 'name'), textOf(row, 'type'), textOf(row, 'note')];
     const cells = { name: name?.trim(), groups, type: type?.trim(), note };
     const given = Object.entries(cells).filter(([, text]) => text !== undefined);
-    changes.set(parseChipid(row['chipid']), Object.fromEntries(given) as Cells);
+    changes.set(parseChipid(row['chipid']), Object.fromEntries(given));
   }
   return { rows: changes, gone: new Set(remove.map(parseChipid)) };
 }

@@ -3,7 +3,7 @@ const WORD = /[A-Za-z][A-Za-z0-9._:/-]+/g;
 
 /** Words that are the same in every language: names of the field, and what is typed or sent as it is. */
 const NAMES = new Set(
-  `curl openssl PowerShell Linux macOS POSIX shell MD5 devices/lists/ appid ASCII AT B64 Base64 Buffer Date GPIO HEX HH:MM HTTP https:// http:// https://cloud.example.com ID ISO JSON
+  `curl openssl PowerShell Linux macOS POSIX shell MD5 devices/lists/ appid ASCII AT B64 Base64 Buffer CSV Date GPIO HEX HH:MM HTTP https:// http:// https://cloud.example.com ID ISO JSON
   Key LUA Lua MSG Node-RED Ping POST TLS Unicode URL UTC UTF-8 GBK auto WebSocket YYYYMMDD YYYY-MM-DD a-f
   AOF appendonly Cluster ioredis maxmemory-policy noeviction Redis redis:// rediss:// Sentinel Valkey
   contextStorage flow. global. msg. msg.action msg.chipid msg.failed msg.format msg.online msg.uncertain payload list subscribe true false unsubscribe`.split(

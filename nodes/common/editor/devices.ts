@@ -11,6 +11,8 @@ export interface Device {
   latest: string;
   /** The same as Unix time in milliseconds, by the clock of this browser; undefined if that cannot be determined. */
   seen: number | undefined;
+  /** Its groups in the device book. */
+  groups?: string;
 }
 
 /** Why something cannot be shown: in the reader's language, and in the service's words. */
@@ -69,6 +71,7 @@ export function readDevices(value: unknown): Device[] {
     chipid: text(device['chipid']),
     name: plain(text(device['name'])),
     latest: plain(text(device['latest'])),
+    groups: Array.isArray(device['groups']) ? device['groups'].map(text).join(' ') : '',
     seen: typeof device['age'] === 'number' ? now - device['age'] * 1000 : undefined,
   }));
 }

@@ -1,6 +1,7 @@
 import { ageText, localTime, t } from './texts';
 import { knownDevice, onlineDevices, type Device, type DeviceList } from './devices';
 import { field, fieldValue } from './form';
+import { groupNote } from './groups';
 import type { Completion, TypeDefinition } from './red';
 import { chipNumber, textType } from './fields';
 
@@ -31,6 +32,9 @@ function row(device: Device): Completion {
   return { value: device.chipid, label };
 }
 
+/** A device book may have 50,000 devices: more are found by typing. */
+const MOST_ROWS = 500;
+
 /** The rows under the field, for what has been typed so far. */
 export function completions(typed: string, list: DeviceList): Completion[] {
   if ('reason' in list) return [remark(typed, list.reason, list.detail)];
@@ -39,14 +43,14 @@ export function completions(typed: string, list: DeviceList): Completion[] {
   const exact = list.devices.filter((device) => device.chipid === wanted);
   const others = list.devices.filter((device) => device.chipid !== wanted);
   // A full number has been chosen already: the others are shown to change over to.
-  if (exact.length > 0) return [...exact, ...others].map(row);
+  if (exact.length > 0) return [...exact, ...others].slice(0, MOST_ROWS).map(row);
   const matching = others.filter((device) =>
-    `${device.chipid} ${device.name}`.toLowerCase().includes(wanted),
+    `${device.chipid} ${device.name} ${device.groups ?? ''}`.toLowerCase().includes(wanted),
   );
   if (matching.length === 0) return [remark(typed, t('common.picker.unmatched'))];
   // Any number may be typed: it comes first, so that Return does not replace it by a device's.
   const first = /^[0-9]+$/.test(wanted) ? [remark(typed, t('common.picker.typed', { typed }))] : [];
-  return [...first, ...matching.map(row)];
+  return [...first, ...matching.slice(0, MOST_ROWS).map(row)];
 }
 
 /** Notifies the fields that show names that a list has arrived. */
@@ -90,9 +94,20 @@ export function pickDevice(input: JQuery): void {
 /** What is expected in the device's field, which depends on its type. */
 function placeholder(type: string): string {
   if (type === 'str') return t('common.placeholder.str');
+  if (type === 'group') return t('common.label.group');
   if (type === 'env') return t('common.placeholder.env');
   if (type === 'jsonata') return t('common.placeholder.jsonata');
   return t(type === 'msg' ? 'common.placeholder.msg' : 'common.placeholder.context');
+}
+
+/** Says how many devices the chosen group has, unless another one has been chosen meanwhile. */
+function describeGroup(name: string): void {
+  const isStill = (): boolean =>
+    field('chipid').typedInput('type') === 'group' &&
+    field('chipid').typedInput('value').trim() === name;
+  void groupNote(name).then((note) => {
+    if (isStill()) $('#device-note').text(note).attr('title', '');
+  });
 }
 
 /** Completes the device's row, whose typedInput exists: the list opens at a click, and the device's name is shown. */
@@ -108,6 +123,10 @@ export function prepareDeviceRow(): void {
     const device = isNumber() ? knownDevice(fieldValue(field('app')), chipid) : undefined;
     const parts = device ? [device.name, lastSeen(device)].filter((part) => part !== '') : [];
     // It is the default, and shows nothing of the list.
+    if (type === 'group') {
+      describeGroup(chipid.trim());
+      return;
+    }
     const note = type === 'msg' ? t('common.picker.elsewhere') : parts.join(' · ');
     $('#device-note')
       .text(note)

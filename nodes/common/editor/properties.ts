@@ -21,6 +21,7 @@ import {
   choice,
   deviceNumber,
   DYNAMIC,
+  notBlank,
   number,
   oneOf,
   seconds,
@@ -30,6 +31,7 @@ import {
 } from './fields';
 import { current, field, fieldValue, onChange, opened, show, ticked } from './form';
 import { messageError } from './message';
+import { groupType } from './groups';
 import { deviceType, prepareDeviceRow } from './picker';
 import type { EditorNode, EditorNodeBase, PropertyDefinition } from './red';
 import { t } from './texts';
@@ -65,7 +67,13 @@ export const app = (): { value: ''; type: string; required: true; label: string 
 export const chipid = <T extends DeviceConfig>(
   needed?: Applies<T>,
 ): PropertyDefinition<T, string> =>
-  typed<T>(NEW_DEVICE.chipid, 'common.label.device', 'chipidType', { str: deviceNumber }, needed);
+  typed<T>(
+    NEW_DEVICE.chipid,
+    'common.label.device',
+    'chipidType',
+    { str: deviceNumber, group: notBlank },
+    needed,
+  );
 
 export const chipidType = { value: NEW_DEVICE.chipidType };
 
@@ -154,7 +162,9 @@ export function onadd(this: EditorNode<{ app: string }>): void {
 /** Makes the application's and the device's row work. Comes first in `oneditprepare`. */
 export function prepareDevice(node: EditorNodeBase): void {
   opened(node);
-  typedInput('chipid', [deviceType(), 'msg', ...DYNAMIC], DEVICE.chipid);
+  const takesMany = field('many').length > 0 || node.type === 'device-cloud-latest';
+  const group = takesMany ? [groupType()] : [];
+  typedInput('chipid', [deviceType(), ...group, 'msg', ...DYNAMIC], DEVICE.chipid);
   prepareDeviceRow();
   prepareExplain(node);
 }
@@ -171,15 +181,16 @@ const canWait = ({ calls = always, waits = always }: Applicable): boolean => cal
 export function prepareDelivery(applicable: Applicable = {}): () => void {
   const { calls = always } = applicable;
   const adapt = (): void => {
-    const isMany = field('many').is(':checked');
+    const isGroup = fieldValue(field('chipidType')) === 'group';
+    const isMany = isGroup || field('many').is(':checked');
     const wait = canWait(applicable);
-    show('#many-row', calls());
-    show('#many-note', isMany);
+    show('#many-row', calls() && !isGroup);
+    show('#many-note', isMany && !isGroup);
     show('.many-only', calls() && isMany);
     show('#when-row', wait);
     show('#expires-row, #replace-row', wait && fieldValue(field('when')) !== 'now');
   };
-  onChange(['many', 'when'], adapt);
+  onChange(['many', 'when', 'chipid'], adapt);
   return adapt;
 }
 
@@ -192,9 +203,17 @@ export function saveDelivery(applicable: Applicable = {}): void {
 export const deviceLabel = (appId: string | undefined, number: string): string =>
   nameIn(appId ?? '', number) || number;
 
-/** The device of a node that always calls the same one, as its label shows it. */
-export const fixedDevice = (node: Partial<DeviceConfig>): string =>
-  node.chipidType === 'str' && node.chipid ? deviceLabel(node.app, node.chipid) : '';
+/** The group of a node whose devices may be those of one. */
+export const group = { value: '', label: t('common.label.group') };
+
+/** A group as a label shows it. */
+export const groupLabel = (name: string | undefined): string => name || t('common.group.book');
+
+/** The device or the group of a node that always calls the same, as its label shows it. */
+export const fixedDevice = (node: Partial<DeviceConfig>): string => {
+  if (node.chipidType === 'group') return node.chipid ?? '';
+  return node.chipidType === 'str' && node.chipid ? deviceLabel(node.app, node.chipid) : '';
+};
 
 /** A node's label: its name, else what it does, in the palette's word, and the devices that are fixed. */
 export function labelOf(own: string | undefined, text: string, devices = ''): string {

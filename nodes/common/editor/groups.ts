@@ -1,0 +1,83 @@
+import { isObject } from '../shared.config';
+import { notBlank } from './fields';
+import { field, fieldValue } from './form';
+import type { Completion, TypeDefinition } from './red';
+import { getRoute } from './routes';
+import { plain, t } from './texts';
+
+/** A group of the device book. */
+interface Group {
+  name: string;
+  count: number;
+}
+
+/** Milliseconds for which groups are not asked for again: they are at each key. */
+const FRESH = 10_000;
+
+let last: { app: string; at: number; groups: Promise<Group[] | undefined> } | undefined;
+
+async function ask(app: string): Promise<Group[] | undefined> {
+  try {
+    const answer: unknown = await getRoute(`apps/${encodeURIComponent(app)}/devices?groups`);
+    if (!Array.isArray(answer)) return undefined;
+    return answer
+      .filter(isObject)
+      .map(({ name, count }) => ({ name: String(name), count: Number(count) }));
+  } catch {
+    // An application that is not deployed yet has no groups to offer.
+    return undefined;
+  }
+}
+
+/** The groups of the application's book; undefined if they are not known. */
+function groupsOf(app: string): Promise<Group[] | undefined> {
+  if (last?.app !== app || Date.now() - last.at > FRESH)
+    last = { app, at: Date.now(), groups: ask(app) };
+  return last.groups;
+}
+
+function row({ name, count }: Group): Completion {
+  const label = $('<div>', { class: 'device-cloud-device' });
+  $('<span>').text(plain(name)).appendTo(label);
+  $('<small>').text(t('common.group.count', { count })).appendTo(label);
+  return { value: name, label };
+}
+
+function search(typed: string, done: (completions: Completion[]) => void): void {
+  void groupsOf(fieldValue(field('app'))).then((groups = []) => {
+    const wanted = typed.trim().toLowerCase();
+    done(groups.filter(({ name }) => name.toLowerCase().includes(wanted)).map(row));
+  });
+}
+
+/** A group as a type of a typedInput: completes from the groups of the book. */
+export const groupType = (): TypeDefinition => ({
+  value: 'group',
+  label: t('common.type.group'),
+  icon: 'fa fa-object-group',
+  validate: (value) => notBlank(value) ?? true,
+  autoComplete: search,
+});
+
+/** Says how many devices a group has. One without devices is a warning: a flow may write the book later. */
+export async function groupNote(name: string): Promise<string> {
+  const groups = await groupsOf(fieldValue(field('app')));
+  if (!groups || name === '') return '';
+  const count = groups.find((group) => group.name === name)?.count ?? 0;
+  return count === 0 ? t('common.group.empty') : t('common.group.count', { count });
+}
+
+/** Makes the row of a group work, in a node whose devices may be those of a group. */
+export function prepareGroup(): void {
+  const input = field('group');
+  input.autoComplete({ search, minLength: 0 });
+  const describe = (): void => {
+    const name = fieldValue(input).trim();
+    void groupNote(name).then((note) => {
+      if (fieldValue(input).trim() === name) $('#group-note').text(note);
+    });
+  };
+  input.on('change keyup', describe);
+  field('app').on('change', describe);
+  describe();
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import helper from 'node-red-node-test-helper';
+import type { NodeMessage } from 'node-red';
+import type { Simulator } from '../../src/simulator';
+import { removeFolder, temporaryFolder } from '../../tooling/temporary-folder';
+import { until } from '../../tooling/until';
+import { cloudApp, load, node } from './support/flow';
+import { arrivedAt, call, fail } from './support/messages';
+import { startCloud, useNodeRed } from './support/node-red';
+
+describe('nodes and the device book', () => {
+  useNodeRed();
+  let folder: string;
+  let path: string;
+  let cloud: Simulator;
+  const write = (...rows: string[]): void =>
+    writeFileSync(path, ['chipid,name,groups,type,Site', ...rows, ''].join('\n'));
+  const row = (chipid: string, name: string, ...groups: string[]) => ({
+    ...{ chipid, name, groups, type: 'meter', Site: 'Wien' },
+  });
+
+  beforeEach(async () => {
+    const devices = ['1', '2', '3'].map((chipid) => ({ chipid, name: `Listed ${chipid}` }));
+    cloud = await startCloud({ devices });
+    folder = temporaryFolder('nodes-book');
+    path = join(folder, 'devices.csv');
+    write('1,Gate,pumps;north,meter,Wien', '2,Door,pumps,meter,Wien');
+  });
+  afterEach(() => removeFolder(folder));
+
+  it('name the device and give its row, unless the message has them', async () => {
+    await load([
+      cloudApp(cloud, { book: path }),
+      node('reboot', { chipid: 'chipid', chipidType: 'msg' }),
+    ]);
+    const message = await call('reboot', { chipid: '1' } as NodeMessage);
+    assert.deepEqual(
+      [message['name'], message['device']],
+      ['Gate', row('1', 'Gate', 'pumps', 'north')],
+    );
+    const own = await call('reboot', { chipid: '1', name: 'own', device: 'own' } as NodeMessage);
+    assert.deepEqual([own['name'], own['device']], ['own', 'own']);
+    const without = await call('reboot', { chipid: '3' } as NodeMessage);
+    assert.equal('device' in without, false);
+  });
+
+  it('call all devices of a group, and send nothing to a group without devices', async () => {
+    await load([
+      cloudApp(cloud, { book: path }),
+      node('gpio', {
+        chipid: 'pumps',
+        chipidType: 'group',
+        pin: '5',
+        pinType: 'num',
+        level: '1',
+        levelType: 'num',
+      }),
+    ]);
+    const { payload } = await call('gpio', {} as NodeMessage);
+    assert.deepEqual(
+      (payload as { chipid: string; ok: boolean }[]).map(({ chipid, ok }) => [chipid, ok]),
+      [
+        ['1', true],
+        ['2', true],
+      ],
+    );
+    write('3,Pump,south,,');
+    const app = helper.getNode('app') as unknown as { fleet(): { book: { size: number } } };
+    await until(() => app.fleet().book.size === 1, 'the file was read');
+    const sent = cloud.requests.length;
+    const { error } = await fail('gpio', {} as NodeMessage, 'INVALID_INPUT');
+    assert.match(error.message, /No device of the device book is in the group "pumps"/);
+    assert.equal(cloud.requests.length, sent);
+  });
+
+  it('follow a group: a listener joins and leaves devices as the book changes', async () => {
+    await load([
+      cloudApp(cloud, { book: path }),
+      node('listen', { devices: 'group', group: 'north' }),
+    ]);
+    await until(() => cloud.channels('1') === 1, 'the device of the group is listened to');
+    cloud.upload('1', 'hello');
+    const message = await until(
+      () => arrivedAt('out').find(({ payload }) => payload === 'hello'),
+      'the upload came',
+    );
+    assert.deepEqual(
+      [message['name'], message['device']],
+      ['Gate', row('1', 'Gate', 'pumps', 'north')],
+    );
+    write('1,Gate,north,,', '2,Door,north,,');
+    await until(() => cloud.channels('2') === 1, 'the new device is listened to');
+    write('2,Door,north,,');
+    await until(() => cloud.channels('1') === 0, 'the device that left is not');
+    assert.equal(cloud.channels('2'), 1);
+  });
+});
