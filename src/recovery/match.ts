@@ -69,6 +69,11 @@ class Evidence {
     return form ? (found & BIT[form]) !== 0 : found !== 0;
   }
 
+  /** Whether an arrival has a record, but none that keeps all of it. */
+  isOnlyLossy(index: number): boolean {
+    return this.isFound(index) && !this.isFound(index, 'text') && !this.isFound(index, 'base64');
+  }
+
   /**
    * The form of the answer: the one in which most arrivals are found. If several are equal in that, it is the known one,
    * or text, and the others are its rivals.
@@ -218,6 +223,8 @@ export class Reconciliation {
    * nothing of count only if they are there.
    */
   findings: readonly { arrival: Arrival; isFound: boolean }[] = [];
+  /** Whether some arrivals are in the answer only in a form that loses something, so that any record may lack it. */
+  isAltering = false;
   /** Arrivals that have left a short history: they are older than all of its records. */
   gone: readonly Arrival[] = [];
   /** The records after those that an earlier run has emitted. */
@@ -260,6 +267,7 @@ export class Reconciliation {
     const { fresh, isTruncated } = this.#since;
     if (evidence.arrived.length > 0) yield* evidence.see(fresh);
     ({ form: this.form, rivals: this.#rivals } = evidence.choose());
+    this.isAltering = evidence.arrived.some((_, place) => evidence.isOnlyLossy(place));
     this.records = afterEmitted(fresh, this.#emitted, this.form, isTruncated);
     // An arrival that has left a short history must not match an equal record that is still in it.
     const places = [...all.keys()];

@@ -182,7 +182,7 @@ export class Settling {
     const lost =
       progress.isGapped &&
       lostBefore(since, progress.id ?? BEFORE_ALL, found.gone.length + progress.skip);
-    const uploadOf = this.#maker(found.form);
+    const uploadOf = this.#maker(found);
     const isPlain = progress.skip === 0 && !since.isRestored;
     const pairs: [Arrival, HistoryRecord][] = [];
     let due: Due[] = [];
@@ -209,10 +209,14 @@ export class Settling {
     return { hasOpen, due, uploadOf };
   }
 
-  #maker(form: HistoryForm): (record: HistoryRecord) => Upload {
+  #maker({ form, isAltering }: Reconciliation): (record: HistoryRecord) => Upload {
     const { appid, now } = this.#shared;
     const origin = { appid, chipid: this.#device.chipid, zone: this.zone, now: now() };
-    return (record) => record.upload(form, origin);
+    return (record) => {
+      const upload = record.upload(form, origin);
+      if (isAltering) upload.altered = true;
+      return upload;
+    };
   }
 
   /** What of a part of the history has to be emitted. */
@@ -355,8 +359,8 @@ const badRecord = (what: string): string =>
   `a record of the history could not be used, since ${what}; the others were`;
 
 const NOT_BASE64 =
-  'a body of the history is not Base64, and was taken as text: if the service writes text, set the history encoding ' +
-  'of the application to auto';
+  'a body of the history is not Base64, and was taken as text: the history encoding of the application should be auto, ' +
+  'unless the history mixes both';
 
 const wrongForm = (setting: HistoryForm, shown: HistoryForm): string =>
   `the history encoding of the application is set to ${setting}, but uploads that came both ways show that the history ` +

@@ -165,6 +165,23 @@ describe('a history that does not keep what was uploaded', () => {
     }
   });
 
+  it('is marked, too, where it is mixed with Base64', async () => {
+    const subject = createSubject();
+    await subject.connect();
+    const base64 = (body: string): string => Buffer.from(body).toString('base64');
+    for (const body of ['1,a', '2,b', '3,c', '4,d']) subject.live(body);
+    const written = [base64('1,a'), base64('2,b'), base64('3,c'), 'd'];
+    subject.has(...records(...written, 'e', base64('6,f')));
+    await subject.connect();
+    assert.deepEqual(
+      subject.uploads.slice(4).map(({ body, altered }) => [String(body), altered]),
+      [
+        ['e', true],
+        ['6,f', true],
+      ],
+    );
+  });
+
   it('counts equal bodies within a second', async () => {
     const subject = createSubject({ encoding: 'tagged' });
     await subject.connect();
