@@ -205,6 +205,8 @@ class Attempt {
         return;
       case 'device':
         return world.change(given.chipid, given.device);
+      case 'recording':
+        throw new FlowError('"recording" cannot be played in a test yet. Use "uploads"');
       case 'wait':
         return void (await sleep(given.seconds * 1000));
       case 'inject': {
